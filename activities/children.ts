@@ -1,9 +1,9 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import type { ChildResult } from '#shared/db/children/steps.ts';
 import { type ControlActivities, FAILURE_NODE } from '#shared/execution.ts';
-import type { ChildReport, ChildCall, ChildPlace } from '#shared/graph/child-call.ts';
+import type { ChildReport, ChildCall, ChildPlace } from '#shared/graph/children/child-call.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type ChildRules, lookAtChild, startChild } from '#shared/operations/runs/children.ts';
+import { type ChildRules, lookAtChild, startChild } from '#shared/operations/children/children.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import { judgeUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { asTool } from '#shared/tools.ts';

@@ -6,8 +6,8 @@ import {
   type DeliveryRound,
   recordAttempt,
   releaseAttempt,
-} from '#shared/db/deliveries/attempts.ts';
-import { secretContext } from '#shared/db/deliveries/endpoints.ts';
+} from '#shared/db/webhooks/attempts.ts';
+import { secretContext } from '#shared/db/webhooks/endpoints.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { messageOf } from '#shared/errors.ts';
 import {

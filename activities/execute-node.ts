@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
-import { type CustomTool, findCustomTool, targetOf } from '#shared/db/workflows/custom-tools.ts';
-import { recordStepVerdict } from '#shared/db/audit/governance.ts';
+import { type CustomTool, findCustomTool, targetOf } from '#shared/db/tools/custom-tools.ts';
+import { recordStepVerdict } from '#shared/db/policies/governance.ts';
 import { blockedEvidence, blockedText } from '#shared/db/money/blocked.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import {
@@ -13,7 +13,7 @@ import {
   releaseStep,
   renewClaim,
   type StepEnd,
-} from '#shared/db/runs/step-ends.ts';
+} from '#shared/db/steps/step-ends.ts';
 import { messageOf } from '#shared/errors.ts';
 import {
   FAILURE_BUDGET,
@@ -30,8 +30,8 @@ import { type Json, toStorable } from '#shared/json.ts';
 import { withEffects } from '#shared/platform/egress/effects.ts';
 import { WorkBusyError } from '#shared/platform/threads/threads.ts';
 import { CostlyError } from '#shared/platform/threads/untrusted.ts';
-import type { Judgement } from '#shared/policy/judge.ts';
-import { outdatedApproval } from '#shared/rejection.ts';
+import type { Judgement } from '#shared/policies/judge.ts';
+import { outdatedApproval } from '#shared/graph/gates/rejection.ts';
 import { customToolName } from '#shared/tools.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, NodeError } from './nodes/node.ts';

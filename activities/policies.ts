@@ -1,10 +1,10 @@
-import { type Policies, unrestricted } from '#shared/contract/policy.ts';
-import { overridesOf } from '#shared/contract/price.ts';
-import { readStepSettings } from '#shared/db/audit/policies.ts';
+import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
+import { overridesOf } from '#shared/contract/money/price.ts';
+import { readStepSettings } from '#shared/db/policies/policies.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import type { JudgingPolicies } from '#shared/platform/threads/untrusted.ts';
-import { compilePolicies } from '#shared/policy/judge.ts';
-import type { PriceOverrides } from '#shared/prices.ts';
+import { compilePolicies } from '#shared/policies/judge.ts';
+import type { PriceOverrides } from '#shared/money/prices.ts';
 import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** A workspace's policies and prices as this process last read them. */

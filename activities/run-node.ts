@@ -1,4 +1,4 @@
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '#shared/graph/kinds.ts';
 import type { StepCall } from '#shared/execution.ts';
@@ -10,7 +10,7 @@ import { createRedact, type Redact } from './agents/redact.ts';
 import { runTurn, type TurnContext } from './agents/turn.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, type NodeCall, NodeError, type NodeResult } from './nodes/node.ts';
-import { recordStepVerdict } from '#shared/db/audit/governance.ts';
+import { recordStepVerdict } from '#shared/db/policies/governance.ts';
 import { tracedAgent, tracedTool } from './spans.ts';
 import { type Claim, type ExecuteNodeDeps, spendingOf } from './step-context.ts';
 import { whileAlive } from './until-stored.ts';

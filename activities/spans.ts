@@ -1,4 +1,4 @@
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import type { StepCall } from '#shared/execution.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { modelAttributes, nameOfModel } from '#shared/platform/tracing/model-attributes.ts';

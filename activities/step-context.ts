@@ -1,7 +1,7 @@
-import type { CustomTool } from '#shared/db/workflows/custom-tools.ts';
+import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import type { Pool } from '#shared/db/pool.ts';
-import type { Beginning } from '#shared/db/runs/step-ends.ts';
+import type { Beginning } from '#shared/db/steps/step-ends.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import type { StepSecrets } from '#shared/platform/secrets/open-secrets.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
@@ -9,7 +9,7 @@ import type { DeltaNotifier } from './agents/delta-notifier.ts';
 import type { CallApproval } from './agents/call.ts';
 import type { RecentCalls } from './agents/recent-calls.ts';
 import type { TurnContext } from './agents/turn.ts';
-import type { PriceOverrides } from '#shared/prices.ts';
+import type { PriceOverrides } from '#shared/money/prices.ts';
 import { type Consumption, NodeError } from './nodes/node.ts';
 import type { NodeRunners } from './nodes/node-runners.ts';
 import type { PolicyCache } from './policies.ts';

@@ -1,7 +1,7 @@
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import type { Pool } from '#shared/db/pool.ts';
-import type { CustomTool } from '#shared/db/workflows/custom-tools.ts';
-import { useSecrets } from '#shared/db/workflows/secrets.ts';
+import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
+import { useSecrets } from '#shared/db/secrets/secrets.ts';
 import type { StepCall } from '#shared/execution.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import type { JsonObject } from '#shared/json.ts';

@@ -8,13 +8,13 @@ import type {
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
-import type { Actor } from '#shared/actor.ts';
-import type { Capability } from '#shared/capabilities.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { Capability } from '#shared/people/capabilities.ts';
 import type { DataScope } from '#shared/contract/data/envelope.ts';
 import type { AdmittedKey, DataAccount } from '#shared/db/data/metering.ts';
 import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
 import type { Tx } from '#shared/db/pool.ts';
-import type { EnabledWebhook } from '#shared/db/workflows/webhooks.ts';
+import type { EnabledWebhook } from '#shared/db/inbound/webhooks.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import type { DataCursors } from '#shared/crypto/data-cursors.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';

@@ -6,7 +6,7 @@ import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
 import { messageOf } from '#shared/errors.ts';
 import { createDemoData } from '#shared/seed/demo-data.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
-import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
+import { ensureOwnerPassword } from '#shared/operations/people/sign-in.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { createLogger } from '#shared/platform/logger.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Actor } from '#shared/actor.ts';
-import type { NotReused } from '#shared/contract/fork.ts';
-import type { NodeTest } from '#shared/contract/node-test.ts';
-import type { Run } from '#shared/contract/run.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { NotReused } from '#shared/contract/forks/fork.ts';
+import type { NodeTest } from '#shared/contract/workflows/node-test.ts';
+import type { Run } from '#shared/contract/runs/run.ts';
 import { assignGate, type Assignment } from '#shared/db/gates/assignments.ts';
 import { newRunRecord, readRun } from '#shared/db/runs/runs.ts';
 import type { Override } from '#shared/db/runs/resumes.ts';
@@ -13,8 +13,8 @@ import {
   type ForkRequest,
   rerunRun,
   type RerunRequest,
-} from '#shared/operations/runs/forks.ts';
-import { type NodeTestRequest, testNode } from '#shared/operations/runs/node-tests.ts';
+} from '#shared/operations/forks/forks.ts';
+import { type NodeTestRequest, testNode } from '#shared/operations/workflows/node-tests.ts';
 import { checkDecision } from '#shared/operations/gates/check-decision.ts';
 import {
   cancelRun,

@@ -1,10 +1,10 @@
 import { request, Agent } from 'undici';
 import type { Client } from '@temporalio/client';
 import { WebSocket } from 'ws';
-import type { GraphInput } from '#shared/contract/graph.ts';
-import type { Run } from '#shared/contract/run.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
+import type { Run } from '#shared/contract/runs/run.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 
 /** The service as users call it: over HTTP and its WebSocket. */
 export interface Service {

@@ -1,4 +1,4 @@
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 
 // Tool nodes with the least work of a real tool: a constant expression, evaluated by the worker.
 

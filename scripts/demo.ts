@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { GraphReport } from '#shared/contract/graph.ts';
-import type { Run, RunStatus } from '#shared/contract/run.ts';
-import type { StreamFrame } from '#shared/contract/stream.ts';
-import type { Workflow } from '#shared/contract/workflow.ts';
+import type { GraphReport } from '#shared/contract/workflows/graph.ts';
+import type { Run, RunStatus } from '#shared/contract/runs/run.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
+import type { Workflow } from '#shared/contract/workflows/workflow.ts';
 import { messageOf } from './stack/output.ts';
 import { answerTickets, bookPayment, checks, mistaken } from './demo/graphs.ts';
 import * as print from './demo/print.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Run } from '#shared/contract/run.ts';
-import type { Workflow } from '#shared/contract/workflow.ts';
+import type { Run } from '#shared/contract/runs/run.ts';
+import type { Workflow } from '#shared/contract/workflows/workflow.ts';
 import { messageOf } from './stack/output.ts';
 import { call, exchange, Refusal, type Service } from './seed/api.ts';
 import { settleDataKey } from './seed/data-key.ts';

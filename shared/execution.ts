@@ -1,9 +1,9 @@
-import type { AlertCall } from './alerts.ts';
-import type { StoredRehearsal } from './contract/fork.ts';
-import type { Graph, NodeKind } from './contract/graph.ts';
-import type { JobActivities } from './contract/job.ts';
-import type { GateDecision } from './gate-decision.ts';
-import type { GateOpening } from './graph/gate-opening.ts';
+import type { AlertCall } from './contract/alerts/alerts.ts';
+import type { StoredRehearsal } from './contract/forks/fork.ts';
+import type { Graph, NodeKind } from './contract/workflows/graph.ts';
+import type { JobActivities } from './contract/jobs/job.ts';
+import type { GateDecision } from './graph/gates/gate-decision.ts';
+import type { GateOpening } from './graph/gates/gate-opening.ts';
 import type { CaughtError } from './graph/caught-error.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
 import type { EndState } from './graph/schedule/run-state.ts';
@@ -17,7 +17,7 @@ import type {
   PendingWrites,
   RehearsalRules,
 } from '#shared/graph/call-parts.ts';
-import type { ChildCall, ChildPlace, ChildReport } from '#shared/graph/child-call.ts';
+import type { ChildCall, ChildPlace, ChildReport } from './graph/children/child-call.ts';
 
 /**
  * The contract between API, workflow and activities through Temporal: names and payload shapes. Every payload is JSON

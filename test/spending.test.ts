@@ -7,7 +7,7 @@ import {
   type RunRoom,
   type StepCost,
   UNKNOWN_COST,
-} from '#shared/spending.ts';
+} from '#shared/money/spending.ts';
 import { soakDescribe } from '#test/support/soak.ts';
 
 const exact = (micros: number): StepCost => ({ least: micros, most: micros });

@@ -4,7 +4,7 @@ import {
   proxyActivities,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { BackgroundJobInput, JobActivities } from '#shared/contract/job.ts';
+import type { BackgroundJobInput, JobActivities } from '#shared/contract/jobs/job.ts';
 import { causeOf } from './cause.ts';
 import { isAmount, isText, requireInput } from './received.ts';
 

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { ChildSignal } from '#shared/graph/child-step.ts';
-import { type GateDecision, withoutNulls } from '#shared/gate-decision.ts';
+import type { ChildSignal } from '#shared/graph/children/child-step.ts';
+import { type GateDecision, withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 
 /**
  * Checks data that reaches an execution from outside: its input and its signals. Anyone with access to Temporal can

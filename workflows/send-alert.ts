@@ -1,5 +1,5 @@
 import { ApplicationFailure, proxyActivities } from '@temporalio/workflow';
-import type { AlertChannel, SendAlertInput } from '#shared/alerts.ts';
+import type { AlertChannel, SendAlertInput } from '#shared/contract/alerts/alerts.ts';
 import type { BackgroundActivities } from '#shared/execution.ts';
 import { causeOf } from './cause.ts';
 import { isListOf, isObject, isText, requireInput } from './received.ts';

@@ -5,11 +5,11 @@ import {
   type TurnProgress,
   type TurnRecord,
 } from '#shared/agents/turn-record.ts';
-import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import { FAILURE_NODE, type StepCall } from '#shared/execution.ts';
 import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { Json } from '#shared/json.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import type { Consumption } from '#activities/nodes/node.ts';
 import type { Attempt } from '#activities/attempt.ts';
 import type { ExecuteNodeDeps } from '#activities/step-context.ts';

@@ -1,4 +1,4 @@
-import type { PolicyVerdict } from '#shared/contract/governance.ts';
+import type { PolicyVerdict } from '#shared/contract/policies/governance.ts';
 import type { Json } from '#shared/json.ts';
 import {
   type Evaluating,

@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { OfferedTool } from '#shared/agents/offered-tool.ts';
 import { offeredTools } from '#shared/agents/offered-tools.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
-import { findOfferedDefinitions } from '#shared/db/workflows/custom-tools.ts';
+import { findOfferedDefinitions } from '#shared/db/tools/custom-tools.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { FAILURE_NODE } from '#shared/execution.ts';
 

@@ -1,7 +1,7 @@
 import { type Conversation, openingOf, type RequestedCall } from '#shared/agents/conversation.ts';
 import type { OfferedTool } from '#shared/agents/offered-tool.ts';
 import type { RecordedCall, TurnRecord } from '#shared/agents/turn-record.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { countCalls, readConversation } from '#shared/db/agents/conversations.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import type { StepCall } from '#shared/execution.ts';

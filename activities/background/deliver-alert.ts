@@ -1,5 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { type Alert, type AlertCall, alertTexts } from '#shared/alerts.ts';
+import { type Alert, type AlertCall, alertTexts } from '#shared/contract/alerts/alerts.ts';
 import { readAssigneeEmail } from '#shared/db/gates/assignments.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { messageOf } from '#shared/errors.ts';

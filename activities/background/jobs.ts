@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { failJob } from '#shared/db/jobs/jobs.ts';
-import type { JobActivities } from '#shared/contract/job.ts';
+import type { JobActivities } from '#shared/contract/jobs/job.ts';
 import { advanceJob } from '#shared/operations/jobs/advance.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import { inParts } from './parts.ts';

@@ -3,12 +3,12 @@ import { mockTurnCost, requestBound, unreportedCost } from '#shared/agents/cost-
 import type { Conversation } from '#shared/agents/conversation.ts';
 import type { OfferedTool } from '#shared/agents/offered-tool.ts';
 import { presentedAnswer, presentedSchema } from '#shared/agents/presented-schema.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { toMicros } from '#shared/money.ts';
+import { toMicros } from '#shared/money/money.ts';
 import type { Consumption, Usage } from '#shared/node-error.ts';
-import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '#shared/prices.ts';
-import { FREE, type StepCost, UNKNOWN_COST } from '#shared/spending.ts';
+import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '#shared/money/prices.ts';
+import { FREE, type StepCost, UNKNOWN_COST } from '#shared/money/spending.ts';
 import type { ModelReply } from './model-request.ts';
 import type { ModelCall } from './model-turn.ts';
 

@@ -1,4 +1,4 @@
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { type Opening, openingOf } from '#shared/agents/conversation.ts';
 import { askMock } from './mock-model.ts';
 import { consumptionOf } from './agent-cost.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { toMicros } from '#shared/money.ts';
+import { toMicros } from '#shared/money/money.ts';
 import { answerUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { examplesOf } from './mock-examples.ts';
 import { requireFitting } from './model-answer.ts';

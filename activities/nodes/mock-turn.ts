@@ -1,8 +1,8 @@
 import { mockTurnCost } from '#shared/agents/cost-bounds.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json } from '#shared/json.ts';
-import { toMicros } from '#shared/money.ts';
+import { toMicros } from '#shared/money/money.ts';
 import { askMock, heldToSchema, waitAsMock } from './mock-model.ts';
 import type { TurnCall, TurnResult } from './model-turn.ts';
 import type { Consumption } from './node.ts';

@@ -1,8 +1,8 @@
 import { outputLimit } from '#shared/agents/cost-bounds.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import type { ModelLookup } from '#shared/platform/calls/models.ts';
 import type { SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
-import { priceOf } from '#shared/prices.ts';
+import { priceOf } from '#shared/money/prices.ts';
 import { tracedModel } from '#activities/spans.ts';
 import { judgeFailure, type ModelFailure } from './model-failure.ts';
 import { type Consumption, type NodeCall, NodeError } from './node.ts';

@@ -2,7 +2,7 @@ import type { Conversation, ModelTurn } from '#shared/agents/conversation.ts';
 import type { OfferedTool } from '#shared/agents/offered-tool.ts';
 import type { Json } from '#shared/json.ts';
 import type { NodeCall } from './node.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import type { Consumption } from '#shared/node-error.ts';
 
 /** The call of a node with a model. */

@@ -1,7 +1,7 @@
 import type { ExecutedNode } from '#shared/graph/kinds.ts';
-import type { CustomTool } from '#shared/db/workflows/custom-tools.ts';
+import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { PriceOverrides } from '#shared/prices.ts';
+import type { PriceOverrides } from '#shared/money/prices.ts';
 import type { Consumption } from '#shared/node-error.ts';
 import type { StepSecrets } from '#shared/platform/secrets/open-secrets.ts';
 import type { Place } from '#shared/platform/threads/untrusted.ts';

@@ -1,4 +1,4 @@
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { customToolName } from '#shared/tools.ts';
 import type { ToolRegistry } from '#activities/tools/registry.ts';
 import { NodeError, type NodeRunner } from './node.ts';

@@ -1,7 +1,7 @@
 import { stepDigest } from '#shared/crypto/step-digest.ts';
 import { findPinned, findRecorded, findRecordedCall } from '#shared/db/forks/recorded.ts';
 import type { StepBeginning } from '#shared/db/steps/beginning.ts';
-import type { ChildReport, ChildCall } from '#shared/graph/child-call.ts';
+import type { ChildReport, ChildCall } from '#shared/graph/children/child-call.ts';
 import { fingerprintOfChild } from '#shared/graph/forks/fingerprint.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { CallArguments } from '#activities/agents/call.ts';

@@ -1,6 +1,6 @@
 import type { RecordedStep } from '#shared/db/forks/recorded.ts';
 import type { Pool } from '#shared/db/pool.ts';
-import { beginStep } from '#shared/db/runs/steps.ts';
+import { beginStep } from '#shared/db/steps/steps.ts';
 import type { StepBeginning } from '#shared/db/steps/beginning.ts';
 import type { Done } from '#shared/db/steps/done.ts';
 import { type StepCall, UNKNOWN_GUARD } from '#shared/execution.ts';

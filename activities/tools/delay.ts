@@ -1,4 +1,4 @@
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { parseDelay } from '#shared/tools.ts';
 import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';
 

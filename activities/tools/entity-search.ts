@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { entityListQuery } from '#shared/contract/data/entity.ts';
 import { entityRecordFields } from '#shared/contract/data/ingest.ts';
 import { searchEntities } from '#shared/db/data/entities.ts';

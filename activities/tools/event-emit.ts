@@ -1,4 +1,4 @@
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import type { NodeRunner } from '#activities/nodes/node.ts';
 import { keepRecord, parseRecord } from './records.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { dataPageQuery } from '#shared/contract/data/envelope.ts';
 import { feedInput } from '#shared/contract/data/feed.ts';
 import { listFeeds } from '#shared/db/data/feeds.ts';

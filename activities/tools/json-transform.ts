@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { evaluateUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';
 import { parseParams } from './params.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';

@@ -1,4 +1,4 @@
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import { requireRecordWrites } from '#shared/platform/egress/effects.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { Egress, EgressResponse } from '#shared/platform/egress/egress.ts';
 import { callOutside, isSuccess, statusFailure } from '#shared/platform/calls/outside.ts';
 import { createSecretCutter, type SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';

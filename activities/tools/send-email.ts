@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { MailError, type Mailer } from '#shared/platform/mailer.ts';
 import { callOutside, isRetryableStatus } from '#shared/platform/calls/outside.ts';
 import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { sourceReportFields } from '#shared/contract/data/source.ts';
 import { reportSource } from '#shared/db/data/sources.ts';
 import type { Pool } from '#shared/db/pool.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Delivery, deliveryPageQuery } from '#shared/contract/data/outbound.ts';
-import { listDeliveries } from '#shared/db/deliveries/deliveries.ts';
-import type { EndpointCaller } from '#shared/db/deliveries/endpoints.ts';
+import { listDeliveries } from '#shared/db/webhooks/deliveries.ts';
+import type { EndpointCaller } from '#shared/db/webhooks/endpoints.ts';
 import { openPage } from './page.ts';
 import type { RouteContext } from '#api/deps.ts';
 

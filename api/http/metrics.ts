@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import { AppError } from '#shared/errors.ts';
 import { type AddressRanges, createAddressRanges } from '#shared/platform/egress/address-ranges.ts';
 import { isRebound } from '#shared/platform/egress/known-host.ts';

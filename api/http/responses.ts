@@ -1,10 +1,10 @@
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { errorBody } from '#shared/contract/common.ts';
-import { forkSchema } from '#shared/contract/fork.ts';
-import { nodeTestSchema } from '#shared/contract/node-test.ts';
-import { runSchema } from '#shared/contract/run.ts';
-import { stepListSchema } from '#shared/contract/step.ts';
+import { forkSchema } from '#shared/contract/forks/fork.ts';
+import { nodeTestSchema } from '#shared/contract/workflows/node-test.ts';
+import { runSchema } from '#shared/contract/runs/run.ts';
+import { stepListSchema } from '#shared/contract/steps/step.ts';
 import { type ErrorCode, errorTable } from '#shared/errors.ts';
 import { jsonOf } from '#shared/values/json-text.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunStatus } from '#shared/contract/run.ts';
+import type { RunStatus } from '#shared/contract/runs/run.ts';
 import type { Db } from '#shared/db/pool.ts';
 import { readRunStatus } from '#shared/db/runs/runs.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { idempotencyKeySchema, type Run } from '#shared/contract/run.ts';
+import { idempotencyKeySchema, type Run } from '#shared/contract/runs/run.ts';
 
 /** Request headers of the routes that start a run. */
 export const startHeaders = z.object({

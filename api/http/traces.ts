@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import { inRequest, openRequest, type TracedRequest } from '#shared/platform/tracing/requests.ts';
 import { isTracing, recordSpan } from '#shared/platform/tracing/spans.ts';
 import type { App, DataCall, HookRequest } from '#api/deps.ts';

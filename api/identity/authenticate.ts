@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { type Actor, requireCapability } from '#shared/actor.ts';
-import { API_KEY_PREFIX } from '#shared/contract/api-key.ts';
+import { type Actor, requireCapability } from '#shared/people/actor.ts';
+import { API_KEY_PREFIX } from '#shared/contract/people/api-key.ts';
 import { findKeyHolder, findSessionHolders } from '#shared/db/people/credentials.ts';
 import { readDefaultOwner } from '#shared/db/people/workspaces.ts';
 import { AppError } from '#shared/errors.ts';

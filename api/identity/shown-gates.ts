@@ -1,8 +1,8 @@
-import type { Actor } from '#shared/actor.ts';
-import { holds } from '#shared/capabilities.ts';
-import type { Gate } from '#shared/contract/gate.ts';
-import type { PendingGate, Run } from '#shared/contract/run.ts';
-import type { Step } from '#shared/contract/step.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { holds } from '#shared/people/capabilities.ts';
+import type { Gate } from '#shared/contract/gates/gate.ts';
+import type { PendingGate, Run } from '#shared/contract/runs/run.ts';
+import type { Step } from '#shared/contract/steps/step.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json } from '#shared/json.ts';
 import { joined } from '#shared/values/json-text.ts';

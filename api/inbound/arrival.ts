@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import { KEPT_BODY_BYTES } from '#shared/contract/inbound-event.ts';
+import { KEPT_BODY_BYTES } from '#shared/contract/inbound/inbound-event.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
 import { clientNetwork } from '#api/http/client-address.ts';

@@ -1,4 +1,4 @@
-import type { RefusalReason } from '#shared/contract/inbound-event.ts';
+import type { RefusalReason } from '#shared/contract/inbound/inbound-event.ts';
 import type { LoggedEvent } from '#shared/db/inbound/log.ts';
 import { type ErrorCode, errorTable } from '#shared/errors.ts';
 import { classify } from '#api/http/error-handler.ts';

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SignatureMark } from '#shared/db/workflows/webhooks.ts';
-import type { RefusalReason } from '#shared/contract/inbound-event.ts';
+import type { SignatureMark } from '#shared/db/inbound/webhooks.ts';
+import type { RefusalReason } from '#shared/contract/inbound/inbound-event.ts';
 import { AppError } from '#shared/errors.ts';
 
 const TIMESTAMP = /^(?:0|[1-9]\d{0,11})$/;

@@ -1,10 +1,15 @@
 import { z } from 'zod';
 import { jsonValue } from '#shared/contract/common.ts';
-import { draftBody, draftSchema, publishBody, workflowSchema } from '#shared/contract/workflow.ts';
+import {
+  draftBody,
+  draftSchema,
+  publishBody,
+  workflowSchema,
+} from '#shared/contract/workflows/workflow.ts';
 import { discardDraft, readDraft, saveDraft } from '#shared/db/workflows/drafts.ts';
 import { readWorkflow } from '#shared/db/workflows/workflows.ts';
-import { publishFromDraft } from '#shared/operations/publish-draft.ts';
-import { requireInputSchema } from '#shared/operations/workflow-input.ts';
+import { publishFromDraft } from '#shared/operations/workflows/publish-draft.ts';
+import { requireInputSchema } from '#shared/operations/workflows/workflow-input.ts';
 import { defineTool, ifMatchArgument, matchOf } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { dryRunFields, dryRunSchema } from '#shared/contract/dry-run.ts';
-import { withOneGraph } from '#shared/contract/fork.ts';
-import { dryRunWorkflow } from '#shared/operations/runs/dry-run.ts';
+import { dryRunFields, dryRunSchema } from '#shared/contract/workflows/dry-run.ts';
+import { withOneGraph } from '#shared/contract/forks/fork.ts';
+import { dryRunWorkflow } from '#shared/operations/workflows/dry-run.ts';
 import { defineTool, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 

@@ -5,9 +5,9 @@ import {
   experimentQuery,
   experimentSchema,
   listedExperimentSchema,
-} from '#shared/contract/experiment.ts';
-import { rehearses } from '#shared/contract/fork.ts';
-import { startedJobSchema } from '#shared/contract/job.ts';
+} from '#shared/contract/experiments/experiment.ts';
+import { rehearses } from '#shared/contract/forks/fork.ts';
+import { startedJobSchema } from '#shared/contract/jobs/job.ts';
 import { listExperiments, readExperiment } from '#shared/db/experiments/listing.ts';
 import { listResults } from '#shared/db/experiments/results.ts';
 import { requireWorkflow } from '#shared/db/workflows/workflows.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { forkFields, forkSchema, rerunFields, startsAgain } from '#shared/contract/fork.ts';
-import { idempotencyKeySchema } from '#shared/contract/run.ts';
+import { forkFields, forkSchema, rerunFields, startsAgain } from '#shared/contract/forks/fork.ts';
+import { idempotencyKeySchema } from '#shared/contract/runs/run.ts';
 import { executesGraph, next, runId, runStarted } from './run-tools.ts';
 import { defineTool, type McpTool } from './tool.ts';
 

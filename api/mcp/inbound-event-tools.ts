@@ -7,9 +7,9 @@ import {
   inboundEventSchema,
   replayOptions,
   replayRangeFields,
-} from '#shared/contract/inbound-event.ts';
-import { startedJobSchema } from '#shared/contract/job.ts';
-import { idempotencyKeySchema, runSchema } from '#shared/contract/run.ts';
+} from '#shared/contract/inbound/inbound-event.ts';
+import { startedJobSchema } from '#shared/contract/jobs/job.ts';
+import { idempotencyKeySchema, runSchema } from '#shared/contract/runs/run.ts';
 import { listEvents, readEvent } from '#shared/db/inbound/events.ts';
 import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
 import { requestReplay } from '#shared/operations/inbound/replay.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withOneGraph } from '#shared/contract/fork.ts';
+import { withOneGraph } from '#shared/contract/forks/fork.ts';
 import {
   nodeTestFields,
   nodeTestSchema,
@@ -7,7 +7,7 @@ import {
   pinListSchema,
   pinSchema,
   withState,
-} from '#shared/contract/node-test.ts';
+} from '#shared/contract/workflows/node-test.ts';
 import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
 import { executesGraph, next } from './run-tools.ts';
 import { defineTool, type McpTool } from './tool.ts';

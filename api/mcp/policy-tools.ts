@@ -1,7 +1,15 @@
 import { z } from 'zod';
-import { backtestFields, backtestQuery, backtestSchema } from '#shared/contract/backtest.ts';
-import { startedJobSchema } from '#shared/contract/job.ts';
-import { cancelBacktest, readBacktest, startBacktest } from '#shared/operations/jobs/backtests.ts';
+import {
+  backtestFields,
+  backtestQuery,
+  backtestSchema,
+} from '#shared/contract/policies/backtest.ts';
+import { startedJobSchema } from '#shared/contract/jobs/job.ts';
+import {
+  cancelBacktest,
+  readBacktest,
+  startBacktest,
+} from '#shared/operations/policies/backtests.ts';
 import { defineTool, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jsonObject } from '#shared/contract/common.ts';
-import { gateSchema, gateStepKey } from '#shared/contract/gate.ts';
+import { gateSchema, gateStepKey } from '#shared/contract/gates/gate.ts';
 import {
   assignmentFields,
   gateAnswerFields,
@@ -14,10 +14,10 @@ import {
   runListSchema,
   runListShape,
   runSchema,
-} from '#shared/contract/run.ts';
+} from '#shared/contract/runs/run.ts';
 import { readGate } from '#shared/operations/gates/read-gate.ts';
 import type { StartRequest } from '#shared/operations/runs/runs.ts';
-import { listRuns } from '#shared/db/run-lists/run-list.ts';
+import { listRuns } from '#shared/db/runs/run-list.ts';
 import { waitUntilIdle } from '#api/http/run-watch.ts';
 import { shownAskings } from '#api/identity/shown-gates.ts';
 import { defineTool, type McpTool, type ToolCall } from './tool.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { secretSchema } from '#shared/contract/secret.ts';
-import { listSecrets } from '#shared/db/workflows/secrets.ts';
+import { secretSchema } from '#shared/contract/secrets/secret.ts';
+import { listSecrets } from '#shared/db/secrets/secrets.ts';
 import { defineTool } from './tool.ts';
 
 /** There is no tool that sets a secret: its value would pass through a model and its provider. */

@@ -6,7 +6,7 @@ import {
   McpServer,
   ProtocolError,
 } from '@modelcontextprotocol/server';
-import { requireCapability } from '#shared/actor.ts';
+import { requireCapability } from '#shared/people/actor.ts';
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { classify } from '#api/http/error-handler.ts';

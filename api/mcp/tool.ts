@@ -1,7 +1,7 @@
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import type { Capability } from '#shared/capabilities.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { Capability } from '#shared/people/capabilities.ts';
 import type { IfMatch } from '#shared/contract/if-match.ts';
 import type { RouteContext } from '#api/deps.ts';
 import type { RunActions } from '#api/run-actions.ts';

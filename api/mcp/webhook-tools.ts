@@ -12,14 +12,14 @@ import {
   redeliverRangeFields,
   rotatedSecretSchema,
 } from '#shared/contract/data/outbound.ts';
-import { pingEndpoint, redeliver, redeliverRange } from '#shared/db/deliveries/deliveries.ts';
+import { pingEndpoint, redeliver, redeliverRange } from '#shared/db/webhooks/deliveries.ts';
 import type { Pool } from '#shared/db/pool.ts';
-import { deleteEndpoint, listEndpoints, readEndpoint } from '#shared/db/deliveries/endpoints.ts';
+import { deleteEndpoint, listEndpoints, readEndpoint } from '#shared/db/webhooks/endpoints.ts';
 import {
   changeEndpoint,
   registerEndpoint,
   rotateEndpointSecret,
-} from '#shared/operations/data/endpoints.ts';
+} from '#shared/operations/webhooks/endpoints.ts';
 import { deliveryPage } from '#api/data/delivery-page.ts';
 import { comparingWrites } from '#api/http/conditional.ts';
 import { defineTool, ifMatchArgument, matchOf, type ToolCall } from './tool.ts';

@@ -5,7 +5,7 @@ import {
   findWorkflowTool,
   offeredWorkflows,
   type WorkflowTool,
-} from '#shared/db/workflows/workflow-tools.ts';
+} from '#shared/db/tools/workflow-tools.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { next, runTools, startedRun } from './run-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { jsonValue } from '#shared/contract/common.ts';
-import { graphReportSchema } from '#shared/contract/graph.ts';
-import { usageSchema } from '#shared/contract/usage.ts';
-import { workflowSchema } from '#shared/contract/workflow.ts';
+import { graphReportSchema } from '#shared/contract/workflows/graph.ts';
+import { usageSchema } from '#shared/contract/money/usage.ts';
+import { workflowSchema } from '#shared/contract/workflows/workflow.ts';
 import { readUsage } from '#shared/db/money/usage.ts';
 import { findWorkflowId, listWorkflows, readWorkflow } from '#shared/db/workflows/workflows.ts';
-import { validateWorkflow } from '#shared/operations/validate-workflow.ts';
+import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
 import { isIdOf } from '#shared/crypto/ids.ts';
 import { defineTool, type ToolCall } from './tool.ts';
 

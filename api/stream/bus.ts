@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AgentDeltaFrame, StreamFrame } from '#shared/contract/stream.ts';
+import type { AgentDeltaFrame, StreamFrame } from '#shared/contract/runs/stream.ts';
 import { readPayload } from '#shared/db/agents/deltas.ts';
 import { readFrames } from '#shared/db/runs/frames.ts';
 import type { Db } from '#shared/db/pool.ts';

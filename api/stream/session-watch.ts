@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
-import { holds } from '#shared/capabilities.ts';
-import { closeCodes } from '#shared/contract/stream.ts';
+import { holds } from '#shared/people/capabilities.ts';
+import { closeCodes } from '#shared/contract/runs/stream.ts';
 import { findSessionHolders } from '#shared/db/people/credentials.ts';
 import type { Db } from '#shared/db/pool.ts';
 import type { Logger } from '#shared/platform/logger.ts';

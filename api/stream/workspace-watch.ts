@@ -1,4 +1,4 @@
-import type { WorkspaceFrame, WorkspaceTopic } from '#shared/contract/stream.ts';
+import type { WorkspaceFrame, WorkspaceTopic } from '#shared/contract/runs/stream.ts';
 import { readTopicMarkers, type TopicMarker } from '#shared/db/audit/topics.ts';
 import type { Db } from '#shared/db/pool.ts';
 import type { Logger } from '#shared/platform/logger.ts';

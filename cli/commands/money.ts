@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Budget, Client } from '#client/index.ts';
-import { overrunModes } from '#shared/contract/budget.ts';
+import { overrunModes } from '#shared/contract/money/budget.ts';
 import { positive } from '#cli/input.ts';
 import { dollars } from '#cli/output.ts';
 import { idOf } from '#cli/references.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { evaluationChecksInput } from '#shared/contract/graph.ts';
-import { workflowUpdateBody } from '#shared/contract/workflow.ts';
+import { evaluationChecksInput } from '#shared/contract/workflows/graph.ts';
+import { workflowUpdateBody } from '#shared/contract/workflows/workflow.ts';
 import { hint } from '#shared/graph/suggest.ts';
 import { type Content, type Place, parseText, type Problem } from './text.ts';
 

@@ -1,6 +1,6 @@
 import type { Client, Workflow } from '#client/index.ts';
 import type { CustomToolDefinitions } from '#shared/agents/offered-tools.ts';
-import { checkGraph } from '#shared/graph-check.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
 import { inputKeysOf } from '#shared/graph/input-keys.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { builtinTools } from '#shared/tools.ts';

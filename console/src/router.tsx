@@ -129,7 +129,7 @@ const pages = [
     ...within,
     path: '/approvals',
     validateSearch: (search): { mine?: true } => (search['mine'] === true ? { mine: true } : {}),
-    component: lazyRouteComponent(() => import('./pages/approvals/inbox.tsx'), 'InboxPage'),
+    component: lazyRouteComponent(() => import('./pages/gates/inbox.tsx'), 'InboxPage'),
   }),
   createRoute({
     ...within,
@@ -138,7 +138,7 @@ const pages = [
       step: text(search['step']),
       ...(search['mine'] === true && { mine: true }),
     }),
-    component: lazyRouteComponent(() => import('./pages/approvals/gate.tsx'), 'GatePage'),
+    component: lazyRouteComponent(() => import('./pages/gates/gate.tsx'), 'GatePage'),
   }),
   createRoute({
     ...within,
@@ -173,7 +173,7 @@ const pages = [
     ...within,
     path: '/experiments/$experimentId',
     component: lazyRouteComponent(
-      () => import('./pages/workflows/experiments/experiment.tsx'),
+      () => import('./pages/experiments/experiment.tsx'),
       'ExperimentPage',
     ),
   }),
@@ -186,19 +186,19 @@ const pages = [
     ...within,
     path: '/schedules',
     component: lazyRouteComponent(
-      () => import('./pages/workflows/schedules/schedule-list.tsx'),
+      () => import('./pages/schedules/schedule-list.tsx'),
       'ScheduleListPage',
     ),
   }),
   createRoute({
     ...within,
     path: '/tools',
-    component: lazyRouteComponent(() => import('./pages/workspace/tools.tsx'), 'ToolsPage'),
+    component: lazyRouteComponent(() => import('./pages/tools/tools.tsx'), 'ToolsPage'),
   }),
   createRoute({
     ...within,
     path: '/secrets',
-    component: lazyRouteComponent(() => import('./pages/workspace/secrets.tsx'), 'SecretsPage'),
+    component: lazyRouteComponent(() => import('./pages/secrets/secrets.tsx'), 'SecretsPage'),
   }),
   createRoute({
     ...within,
@@ -216,10 +216,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/policies',
-    component: lazyRouteComponent(
-      () => import('./pages/governance/policies/policies.tsx'),
-      'PoliciesPage',
-    ),
+    component: lazyRouteComponent(() => import('./pages/policies/policies.tsx'), 'PoliciesPage'),
   }),
   createRoute({
     ...within,
@@ -230,7 +227,7 @@ const pages = [
       workflow_id: text(search['workflow_id']),
       run_id: text(search['run_id']),
     }),
-    component: lazyRouteComponent(() => import('./pages/governance/events.tsx'), 'EventsPage'),
+    component: lazyRouteComponent(() => import('./pages/policies/events.tsx'), 'EventsPage'),
   }),
   createRoute({
     ...within,
@@ -243,7 +240,7 @@ const pages = [
       since: text(search['since']),
       until: text(search['until']),
     }),
-    component: lazyRouteComponent(() => import('./pages/governance/audit/audit.tsx'), 'AuditPage'),
+    component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
   }),
   createRoute({
     ...within,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { AuditVerification } from '#shared/contract/audit.ts';
+import type { AuditVerification } from '#shared/contract/audit/audit.ts';
 import { type ChainPlace, listAuditedWorkspaces, verifyAudit } from '#shared/db/audit/chain.ts';
 import { connectDatabase } from '#shared/db/pool.ts';
 import { findDatabase } from '#scripts/running-service.ts';

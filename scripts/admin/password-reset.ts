@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { connectDatabase } from '#shared/db/pool.ts';
 import { findAccount, setPassword } from '#shared/db/people/sign-ins.ts';
-import { generatePassword } from '#shared/operations/sign-in.ts';
+import { generatePassword } from '#shared/operations/people/sign-in.ts';
 import { hashPassword } from '#shared/platform/secrets/passwords.ts';
 import { findDatabase } from '#scripts/running-service.ts';
 import { messageOf } from '#scripts/stack/output.ts';

@@ -1,6 +1,6 @@
 import { createSealer } from '#shared/crypto/sealing.ts';
 import { connectDatabase } from '#shared/db/pool.ts';
-import { resealEverything } from '#shared/operations/reseal.ts';
+import { resealEverything } from '#shared/operations/secrets/reseal.ts';
 import { findDatabase, readConfig } from '#scripts/running-service.ts';
 import { messageOf } from '#scripts/stack/output.ts';
 

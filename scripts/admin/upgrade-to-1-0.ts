@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '#shared/db/pool.ts';
-import { inviteRules } from '#shared/operations/invitations.ts';
+import { inviteRules } from '#shared/operations/people/invitations.ts';
 import { upgradeTo1 } from '#shared/operations/upgrade.ts';
 import type { Config } from '#shared/platform/config.ts';
 import { createLogger } from '#shared/platform/logger.ts';

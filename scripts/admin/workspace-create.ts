@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { emailInput, memberName } from '#shared/contract/member.ts';
-import { workspaceUpdate } from '#shared/contract/workspace.ts';
+import { emailInput, memberName } from '#shared/contract/people/member.ts';
+import { workspaceUpdate } from '#shared/contract/people/workspace.ts';
 import { connectDatabase } from '#shared/db/pool.ts';
 import { createWorkspace } from '#shared/db/people/workspaces.ts';
 import { createDemoData } from '#shared/seed/demo-data.ts';
-import { generatePassword } from '#shared/operations/sign-in.ts';
+import { generatePassword } from '#shared/operations/people/sign-in.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { hashPassword } from '#shared/platform/secrets/passwords.ts';
 import { findDatabase } from '#scripts/running-service.ts';

@@ -1,4 +1,4 @@
-import type { EvaluationCheck, GraphInput } from '#shared/contract/graph.ts';
+import type { EvaluationCheck, GraphInput } from '#shared/contract/workflows/graph.ts';
 
 /** The graphs of the tour in docs/tour.md. The first is slow enough to open a socket while it runs. */
 export const answerTickets: GraphInput = {

@@ -20,7 +20,7 @@ const folders: readonly [source: string, tests: string][] = [
   ['shared/db/', 'db'],
   ['shared/graph/', 'graph'],
   ['shared/platform/', 'platform'],
-  ['shared/policy/', 'policy'],
+  ['shared/policies/', 'policies'],
   ['migrations/', 'db'],
   ['scripts/', 'launcher'],
 ];
@@ -32,7 +32,7 @@ function areaOf(file: string): string {
 
 /**
  * How much the path of a test has in common with a changed file: its folder counts twice, and each word once.
- * `test/api/runs/` has its folder and two words of `api/routes/ops/runs.ts`.
+ * `test/api/runs/` has its folder and two words of `api/routes/ops/runs/runs.ts`.
  */
 function likeness(test: string, changed: readonly string[]): number {
   const words = wordsOf(test);

@@ -1,4 +1,4 @@
-import type { RunStatus } from '#shared/contract/run.ts';
+import type { RunStatus } from '#shared/contract/runs/run.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { BuiltInTemplate } from '#shared/templates/template.ts';
 

@@ -1,6 +1,6 @@
-import type { AgentNode } from '#shared/contract/graph.ts';
-import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '#shared/prices.ts';
-import type { ModelPrice } from '#shared/prices/model-price.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
+import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '#shared/money/prices.ts';
+import type { ModelPrice } from '#shared/money/model-price.ts';
 
 /** Tokens that a provider adds to the prompt: roles, separators, instructions for JSON. */
 const FRAMING_TOKENS = 1_000;

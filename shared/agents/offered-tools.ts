@@ -1,4 +1,4 @@
-import type { AgentNode, AgentTool } from '#shared/contract/graph.ts';
+import type { AgentNode, AgentTool } from '#shared/contract/workflows/graph.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { hint } from '#shared/graph/suggest.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { MICROS_PER_DOLLAR, toDollars } from '#shared/money.ts';
+import { MICROS_PER_DOLLAR, toDollars } from '#shared/money/money.ts';
 import { parseTime } from '#shared/time.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { API_KEY_PREFIX } from '#shared/contract/api-key.ts';
+import { API_KEY_PREFIX } from '#shared/contract/people/api-key.ts';
 import { randomText } from './ids.ts';
 
 /** 240 random bits; 200 of them stay unknown to anyone who sees the prefix. */

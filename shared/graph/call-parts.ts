@@ -1,4 +1,4 @@
-import type { StoredRehearsal } from '#shared/contract/fork.ts';
+import type { StoredRehearsal } from '#shared/contract/forks/fork.ts';
 import type { ControlStep } from '#shared/graph/schedule/run-state.ts';
 import type { JsonObject } from '#shared/json.ts';
 

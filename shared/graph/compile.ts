@@ -1,5 +1,5 @@
 import { hasOutputKey } from './kinds.ts';
-import type { EdgeCondition, Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { EdgeCondition, Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { analyseLoops, innermostLoops } from './schedule/loops.ts';
 import { linkGraph, topologicalOrder } from './topology.ts';
 

@@ -1,7 +1,7 @@
-import type { AgentTool, Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { AgentTool, Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { workflowOf, writes } from '#shared/tools.ts';
-import { callKey, type CalledWorkflow } from './called-workflows.ts';
+import { callKey, type CalledWorkflow } from './children/called-workflows.ts';
 import { nodeLabel } from './compile.ts';
 import { isChild, isExecuted } from './kinds.ts';
 import { agentToolsOf } from './node-tools.ts';

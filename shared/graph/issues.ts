@@ -1,4 +1,4 @@
-import type { GraphIssue, GraphReport } from '#shared/contract/graph.ts';
+import type { GraphIssue, GraphReport } from '#shared/contract/workflows/graph.ts';
 
 /** More of one kind are not useful; a graph over its limits could have hundreds of thousands. */
 const MAX_ISSUES = 1000;

@@ -1,4 +1,4 @@
-import type { GraphNode, NodeKind } from '#shared/contract/graph.ts';
+import type { GraphNode, NodeKind } from '#shared/contract/workflows/graph.ts';
 
 /**
  * What the engine needs to know about every kind of node. To add a kind, start here: the compiler then lists the places

@@ -1,5 +1,5 @@
-import type { AgentNode, Graph } from '#shared/contract/graph.ts';
-import { toMicros } from '#shared/money.ts';
+import type { AgentNode, Graph } from '#shared/contract/workflows/graph.ts';
+import { toMicros } from '#shared/money/money.ts';
 import { workflowOf } from '#shared/tools.ts';
 import { agentToolsOf } from './node-tools.ts';
 

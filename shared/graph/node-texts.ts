@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { AgentNode, GraphNode } from '#shared/contract/graph.ts';
+import type { AgentNode, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { parseExpression } from './expression/expression.ts';
 import { templateReads } from './expression/template.ts';
 import { isObject } from './json-value.ts';

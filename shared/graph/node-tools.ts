@@ -1,4 +1,4 @@
-import type { AgentNode, AgentTool, GraphNode } from '#shared/contract/graph.ts';
+import type { AgentNode, AgentTool, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { Json } from '#shared/json.ts';
 import { isObject } from './json-value.ts';
 

@@ -1,4 +1,4 @@
-import type { EdgeCondition, Graph } from '#shared/contract/graph.ts';
+import type { EdgeCondition, Graph } from '#shared/contract/workflows/graph.ts';
 import { repeats } from './kinds.ts';
 
 export interface LinkedEdge {

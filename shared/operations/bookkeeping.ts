@@ -1,13 +1,13 @@
 import { listUnsealedWorkspaces, SEAL_BATCH, sealAuditEntries } from '#shared/db/audit/chain.ts';
 import { reapHolds } from '#shared/db/money/holds.ts';
 import type { Pool } from '#shared/db/pool.ts';
-import { dropPastEvents, dropPastSignatures } from '#shared/db/workflows/webhooks.ts';
+import { dropPastEvents, dropPastSignatures } from '#shared/db/inbound/webhooks.ts';
 import { FOLD_BATCH, foldUsage } from '#shared/db/money/usage.ts';
-import { storeRunWords, WORDS_BATCH } from '#shared/db/run-lists/run-words.ts';
+import { storeRunWords, WORDS_BATCH } from '#shared/db/runs/run-words.ts';
 import type { Config } from '#shared/platform/config.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import type { Mailer } from '#shared/platform/mailer.ts';
-import { inviteRules, mailInvitations } from './invitations.ts';
+import { inviteRules, mailInvitations } from './people/invitations.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 interface BookkeepingDeps {

@@ -4,7 +4,7 @@ import { deleteExpiredJobs } from '#shared/db/jobs/jobs.ts';
 import { notifyFrames } from '#shared/db/runs/frames.ts';
 import * as retention from '#shared/db/audit/retention.ts';
 import type { SweepPart } from '#shared/values/sweep.ts';
-import { type PlanName, plans } from '#shared/plans.ts';
+import { type PlanName, plans } from '#shared/people/plans.ts';
 import { eachOf } from './each-of.ts';
 import { dispatchInOrder } from './runs/dispatch.ts';
 import { describeCurrent, type DispatchDeps } from './runs/executions.ts';

@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { AlertChannel } from '#shared/alerts.ts';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '#shared/password-length.ts';
+import type { AlertChannel } from '#shared/contract/alerts/alerts.ts';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '#shared/people/password-length.ts';
 
 /**
  * The only place that reads the environment. Names include their unit; an empty variable counts as unset. A test

@@ -1,4 +1,4 @@
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { DEMO_ORDERS } from './demo-orders.ts';
 import { at, type BuiltInTemplate, offer } from './template.ts';
 

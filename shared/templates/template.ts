@@ -1,4 +1,4 @@
-import type { EvaluationCheck, GraphInput } from '#shared/contract/graph.ts';
+import type { EvaluationCheck, GraphInput } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 
 /** A built-in workflow template. */

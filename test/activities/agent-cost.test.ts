@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LanguageModelUsage } from 'ai';
 import { agentCost, consumptionOf, turnBytes, turnCost } from '#activities/nodes/agent-cost.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { agentCall } from '#test/fakes/node-call.ts';
 
 const prices = {

@@ -4,7 +4,7 @@ import {
   offeredTools,
   providerNameOf,
 } from '#shared/agents/offered-tools.ts';
-import { graphNodeSchema, type AgentNode } from '#shared/contract/graph.ts';
+import { graphNodeSchema, type AgentNode } from '#shared/contract/workflows/graph.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 

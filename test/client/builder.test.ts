@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type BuiltWorkflow, workflow } from '#client/index.ts';
 import { readDefinition } from '#cli/files/definition.ts';
-import { checkGraph } from '#shared/graph-check.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
 import { inputKeysOf } from '#shared/graph/input-keys.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { builtInTemplates } from '#shared/templates/index.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { unrestricted } from '#shared/contract/policy.ts';
+import { unrestricted } from '#shared/contract/policies/policy.ts';
 import { echo, edge, mock } from '#test/support/engine.ts';
 import { pastRuns, pastWorkflow } from '#test/support/backtests.ts';
 import { soakTest } from '#test/support/soak.ts';

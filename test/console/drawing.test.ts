@@ -12,13 +12,13 @@ import { checkDraft, inputKeys } from '#console/src/pages/workflows/mistakes/che
 import { countByNode, countWords } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import { fieldAt, fieldsOf } from '#console/src/pages/workflows/editor/node-fields.ts';
 import { edgeKey, mergeVersions } from '#console/src/pages/workflows/versions/version-diff.ts';
+import { curlOf, exampleEvent, signedCurlOf } from '#console/src/pages/inbound/webhook-curl.ts';
 import {
-  curlOf,
-  exampleEvent,
-  signedCurlOf,
-} from '#console/src/pages/workflows/triggers/webhook-curl.ts';
-import { evaluationCheckSchema, graphNodeSchema, mockSchema } from '#shared/contract/graph.ts';
-import { retrySchema } from '#shared/contract/node-common.ts';
+  evaluationCheckSchema,
+  graphNodeSchema,
+  mockSchema,
+} from '#shared/contract/workflows/graph.ts';
+import { retrySchema } from '#shared/contract/workflows/node-common.ts';
 
 describe('the form of a node', () => {
   const nested: Record<string, string[]> = {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { auditActions, auditTargets } from '#shared/contract/audit.ts';
+import { auditActions, auditTargets } from '#shared/contract/audit/audit.ts';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, mock } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';

@@ -5,7 +5,7 @@ import {
   linesOf,
   policiesOf,
   valuesOf,
-} from '#console/src/pages/governance/policies/policy-draft.ts';
+} from '#console/src/pages/policies/policy-draft.ts';
 import type { Policies } from '#client/index.ts';
 
 describe('policies as form values', () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import type { Run } from '#shared/contract/run.ts';
+import type { Run } from '#shared/contract/runs/run.ts';
 import { createDemoData } from '#shared/seed/demo-data.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, eventually, mock } from '#test/support/engine.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createBudget } from '#shared/db/money/budgets.ts';
-import { createCustomTool, deleteCustomTool } from '#shared/db/workflows/custom-tools.ts';
+import { createCustomTool, deleteCustomTool } from '#shared/db/tools/custom-tools.ts';
 import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { type Engine, echo, startEngine } from '#test/support/engine.ts';

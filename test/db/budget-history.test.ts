@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { BudgetHistory, BudgetInput } from '#shared/contract/budget.ts';
+import type { BudgetHistory, BudgetInput } from '#shared/contract/money/budget.ts';
 import { readBudgetHistory } from '#shared/db/money/budget-history.ts';
 import { createBudget, readBudget } from '#shared/db/money/budgets.ts';
 import { sql } from '#shared/db/pool.ts';
 import { resumeRun } from '#shared/db/runs/resumes.ts';
 import { abandonRun, cancelRun } from '#shared/db/runs/ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
-import { beginStep } from '#shared/db/runs/steps.ts';
-import { finishStep } from '#shared/db/runs/step-ends.ts';
+import { beginStep } from '#shared/db/steps/steps.ts';
+import { finishStep } from '#shared/db/steps/step-ends.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 

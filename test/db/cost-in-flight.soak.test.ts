@@ -6,10 +6,10 @@ import { lastCost } from '#shared/db/money/step-room.ts';
 import { sql } from '#shared/db/pool.ts';
 import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
-import { beginStep } from '#shared/db/runs/steps.ts';
-import { finishStep, recordStepError, releaseStep } from '#shared/db/runs/step-ends.ts';
+import { beginStep } from '#shared/db/steps/steps.ts';
+import { finishStep, recordStepError, releaseStep } from '#shared/db/steps/step-ends.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
-import { type StepCost, UNKNOWN_COST } from '#shared/spending.ts';
+import { type StepCost, UNKNOWN_COST } from '#shared/money/spending.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { GateSettings } from '#shared/graph/gate-settings.ts';
+import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import { checkGate, runsDueWithin } from '#shared/db/gates/clock.ts';
 import { decideGate } from '#shared/db/gates/decisions.ts';
 import { pauseAtGates } from '#shared/db/gates/openings.ts';
@@ -10,7 +10,7 @@ import { resumeRun } from '#shared/db/runs/resumes.ts';
 import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
 import { listApprovals } from '#shared/db/runs/runs.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
-import { rejectionError } from '#shared/rejection.ts';
+import { rejectionError } from '#shared/graph/gates/rejection.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { queueForRun } from '#test/support/held-run.ts';
 import { raceRounds } from '#test/support/soak.ts';

@@ -9,14 +9,14 @@ import { migrate } from '#shared/db/migrate.ts';
 import { connectDatabase, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { resumeRun } from '#shared/db/runs/resumes.ts';
 import { cancelRun } from '#shared/db/runs/ends.ts';
-import { beginStep } from '#shared/db/runs/steps.ts';
+import { beginStep } from '#shared/db/steps/steps.ts';
 import type { StepBeginning } from '#shared/db/steps/beginning.ts';
 import {
   type Beginning,
   finishStep,
   recordStepError,
   renewClaim,
-} from '#shared/db/runs/step-ends.ts';
+} from '#shared/db/steps/step-ends.ts';
 import { createWorkflow } from '#shared/db/workflows/workflows.ts';
 import { ensureDefaultWorkspace, readDefaultOwner } from '#shared/db/people/workspaces.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';

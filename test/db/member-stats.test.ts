@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { AuditAction, AuditTarget } from '#shared/contract/audit.ts';
+import type { AuditAction, AuditTarget } from '#shared/contract/audit/audit.ts';
 import pg from 'pg';
 import { z } from 'zod';
-import type { MemberStats } from '#shared/contract/member.ts';
+import type { MemberStats } from '#shared/contract/people/member.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { sealAuditEntries, sweepAudit } from '#shared/db/audit/chain.ts';
 import { readMemberStats } from '#shared/db/people/member-stats.ts';

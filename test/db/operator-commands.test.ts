@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { heldCapabilities } from '#shared/capabilities.ts';
+import { heldCapabilities } from '#shared/people/capabilities.ts';
 import { sql } from '#shared/db/pool.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { eventually } from '#test/support/engine.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { pauseAtGates } from '#shared/db/gates/openings.ts';
-import { deleteEndpoint } from '#shared/db/deliveries/endpoints.ts';
+import { deleteEndpoint } from '#shared/db/webhooks/endpoints.ts';
 import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
 import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { beginStep } from '#shared/db/runs/steps.ts';
-import { finishStep } from '#shared/db/runs/step-ends.ts';
+import { beginStep } from '#shared/db/steps/steps.ts';
+import { finishStep } from '#shared/db/steps/step-ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { replaceChecks } from '#shared/db/workflows/workflows.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';

@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { beginStep, hasLiveClaim } from '#shared/db/runs/steps.ts';
-import { cancelStep, finishStep, recordStepError, releaseStep } from '#shared/db/runs/step-ends.ts';
+import { beginStep, hasLiveClaim } from '#shared/db/steps/steps.ts';
+import {
+  cancelStep,
+  finishStep,
+  recordStepError,
+  releaseStep,
+} from '#shared/db/steps/step-ends.ts';
 import { supersede } from '#shared/db/runs/restart.ts';
 import { resumeRun } from '#shared/db/runs/resumes.ts';
-import { unrestricted } from '#shared/contract/policy.ts';
-import { replacePolicies } from '#shared/db/audit/policies.ts';
+import { unrestricted } from '#shared/contract/policies/policy.ts';
+import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { sql } from '#shared/db/pool.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';

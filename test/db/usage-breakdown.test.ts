@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { UsageBreakdown } from '#shared/contract/usage.ts';
+import type { UsageBreakdown } from '#shared/contract/money/usage.ts';
 import { sql } from '#shared/db/pool.ts';
-import { beginStep } from '#shared/db/runs/steps.ts';
-import { finishStep, recordStepError, type StepSpending } from '#shared/db/runs/step-ends.ts';
+import { beginStep } from '#shared/db/steps/steps.ts';
+import { finishStep, recordStepError, type StepSpending } from '#shared/db/steps/step-ends.ts';
 import { foldUsage } from '#shared/db/money/usage.ts';
 import { readUsageBreakdown } from '#shared/db/money/usage-breakdown.ts';
 import { newId } from '#shared/crypto/ids.ts';

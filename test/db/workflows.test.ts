@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { classify } from '#api/http/error-handler.ts';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import { admitRun } from '#shared/db/runs/admission.ts';
 import { createBudget } from '#shared/db/money/budgets.ts';
 import {

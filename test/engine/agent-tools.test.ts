@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { customToolInput } from '#shared/contract/custom-tool.ts';
-import { createCustomTool, deleteCustomTool } from '#shared/db/workflows/custom-tools.ts';
+import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
+import { createCustomTool, deleteCustomTool } from '#shared/db/tools/custom-tools.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { edge, type Engine, startEngine } from '#test/support/engine.ts';

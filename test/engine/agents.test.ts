@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { customToolInput } from '#shared/contract/custom-tool.ts';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { readMessages } from '#shared/db/agents/messages.ts';
-import { createCustomTool } from '#shared/db/workflows/custom-tools.ts';
+import { createCustomTool } from '#shared/db/tools/custom-tools.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
 import { sql } from '#shared/db/pool.ts';
-import { ALERT_WORKFLOW } from '#shared/alerts.ts';
-import { alertTexts } from '#shared/alerts.ts';
+import { ALERT_WORKFLOW } from '#shared/contract/alerts/alerts.ts';
+import { alertTexts } from '#shared/contract/alerts/alerts.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { assignGate } from '#shared/db/gates/assignments.ts';
 import { pauseAtGates } from '#shared/db/gates/openings.ts';

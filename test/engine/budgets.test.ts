@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createBudget, readBudget, updateBudget } from '#shared/db/money/budgets.ts';
-import { listGovernanceEvents } from '#shared/db/audit/governance.ts';
+import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { sql } from '#shared/db/pool.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelRun, resumeRun } from '#shared/operations/runs/runs.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { GraphInput } from '#shared/contract/graph.ts';
-import { unrestricted } from '#shared/contract/policy.ts';
-import { replacePolicies } from '#shared/db/audit/policies.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
+import { unrestricted } from '#shared/contract/policies/policy.ts';
+import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { sql } from '#shared/db/pool.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';

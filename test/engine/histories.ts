@@ -1,6 +1,6 @@
 import proto from '@temporalio/proto';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
-import { rerunRun } from '#shared/operations/runs/forks.ts';
+import { rerunRun } from '#shared/operations/forks/forks.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { echo, edge, type Engine, eventually, mock } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Policies, unrestricted } from '#shared/contract/policy.ts';
-import { listGovernanceEvents } from '#shared/db/audit/governance.ts';
-import { readPolicies, replacePolicies } from '#shared/db/audit/policies.ts';
+import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
+import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
+import { readPolicies, replacePolicies } from '#shared/db/policies/policies.ts';
 import { replacePrices } from '#shared/db/money/prices.ts';
-import { beginStep } from '#shared/db/runs/steps.ts';
+import { beginStep } from '#shared/db/steps/steps.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';

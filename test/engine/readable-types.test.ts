@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { listOpenExecutions, listTerminated } from '#shared/operations/runs/executions.ts';
 import { decideGate, resumeRun, triggerRun } from '#shared/operations/runs/runs.ts';
-import { createRunTypes } from '#shared/operations/run-types.ts';
+import { createRunTypes } from '#shared/operations/runs/run-types.ts';
 import { echo, edge, type Engine, eventually, mock } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 import { startEngineOfShortHistories } from './generated/short-histories.ts';

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { unrestricted } from '#shared/contract/policy.ts';
-import { replacePolicies } from '#shared/db/audit/policies.ts';
-import { redeliver } from '#shared/db/deliveries/deliveries.ts';
-import { secretContext } from '#shared/db/deliveries/endpoints.ts';
+import { unrestricted } from '#shared/contract/policies/policy.ts';
+import { replacePolicies } from '#shared/db/policies/policies.ts';
+import { redeliver } from '#shared/db/webhooks/deliveries.ts';
+import { secretContext } from '#shared/db/webhooks/endpoints.ts';
 import { sql } from '#shared/db/pool.ts';
 import { createSealer } from '#shared/crypto/sealing.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';

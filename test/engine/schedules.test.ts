@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ScheduleHandle } from '@temporalio/client';
 import { z } from 'zod';
-import type { ScheduleInput } from '#shared/contract/schedule.ts';
+import type { ScheduleInput } from '#shared/contract/schedules/schedule.ts';
 import { sql } from '#shared/db/pool.ts';
-import { readSchedule } from '#shared/db/workflows/schedules.ts';
+import { readSchedule } from '#shared/db/schedules/schedules.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import { SCHEDULE_WORKFLOW, type TickResult } from '#shared/execution.ts';
 import { cancelRun } from '#shared/operations/runs/runs.ts';

@@ -9,7 +9,7 @@ import { SWEEP_WORKFLOW } from '#shared/execution.ts';
 import type { SweepTotals } from '#shared/values/sweep.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { sweepPart } from '#shared/operations/sweep.ts';
-import type { PlanName } from '#shared/plans.ts';
+import type { PlanName } from '#shared/people/plans.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createPayloadStore } from '#shared/platform/payload-store.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentPlace, runPlaces } from '#shared/platform/tracing/run-places.ts';
 import { readRunStatus } from '#shared/db/runs/runs.ts';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { type Collector, type ExportedSpan, startCollector } from '#test/fakes/collector.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import { type ListingServer, startListingServer } from '#test/fakes/listing-server.ts';

@@ -1,7 +1,7 @@
 import type { OfferedTool } from '#shared/agents/offered-tool.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { TurnCall } from '#activities/nodes/model-turn.ts';
-import type { AgentNode, ToolNode } from '#shared/contract/graph.ts';
+import type { AgentNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { NodeCall } from '#activities/nodes/node.ts';
 
 type Overrides<Node extends AgentNode | ToolNode> = Partial<Omit<NodeCall<Node>, 'node'>> & {

@@ -1,4 +1,4 @@
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 
 const edge = (source: string, target: string, condition_value?: 'true' | 'false') => ({
   source,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { graphSchema, type Graph } from '#shared/contract/graph.ts';
+import { graphSchema, type Graph } from '#shared/contract/workflows/graph.ts';
 import { compileGraph, GraphError } from '#shared/graph/compile.ts';
 import { createScheduler } from '#shared/graph/schedule/scheduler.ts';
-import { checkGraph } from '#shared/graph-check.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
 import { draw, resultOf } from './drawing.ts';
 import { referenceRun } from './generated/reference.ts';
 import type { World } from './generated/world.ts';

@@ -3,7 +3,7 @@ import {
   graphSchema,
   type Graph,
   type GraphInput,
-} from '#shared/contract/graph.ts';
+} from '#shared/contract/workflows/graph.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
 import {
   createScheduler,

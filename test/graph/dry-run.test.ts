@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { type GraphInput, graphSchema } from '#shared/contract/graph.ts';
-import { type Policies, unrestricted } from '#shared/contract/policy.ts';
-import { callKey } from '#shared/graph/called-workflows.ts';
+import { type GraphInput, graphSchema } from '#shared/contract/workflows/graph.ts';
+import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
+import { callKey } from '#shared/graph/children/called-workflows.ts';
 import { dryRun } from '#shared/graph/dry-run/plan.ts';
 import type { DryRunRequest } from '#shared/graph/dry-run/request.ts';
-import { compilePolicies, judgeStep } from '#shared/policy/judge.ts';
+import { compilePolicies, judgeStep } from '#shared/policies/judge.ts';
 
 type NodeInput = NonNullable<GraphInput['nodes']>[number];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type GateNode, type Graph, graphSchema } from '#shared/contract/graph.ts';
-import { callKey } from '#shared/graph/called-workflows.ts';
+import { type GateNode, type Graph, graphSchema } from '#shared/contract/workflows/graph.ts';
+import { callKey } from '#shared/graph/children/called-workflows.ts';
 import { type Children, guardsBefore, sightOf, writesIn } from '#shared/graph/guards.ts';
 import { asksLess, isWeaker } from '#shared/graph/guards/asks-less.ts';
 import { builtinTools, writes } from '#shared/tools.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { graphNodeSchema } from '#shared/contract/graph.ts';
+import { graphNodeSchema } from '#shared/contract/workflows/graph.ts';
 import { laneOf } from '#shared/graph/lanes.ts';
 import { builtinTools } from '#shared/tools.ts';
 

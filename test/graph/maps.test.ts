@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Json } from '#shared/json.ts';
-import { checkGraph } from '#shared/graph-check.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
 import { control, draw, finish, ready, start } from './drawing.ts';
 
 const error = { message: 'down', kind: 'node', attempts: 1 } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { readableKeys } from '#shared/graph/validate/readable-keys.ts';
-import { checkGraph } from '#shared/graph-check.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
 import { draw } from './drawing.ts';
 
 const keysAt = (graph: Graph, node: string): string[] =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { GraphIssue } from '#shared/contract/graph.ts';
-import { checkGraph } from '#shared/graph-check.ts';
-import { callKey } from '#shared/graph/called-workflows.ts';
+import type { GraphIssue } from '#shared/contract/workflows/graph.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
+import { callKey } from '#shared/graph/children/called-workflows.ts';
 import { type CostLimits, costWarnings } from '#shared/graph/validate/costs.ts';
 import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import type { Json, JsonObject } from '#shared/json.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkGraph } from '#shared/graph-check.ts';
-import { decidersOf, type MemberStanding, settingsOf } from '#shared/graph/gate-settings.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
+import { decidersOf, type MemberStanding, settingsOf } from '#shared/graph/gates/gate-settings.ts';
 
 const issues = (settings: object, members?: Parameters<typeof checkGraph>[1]['members']) => {
   const node = { id: 'review', kind: 'human_gate', ...settings };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { graphSchema, type Graph, type GraphIssue } from '#shared/contract/graph.ts';
-import { checkGraph } from '#shared/graph-check.ts';
+import { graphSchema, type Graph, type GraphIssue } from '#shared/contract/workflows/graph.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
 import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import { soakDescribe } from '#test/support/soak.ts';

@@ -31,7 +31,7 @@ test('chooses tests that import the change first, then tests of that name, then 
     related('test/api/runs/list.test.ts', 4),
     related('test/graph/plain.test.ts', 1),
   ];
-  expect(chooseTests(tests, ['api/routes/ops/runs.ts'], 60)).toEqual([
+  expect(chooseTests(tests, ['api/routes/ops/runs/runs.ts'], 60)).toEqual([
     'test/graph/plain.test.ts',
     'test/api/runs/list.test.ts',
     'test/api/data.test.ts',

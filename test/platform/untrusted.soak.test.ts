@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import type { EvaluationCheck } from '#shared/contract/graph.ts';
-import { type Policies, unrestricted } from '#shared/contract/policy.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/graph.ts';
+import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import type { CheckedRun } from '#shared/graph/checks.ts';
 import { evaluateChecksUntrusted } from '#shared/platform/threads/run-checks.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
@@ -16,7 +16,7 @@ import {
   schemaProblems,
 } from '#shared/platform/threads/untrusted.ts';
 import { WorkBusyError } from '#shared/platform/threads/threads.ts';
-import { compilePolicies } from '#shared/policy/judge.ts';
+import { compilePolicies } from '#shared/policies/judge.ts';
 import { builtinTools } from '#shared/tools.ts';
 import { onMainThread } from '#test/support/main-thread.ts';
 

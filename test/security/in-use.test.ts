@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Capability } from '#shared/capabilities.ts';
+import type { Capability } from '#shared/people/capabilities.ts';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { addMember, type Person } from '#test/support/people.ts';

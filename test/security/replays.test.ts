@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { App } from '#api/deps.ts';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { dropPastSignatures } from '#shared/db/workflows/webhooks.ts';
+import { dropPastSignatures } from '#shared/db/inbound/webhooks.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
 

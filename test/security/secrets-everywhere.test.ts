@@ -7,7 +7,7 @@ import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
 import { readFrames } from '#shared/db/runs/frames.ts';
 import { sql } from '#shared/db/pool.ts';
-import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
+import { ensureOwnerPassword } from '#shared/operations/people/sign-in.ts';
 import { randomText } from '#shared/crypto/ids.ts';
 import { createLogger } from '#shared/platform/logger.ts';
 import { createWorker, type RunningWorker } from '#worker/create-worker.ts';

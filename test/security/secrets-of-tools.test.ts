@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { callDigest } from '#shared/crypto/call-digest.ts';
 import { createSealer } from '#shared/crypto/sealing.ts';
-import { secretPlace } from '#shared/db/workflows/secrets.ts';
+import { secretPlace } from '#shared/db/secrets/secrets.ts';
 import { openSecrets } from '#shared/platform/secrets/open-secrets.ts';
 import { startListingServer } from '#test/fakes/listing-server.ts';
 import { gives, startSecretWorld, VALUE } from '#test/support/secret-world.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHttpRequest } from '#activities/tools/http-request.ts';
 import { createSealer } from '#shared/crypto/sealing.ts';
-import { secretPlace } from '#shared/db/workflows/secrets.ts';
+import { secretPlace } from '#shared/db/secrets/secrets.ts';
 import { renderWithSecrets } from '#shared/graph/expression/secret-template.ts';
 import { createEgress } from '#shared/platform/egress/egress.ts';
 import { toolCall } from '#test/fakes/node-call.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
-import { capabilities } from '#shared/capabilities.ts';
+import { capabilities } from '#shared/people/capabilities.ts';
 import { connectDatabase, sql } from '#shared/db/pool.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { newId } from '#shared/crypto/ids.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { evaluationChecksSchema } from '#shared/contract/graph.ts';
-import { checkGraph } from '#shared/graph-check.ts';
+import { evaluationChecksSchema } from '#shared/contract/workflows/graph.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
 import { builtinTools } from '#shared/tools.ts';
 import { examples } from '#scripts/seed/index.ts';
 

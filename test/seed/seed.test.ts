@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Entity } from '#shared/contract/data/entity.ts';
-import type { Run, RunSummary } from '#shared/contract/run.ts';
-import type { Workflow } from '#shared/contract/workflow.ts';
+import type { Run, RunSummary } from '#shared/contract/runs/run.ts';
+import type { Workflow } from '#shared/contract/workflows/workflow.ts';
 import { call } from '#scripts/seed/api.ts';
 import { examples } from '#scripts/seed/index.ts';
 import { type ExampleMemory, seed, type SeedResult } from '#scripts/seed.ts';

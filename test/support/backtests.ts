@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { customToolInput } from '#shared/contract/custom-tool.ts';
-import type { Backtest, BacktestQuery } from '#shared/contract/backtest.ts';
-import { backtestBody } from '#shared/contract/backtest.ts';
-import type { Run } from '#shared/contract/run.ts';
+import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
+import type { Backtest, BacktestQuery } from '#shared/contract/policies/backtest.ts';
+import { backtestBody } from '#shared/contract/policies/backtest.ts';
+import type { Run } from '#shared/contract/runs/run.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { sql } from '#shared/db/pool.ts';
-import { createCustomTool } from '#shared/db/workflows/custom-tools.ts';
-import { readBacktest, startBacktest } from '#shared/operations/jobs/backtests.ts';
+import { createCustomTool } from '#shared/db/tools/custom-tools.ts';
+import { readBacktest, startBacktest } from '#shared/operations/policies/backtests.ts';
 import type { ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock } from './engine.ts';
 import { call } from './sub-workflows.ts';

@@ -16,7 +16,7 @@ import type {
   NewEndpoint,
   OutboundEventType,
 } from '#shared/contract/data/outbound.ts';
-import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
+import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 import { errorTable } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { createEgress } from '#shared/platform/egress/egress.ts';

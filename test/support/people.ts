@@ -1,4 +1,4 @@
-import type { CapabilityOverrides, Role } from '#shared/capabilities.ts';
+import type { CapabilityOverrides, Role } from '#shared/people/capabilities.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import type { TestApi } from '#test/api/test-api.ts';
 

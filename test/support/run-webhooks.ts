@@ -1,8 +1,8 @@
 import type { RunEventType } from '#shared/contract/data/outbound.ts';
 import type { Delivery } from '#shared/contract/data/outbound.ts';
-import { listDeliveries } from '#shared/db/deliveries/deliveries.ts';
+import { listDeliveries } from '#shared/db/webhooks/deliveries.ts';
 import { createSealer } from '#shared/crypto/sealing.ts';
-import { registerEndpoint, rotateEndpointSecret } from '#shared/operations/data/endpoints.ts';
+import { registerEndpoint, rotateEndpointSecret } from '#shared/operations/webhooks/endpoints.ts';
 import { createEgress } from '#shared/platform/egress/egress.ts';
 import { type FakeServer, type Seen, startHttpServer } from '#test/fakes/http-server.ts';
 import { type Engine, eventually, startEngine } from './engine.ts';

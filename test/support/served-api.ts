@@ -1,6 +1,6 @@
 import { buildApp } from '#api/app.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
-import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
+import { ensureOwnerPassword } from '#shared/operations/people/sign-in.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { type Engine, startEngine } from './engine.ts';
 

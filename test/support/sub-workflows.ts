@@ -1,5 +1,5 @@
-import { listRuns } from '#shared/db/run-lists/run-list.ts';
-import type { RunSummary } from '#shared/contract/run.ts';
+import { listRuns } from '#shared/db/runs/run-list.ts';
+import type { RunSummary } from '#shared/contract/runs/run.ts';
 import type { Engine } from './engine.ts';
 
 /** A `workflow` node. */

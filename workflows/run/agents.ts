@@ -1,6 +1,6 @@
 import { type AgentAction, createAgentLoop } from '#shared/agents/loop.ts';
 import { callKey, type OpenCall, type TurnProgress, turnKey } from '#shared/agents/turn-record.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import type { FailedStep } from '#shared/execution.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
 import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';

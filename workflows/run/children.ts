@@ -6,7 +6,7 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow';
-import type { WorkflowNode } from '#shared/contract/graph.ts';
+import type { WorkflowNode } from '#shared/contract/workflows/graph.ts';
 import {
   FAILURE_BUDGET,
   FAILURE_NODE,
@@ -14,7 +14,7 @@ import {
   FAILURE_UNRECORDED,
   SIGNAL_CHILD,
 } from '#shared/execution.ts';
-import type { ChildReport, ChildPlace } from '#shared/graph/child-call.ts';
+import type { ChildReport, ChildPlace } from '#shared/graph/children/child-call.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
 import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';

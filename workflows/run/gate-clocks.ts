@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation, log, sleep } from '@temporalio/workflow';
-import { hasClock } from '#shared/graph/gate-settings.ts';
-import type { GateOpening } from '#shared/graph/gate-opening.ts';
+import { hasClock } from '#shared/graph/gates/gate-settings.ts';
+import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
 import { control } from './control.ts';
 import { type GateClock, handleResult, type Run, wake } from './state.ts';
 import { summaryOf } from './step-call.ts';

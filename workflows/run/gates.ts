@@ -1,11 +1,11 @@
 import { defineSignal, log, setHandler } from '@temporalio/workflow';
-import type { GateNode } from '#shared/contract/graph.ts';
+import type { GateNode } from '#shared/contract/workflows/graph.ts';
 import { SIGNAL_DECISION, SIGNAL_RESUMED } from '#shared/execution.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { renderTemplate } from '#shared/graph/expression/template.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
-import { settingsOf } from '#shared/graph/gate-settings.ts';
-import { rejectionError, timeoutError } from '#shared/rejection.ts';
+import { settingsOf } from '#shared/graph/gates/gate-settings.ts';
+import { rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
 import { readDecision, readResumed } from '#workflows/received.ts';
 import { applyCallDecision } from './agents.ts';
 import { handleChildSignals, lookAgain } from './children.ts';

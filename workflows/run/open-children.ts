@@ -1,5 +1,5 @@
 import type { FailedStep } from '#shared/execution.ts';
-import type { ChildCall, ChildPlace } from '#shared/graph/child-call.ts';
+import type { ChildCall, ChildPlace } from '#shared/graph/children/child-call.ts';
 import type { JsonObject } from '#shared/json.ts';
 
 /** `busy`: an activity starts it or looks at it, or it waits for its next attempt. */

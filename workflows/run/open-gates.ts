@@ -1,6 +1,6 @@
 import type { CarriedState, LedgerState } from '#shared/execution.ts';
-import type { GateOpening } from '#shared/graph/gate-opening.ts';
-import type { GateDecision } from '#shared/gate-decision.ts';
+import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
+import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 
 export interface DecidedGate {

@@ -16,7 +16,7 @@ import type { AgentWork, RunningAgent } from './running-agent.ts';
 import { type Children, createChildren } from './open-children.ts';
 import { createOpenGates, type OpenGates } from './open-gates.ts';
 import { createPace, type Pace } from './pace.ts';
-import type { GateOpening } from '#shared/graph/gate-opening.ts';
+import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
 
 /**
  * Timers for the timeouts and reminders of open gates. A timer only says when to look: the row of the gate decides, by

@@ -5,7 +5,7 @@ import { type ExportRequest, exportRequest } from '#shared/contract/data/export.
 import { z } from 'zod';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { type ExportSet, withExportSet } from '#shared/db/data/exports.ts';
-import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
+import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 import type { Tx } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { responses } from '#api/http/responses.ts';

@@ -11,13 +11,13 @@ import {
   redeliverInput,
   rotatedSecretSchema,
 } from '#shared/contract/data/outbound.ts';
-import { pingEndpoint, redeliver, redeliverRange } from '#shared/db/deliveries/deliveries.ts';
+import { pingEndpoint, redeliver, redeliverRange } from '#shared/db/webhooks/deliveries.ts';
 import {
   deleteEndpoint,
   type EndpointCaller,
   listEndpoints,
-} from '#shared/db/deliveries/endpoints.ts';
-import { registerEndpoint, rotateEndpointSecret } from '#shared/operations/data/endpoints.ts';
+} from '#shared/db/webhooks/endpoints.ts';
+import { registerEndpoint, rotateEndpointSecret } from '#shared/operations/webhooks/endpoints.ts';
 import { responses, deliveryParams, endpointParams, nothing } from '#api/http/responses.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage, pageOfWhole } from '#api/data/page.ts';

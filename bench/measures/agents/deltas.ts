@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { WebSocket } from 'ws';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { chain } from '#bench/graphs.ts';
 import type { Processes } from '#bench/processes.ts';
 import { atMost, compare, figure, type Result } from '#bench/result.ts';

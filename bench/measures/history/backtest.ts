@@ -1,5 +1,5 @@
 import { databaseUrl } from '#scripts/stack/databases.ts';
-import { policiesInput } from '#shared/contract/policy.ts';
+import { policiesInput } from '#shared/contract/policies/policy.ts';
 import { insertJob, readJob } from '#shared/db/jobs/jobs.ts';
 import { migrate } from '#shared/db/migrate.ts';
 import { connectDatabase, type Pool } from '#shared/db/pool.ts';

@@ -1,8 +1,8 @@
 import { databaseUrl } from '#scripts/stack/databases.ts';
-import type { RunListQuery } from '#shared/contract/run.ts';
+import type { RunListQuery } from '#shared/contract/runs/run.ts';
 import { migrate } from '#shared/db/migrate.ts';
 import { connectDatabase, type Pool } from '#shared/db/pool.ts';
-import { listRuns } from '#shared/db/run-lists/run-list.ts';
+import { listRuns } from '#shared/db/runs/run-list.ts';
 import { atMost, compare, figure, type Result } from '#bench/result.ts';
 import { query, type Stack } from '#bench/stack.ts';
 import { percentile } from '#bench/statistics.ts';

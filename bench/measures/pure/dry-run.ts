@@ -1,7 +1,7 @@
-import { type GraphInput, graphSchema } from '#shared/contract/graph.ts';
-import { unrestricted } from '#shared/contract/policy.ts';
+import { type GraphInput, graphSchema } from '#shared/contract/workflows/graph.ts';
+import { unrestricted } from '#shared/contract/policies/policy.ts';
 import { dryRun as analyse } from '#shared/graph/dry-run/plan.ts';
-import { compilePolicies, judgeStep } from '#shared/policy/judge.ts';
+import { compilePolicies, judgeStep } from '#shared/policies/judge.ts';
 import { atMost, compare, figure, type Result } from '#bench/result.ts';
 
 const size = 1_000;

@@ -1,5 +1,5 @@
-import { detectorNames, type Policies } from '#shared/contract/policy.ts';
-import { compilePolicies, judgeStep } from '#shared/policy/judge.ts';
+import { detectorNames, type Policies } from '#shared/contract/policies/policy.ts';
+import { compilePolicies, judgeStep } from '#shared/policies/judge.ts';
 import { atMost, compare, figure, type Result } from '#bench/result.ts';
 
 const promptLength = 20_000;

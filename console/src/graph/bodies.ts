@@ -1,4 +1,4 @@
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { analyseLoops } from '#shared/graph/schedule/loops.ts';
 import { linkGraph } from '#shared/graph/topology.ts';
 import type { DrawnNode, Drawing } from './drawn.ts';

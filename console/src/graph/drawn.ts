@@ -1,4 +1,4 @@
-import type { EdgeCondition, NodeKind } from '#shared/contract/graph.ts';
+import type { EdgeCondition, NodeKind } from '#shared/contract/workflows/graph.ts';
 import { nodeKinds } from '#shared/graph/kinds.ts';
 import type { Graph } from '#client/index.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '@xyflow/react';
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Graph } from '#client/index.ts';
-import type { EdgeCondition } from '#shared/contract/graph.ts';
+import type { EdgeCondition } from '#shared/contract/workflows/graph.ts';
 import { graphView as text, kindNames } from '#console/src/messages/en/graph.ts';
 import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
 import { layOut, nodeSize } from './layout.ts';

@@ -9,7 +9,7 @@ import {
   IconTool,
   type Icon,
 } from '@tabler/icons-react';
-import type { NodeKind } from '#shared/contract/graph.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 
 /** Icons of the node kinds. Separate from the graph view, which is large to load. */
 export const kindIcons: Record<NodeKind, Icon> = {

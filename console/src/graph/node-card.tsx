@@ -1,7 +1,7 @@
 import './graph.css';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { memo, type ReactNode } from 'react';
-import type { NodeKind } from '#shared/contract/graph.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import { kindNames } from '#console/src/messages/en/graph.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { kindIcons } from './kinds.ts';

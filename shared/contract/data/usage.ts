@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planNames } from '#shared/plans.ts';
+import { planNames } from '#shared/people/plans.ts';
 import { timestamp } from '#shared/contract/common.ts';
 import { dataKeyModes } from './envelope.ts';
 

@@ -6,10 +6,10 @@ import {
   type TurnRecord,
   turnKey,
 } from '#shared/agents/turn-record.ts';
-import type { Message } from '#shared/contract/message.ts';
-import type { Step } from '#shared/contract/step.ts';
+import type { Message } from '#shared/contract/agents/message.ts';
+import type { Step } from '#shared/contract/steps/step.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { storedTime } from '#shared/time.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 import { outcomeOf } from './conversations.ts';

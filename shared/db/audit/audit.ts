@@ -1,11 +1,11 @@
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import {
   type AuditAction,
   type AuditEntry as LoggedEntry,
   auditEntrySchema,
   type AuditFilter,
   type AuditTarget,
-} from '#shared/contract/audit.ts';
+} from '#shared/contract/audit/audit.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { noteTransaction, transactionId } from '#shared/db/commit-outcome.ts';

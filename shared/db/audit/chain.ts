@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { AuditVerification } from '#shared/contract/audit.ts';
+import type { AuditVerification } from '#shared/contract/audit/audit.ts';
 import { countSealed } from '#shared/db/people/member-stats.ts';
 import {
   type Db,

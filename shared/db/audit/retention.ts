@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type PlanName, planNames } from '#shared/plans.ts';
+import { type PlanName, planNames } from '#shared/people/plans.ts';
 import { recordAudit } from './audit.ts';
 import { sweepAudit } from './chain.ts';
 import type { OutboxRow } from '#shared/db/runs/outbox.ts';

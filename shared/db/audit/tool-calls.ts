@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AuditVerification } from '#shared/contract/audit.ts';
+import type { AuditVerification } from '#shared/contract/audit/audit.ts';
 import { jsonObject } from '#shared/contract/common.ts';
 import { callDigest } from '#shared/crypto/call-digest.ts';
 import { type Json, type JsonObject, toStorable } from '#shared/json.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { auditTargets } from '#shared/contract/audit.ts';
-import type { WorkspaceTopic } from '#shared/contract/stream.ts';
+import { auditTargets } from '#shared/contract/audit/audit.ts';
+import type { WorkspaceTopic } from '#shared/contract/runs/stream.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 
 const topicRow = z.object({

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import type { PolicyVerdict } from '#shared/contract/governance.ts';
+import type { PolicyVerdict } from '#shared/contract/policies/governance.ts';
 import type { FailureDetails } from '#shared/execution.ts';
-import type { ChildPlace } from '#shared/graph/child-call.ts';
+import type { ChildPlace } from '#shared/graph/children/child-call.ts';
 import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { recordStepVerdict } from '#shared/db/audit/governance.ts';
+import { recordStepVerdict } from '#shared/db/policies/governance.ts';
 import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
 import { startedFrame } from '#shared/db/runs/pending-writes.ts';
 import { acceptsWorkOf, phaseMs } from '#shared/db/runs/row.ts';
-import { agentColumns, agentValues, readOutcome } from '#shared/db/runs/steps.ts';
+import { agentColumns, agentValues, readOutcome } from '#shared/db/steps/steps.ts';
 import { framedKey } from '#shared/db/steps/done.ts';
-import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /**

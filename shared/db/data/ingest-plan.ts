@@ -2,7 +2,7 @@ import type { EntityRecord, EventRecord, IngestRecord } from '#shared/contract/d
 import { isVerified, wasLookedAt } from '#shared/contract/data/envelope.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import type { OutboundEvent } from '#shared/db/deliveries/outbound-events.ts';
+import type { OutboundEvent } from '#shared/db/webhooks/outbound-events.ts';
 import {
   contentHash,
   type Difference,

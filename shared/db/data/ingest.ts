@@ -11,7 +11,7 @@ import {
   type NumberedRecord,
   planBatch,
 } from './ingest-plan.ts';
-import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
+import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 import { contentHash, type EntityContent, entityContent } from './record-content.ts';
 import { lockForWrite } from './write-lock.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import type { OffsetPage } from '#shared/contract/common.ts';
 import {
   type DataKey,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type PlanName, planNames, plans } from '#shared/plans.ts';
+import { type PlanName, planNames, plans } from '#shared/people/plans.ts';
 import { noteTransaction, transactionId } from '#shared/db/commit-outcome.ts';
 import { thisMonth } from '#shared/db/month.ts';
 import { type Db, type Pool, refusalOf, sql, syncCommit } from '#shared/db/pool.ts';

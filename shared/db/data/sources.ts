@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import type { OffsetPage } from '#shared/contract/common.ts';
 import {
   type SourceDetail,
@@ -16,7 +16,7 @@ import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { thisMonth } from '#shared/db/month.ts';
-import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
+import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 import { lockForWrite } from './write-lock.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 

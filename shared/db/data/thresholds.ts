@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Pool, sql } from '#shared/db/pool.ts';
-import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
+import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 
 export interface ReachedThresholds {
   workspaceId: string;

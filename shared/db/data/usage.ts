@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dataKeyModes } from '#shared/contract/data/envelope.ts';
 import type { DataUsage, WorkspaceDataUsage } from '#shared/contract/data/usage.ts';
 import { notFound } from '#shared/errors.ts';
-import { planNames, plans } from '#shared/plans.ts';
+import { planNames, plans } from '#shared/people/plans.ts';
 import { thisMonth } from '#shared/db/month.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { EvaluationCheck } from '#shared/contract/graph.ts';
-import { rehearsalFields, rehearsalSchema } from '#shared/contract/fork.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/graph.ts';
+import { rehearsalFields, rehearsalSchema } from '#shared/contract/forks/fork.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { type Db, jsonOrNull, sql, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '#shared/json.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
-import { startsRun } from '#shared/db/runs/step-records.ts';
+import { startsRun } from '#shared/db/steps/step-records.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /** The cost of a run, and how long its steps took together. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ListedExperiment } from '#shared/contract/experiment.ts';
-import { jobStatuses } from '#shared/contract/job.ts';
+import type { ListedExperiment } from '#shared/contract/experiments/experiment.ts';
+import { jobStatuses } from '#shared/contract/jobs/job.ts';
 import { notFound } from '#shared/errors.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { decodeCursor, pageOf } from '#shared/db/cursor.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 import { spentMicros } from './experiments.ts';

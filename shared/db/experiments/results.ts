@@ -3,11 +3,11 @@ import {
   type ComparedRun,
   experimentOutcomes,
   type ExperimentSummary,
-} from '#shared/contract/experiment.ts';
+} from '#shared/contract/experiments/experiment.ts';
 import { cursorsOf } from '#shared/db/cursor.ts';
 import { badnessOf, type Comparison, type Outcome } from '#shared/graph/experiments/comparison.ts';
 import { intervalOf } from '#shared/graph/experiments/interval.ts';
-import { MICROS_PER_DOLLAR, toDollars } from '#shared/money.ts';
+import { MICROS_PER_DOLLAR, toDollars } from '#shared/money/money.ts';
 import { type Db, sql, type Tx } from '#shared/db/pool.ts';
 import type { Figures } from './figures.ts';
 import { storedJson } from '#shared/db/stored-json.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_EXPERIMENT_RUNS } from '#shared/contract/experiment.ts';
+import { MAX_EXPERIMENT_RUNS } from '#shared/contract/experiments/experiment.ts';
 import { AppError } from '#shared/errors.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { rehearsalSchema } from '#shared/contract/fork.ts';
+import { rehearsalSchema } from '#shared/contract/forks/fork.ts';
 import { type ErrorKind, errorKinds } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { graphSchema } from '#shared/contract/graph.ts';
-import { decidedByKinds } from '#shared/contract/gate.ts';
+import { graphSchema } from '#shared/contract/workflows/graph.ts';
+import { decidedByKinds } from '#shared/contract/gates/gate.ts';
 import { AppError, notFound } from '#shared/errors.ts';
 import type { RecordedTexts } from '#shared/graph/forks/plan.ts';
 import { decidedByKind } from '#shared/db/gates/gate-records.ts';
@@ -8,7 +8,7 @@ import { type Db, sql } from '#shared/db/pool.ts';
 import { hasResult, readCaught, readEndOrder } from '#shared/db/runs/restart.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
-import { startsRun } from '#shared/db/runs/step-records.ts';
+import { startsRun } from '#shared/db/steps/step-records.ts';
 
 const jsonInput = storedJson<JsonObject>();
 

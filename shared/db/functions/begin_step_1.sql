@@ -1,5 +1,5 @@
 -- Begins a step: claims it for one attempt, and writes the control steps that came with the call. With a result (`done`) it
--- begins and ends at once. Called by shared/db/runs/steps.ts.
+-- begins and ends at once. Called by shared/db/steps/steps.ts.
 --
 -- Whatever changes the status of a step locks its run first. So what is read after the lock stays so until the commit.
 -- A name without a table is an argument or a variable.

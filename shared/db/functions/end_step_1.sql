@@ -1,5 +1,5 @@
 -- Ends an attempt at a step: books what it has cost, and lets it decide the step if it still holds the claim. Called by
--- shared/db/runs/step-ends.ts.
+-- shared/db/steps/step-ends.ts.
 --
 -- Whatever changes the status of a step locks its run first. So what is read after the lock stays so until the commit.
 -- A name without a table is an argument or a variable.

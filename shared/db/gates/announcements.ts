@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RunEventType } from '#shared/contract/data/outbound.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { MAX_PENDING } from '#shared/db/deliveries/outbound-events.ts';
+import { MAX_PENDING } from '#shared/db/webhooks/outbound-events.ts';
 import { type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
 
 /** The events of gates: `run.paused` for the gate that waits longest, `approval.requested` for each that opens. */

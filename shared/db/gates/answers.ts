@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type GateDecision, withoutNulls } from '#shared/gate-decision.ts';
+import { type GateDecision, withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';

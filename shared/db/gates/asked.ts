@@ -5,9 +5,9 @@ import {
   gateKinds,
   gateStatuses,
   type GateVote,
-} from '#shared/contract/gate.ts';
-import type { Graph } from '#shared/contract/graph.ts';
-import type { GateProgress, GateSettings } from '#shared/graph/gate-settings.ts';
+} from '#shared/contract/gates/gate.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
+import type { GateProgress, GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { storedTime } from '#shared/time.ts';
 import { type Db, sql } from '#shared/db/pool.ts';

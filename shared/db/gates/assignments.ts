@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import type { GateVote } from '#shared/contract/gate.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { GateVote } from '#shared/contract/gates/gate.ts';
 import { AppError, conflict } from '#shared/errors.ts';
-import { decidersOf, type GateSettings } from '#shared/graph/gate-settings.ts';
-import type { GateChoice } from '#shared/gate-decision.ts';
+import { decidersOf, type GateSettings } from '#shared/graph/gates/gate-settings.ts';
+import type { GateChoice } from '#shared/graph/gates/gate-decision.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { queueAssignment } from '#shared/db/runs/outbox.ts';
 import { readStandings } from '#shared/db/people/standings.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { gateKinds, type GateVote } from '#shared/contract/gate.ts';
+import { gateKinds, type GateVote } from '#shared/contract/gates/gate.ts';
 import type { GateCheck } from '#shared/execution.ts';
-import type { GateDecision } from '#shared/gate-decision.ts';
+import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { timeoutReason } from '#shared/rejection.ts';
+import { timeoutReason } from '#shared/graph/gates/rejection.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { gateKinds, GateVote } from '#shared/contract/gate.ts';
-import { withoutNulls } from '#shared/gate-decision.ts';
+import type { gateKinds, GateVote } from '#shared/contract/gates/gate.ts';
+import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { rejectedCall, rejectionError, timeoutError } from '#shared/rejection.ts';
+import { rejectedCall, rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
 import { jsonOrNull, sql, type Tx } from '#shared/db/pool.ts';
 import { phaseMs } from '#shared/db/runs/row.ts';
 import { completedFrame, failedFrame } from '#shared/db/steps/done.ts';

@@ -1,5 +1,5 @@
-import type { Actor } from '#shared/actor.ts';
-import type { GateAnswer, GateChoice } from '#shared/gate-decision.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { GateAnswer, GateChoice } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
 
 export interface Decision extends GateChoice, GateAnswer {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { GateVote } from '#shared/contract/gate.ts';
+import type { GateVote } from '#shared/contract/gates/gate.ts';
 import { AppError, conflict, forbiddenWithout, notFound } from '#shared/errors.ts';
-import { withoutNulls } from '#shared/gate-decision.ts';
+import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { jsonOrNull, type Pool, sql, type Tx } from '#shared/db/pool.ts';

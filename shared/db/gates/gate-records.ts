@@ -1,13 +1,13 @@
-import type { GateVote } from '#shared/contract/gate.ts';
-import type { PendingGate } from '#shared/contract/run.ts';
-import type { GateChoice } from '#shared/gate-decision.ts';
+import type { GateVote } from '#shared/contract/gates/gate.ts';
+import type { PendingGate } from '#shared/contract/runs/run.ts';
+import type { GateChoice } from '#shared/graph/gates/gate-decision.ts';
 import {
   decidersOf,
   type GateProgress,
   type GateSettings,
   type MemberStanding,
   needsMember,
-} from '#shared/graph/gate-settings.ts';
+} from '#shared/graph/gates/gate-settings.ts';
 import { storedTime } from '#shared/time.ts';
 import { readStandings } from '#shared/db/people/standings.ts';
 import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';

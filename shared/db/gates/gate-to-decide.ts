@@ -1,8 +1,12 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import { roles } from '#shared/capabilities.ts';
-import { gateKinds, gateStatuses, type GateVote } from '#shared/contract/gate.ts';
-import { decidersOf, type GateSettings, refusedDecision } from '#shared/graph/gate-settings.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { roles } from '#shared/people/capabilities.ts';
+import { gateKinds, gateStatuses, type GateVote } from '#shared/contract/gates/gate.ts';
+import {
+  decidersOf,
+  type GateSettings,
+  refusedDecision,
+} from '#shared/graph/gates/gate-settings.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { readStandings } from '#shared/db/people/standings.ts';
 import { type Db, sql } from '#shared/db/pool.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { gatePage } from '#shared/alerts.ts';
+import { gatePage } from '#shared/contract/alerts/alerts.ts';
 import { type TurnRecord, turnKey } from '#shared/agents/turn-record.ts';
-import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import type { PauseCall } from '#shared/execution.ts';
-import type { GateOpening } from '#shared/graph/gate-opening.ts';
+import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
 import { callDigest } from '#shared/crypto/call-digest.ts';
-import type { GateDecision } from '#shared/gate-decision.ts';
+import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import { type Announcement, announceGates } from './announcements.ts';
 import { readDecisions } from './answers.ts';
 import { decideRecordedCalls, decideRehearsed } from './rehearsed.ts';
@@ -15,7 +15,7 @@ import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
 import { phaseMs, acceptsWorkOf } from '#shared/db/runs/row.ts';
 import { anotherAttempt, startedFrame } from '#shared/db/runs/pending-writes.ts';
-import { agentColumns, agentValues } from '#shared/db/runs/steps.ts';
+import { agentColumns, agentValues } from '#shared/db/steps/steps.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 const lockedRun = z.object({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { turnKey } from '#shared/agents/turn-record.ts';
 import { callDigest } from '#shared/crypto/call-digest.ts';
-import { allowsEffect } from '#shared/contract/fork.ts';
-import type { GateOpening } from '#shared/graph/gate-opening.ts';
+import { allowsEffect } from '#shared/contract/forks/fork.ts';
+import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { sql, type Tx } from '#shared/db/pool.ts';
 import { callCountsForFork } from '#shared/db/forks/recorded.ts';

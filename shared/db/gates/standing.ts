@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import { capabilities } from '#shared/capabilities.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { capabilities } from '#shared/people/capabilities.ts';
 import { sql, type Tx } from '#shared/db/pool.ts';
 
 /**

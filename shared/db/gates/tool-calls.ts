@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AgentNode, graphNodeSchema } from '#shared/contract/graph.ts';
+import { type AgentNode, graphNodeSchema } from '#shared/contract/workflows/graph.ts';
 import { jsonObject } from '#shared/contract/common.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Db, sql } from '#shared/db/pool.ts';

@@ -6,7 +6,7 @@ import {
   KEPT_BODY_BYTES,
   type ListedInboundEvent,
   refusalReasons,
-} from '#shared/contract/inbound-event.ts';
+} from '#shared/contract/inbound/inbound-event.ts';
 import { notFound } from '#shared/errors.ts';
 import { storedTime } from '#shared/time.ts';
 import { decodeCursor, pageOf } from '#shared/db/cursor.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventOutcome, RefusalReason } from '#shared/contract/inbound-event.ts';
+import type { EventOutcome, RefusalReason } from '#shared/contract/inbound/inbound-event.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 import type { ArrivedEvent } from './arrived-event.ts';
 

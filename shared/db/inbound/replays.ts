@@ -4,7 +4,7 @@ import {
   type ReplayRange,
   refusalReasons,
   unverifiedReasons,
-} from '#shared/contract/inbound-event.ts';
+} from '#shared/contract/inbound/inbound-event.ts';
 import { notFound } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import { jobStatuses } from '#shared/contract/job.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { jobStatuses } from '#shared/contract/jobs/job.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { conflict, notFound } from '#shared/errors.ts';
 import type { Json, JsonObject } from '#shared/json.ts';

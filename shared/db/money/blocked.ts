@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { PolicyVerdict } from '#shared/contract/governance.ts';
+import type { PolicyVerdict } from '#shared/contract/policies/governance.ts';
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { toDollars, usd } from '#shared/money.ts';
+import { toDollars, usd } from '#shared/money/money.ts';
 import { refusalOf } from '#shared/db/pool.ts';
 
 /** Why a run cannot start or continue because of a cap or a budget. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type BudgetHistory, TOTAL_HISTORY_DAYS } from '#shared/contract/budget.ts';
+import { type BudgetHistory, TOTAL_HISTORY_DAYS } from '#shared/contract/money/budget.ts';
 import { notFound } from '#shared/errors.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { currentWindow, windowBounds } from './budgets.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import {
   type Budget,
   type BudgetInput,
@@ -8,11 +8,11 @@ import {
   type BudgetUpdate,
   budgetWindows,
   overrunModes,
-} from '#shared/contract/budget.ts';
-import type { DryRunBudget } from '#shared/contract/dry-run.ts';
+} from '#shared/contract/money/budget.ts';
+import type { DryRunBudget } from '#shared/contract/workflows/dry-run.ts';
 import type { OffsetPage } from '#shared/contract/common.ts';
 import { AppError, notFound } from '#shared/errors.ts';
-import { toDollars, toMicros } from '#shared/money.ts';
+import { toDollars, toMicros } from '#shared/money/money.ts';
 import { withEtag } from '#shared/crypto/etags.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';

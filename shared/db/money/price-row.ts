@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Price, priceSchema } from '#shared/contract/price.ts';
+import { type Price, priceSchema } from '#shared/contract/money/price.ts';
 
 /** A row of `workspace_prices`. */
 export const priceRow = z.object({

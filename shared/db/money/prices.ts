@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import type { Price } from '#shared/contract/price.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { Price } from '#shared/contract/money/price.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
-import { nextPolicyRevision } from '#shared/db/audit/policies.ts';
+import { nextPolicyRevision } from '#shared/db/policies/policies.ts';
 import { type Db, type Pool, sql } from '#shared/db/pool.ts';
 import { priceRow, toPrice } from './price-row.ts';
 

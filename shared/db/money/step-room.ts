@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { overrunModes } from '#shared/contract/budget.ts';
+import { overrunModes } from '#shared/contract/money/budget.ts';
 import {
   admit,
   type Admittance,
@@ -7,7 +7,7 @@ import {
   isCovered,
   type RunRoom,
   type StepCost,
-} from '#shared/spending.ts';
+} from '#shared/money/spending.ts';
 import { type Db, sql, type Tx } from '#shared/db/pool.ts';
 
 const cap = z.object({

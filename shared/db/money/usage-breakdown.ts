@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MAX_BREAKDOWN_ROWS, type UsageBreakdown } from '#shared/contract/usage.ts';
-import { toDollars } from '#shared/money.ts';
+import { MAX_BREAKDOWN_ROWS, type UsageBreakdown } from '#shared/contract/money/usage.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { allUsage } from './usage.ts';
 

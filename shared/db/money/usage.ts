@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { MetricsOverview, Usage } from '#shared/contract/usage.ts';
-import { toDollars } from '#shared/money.ts';
-import { planNames, plans } from '#shared/plans.ts';
+import type { MetricsOverview, Usage } from '#shared/contract/money/usage.ts';
+import { toDollars } from '#shared/money/money.ts';
+import { planNames, plans } from '#shared/people/plans.ts';
 import { addCosts } from '#shared/db/people/member-stats.ts';
 import { type Db, sql, syncCommit } from '#shared/db/pool.ts';
 

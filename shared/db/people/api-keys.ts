@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import { type Role, roles } from '#shared/capabilities.ts';
-import { type ApiKey, type ApiKeyInput, apiKeySchema } from '#shared/contract/api-key.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { type Role, roles } from '#shared/people/capabilities.ts';
+import { type ApiKey, type ApiKeyInput, apiKeySchema } from '#shared/contract/people/api-key.ts';
 import type { OffsetPage } from '#shared/contract/common.ts';
-import { memberStatuses } from '#shared/contract/member.ts';
+import { memberStatuses } from '#shared/contract/people/member.ts';
 import { AppError, notFound } from '#shared/errors.ts';
 import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
 import { withEtag } from '#shared/crypto/etags.ts';

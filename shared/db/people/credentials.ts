@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import { roles } from '#shared/capabilities.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { roles } from '#shared/people/capabilities.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 
 const overrides = z.record(z.string(), z.boolean().nullable());

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import { notFound } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';

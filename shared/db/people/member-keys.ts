@@ -5,7 +5,7 @@ import {
   heldCapabilities,
   type Role,
   roles,
-} from '#shared/capabilities.ts';
+} from '#shared/people/capabilities.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { type InviteRules, replaceInviteCode } from './invite-codes.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { MemberStats } from '#shared/contract/member.ts';
+import type { MemberStats } from '#shared/contract/people/member.ts';
 import { notFound } from '#shared/errors.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { listActionsOf } from '#shared/db/audit/audit.ts';
 import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import {
   capabilities,
   type Capability,
@@ -9,9 +9,9 @@ import {
   holds,
   type Role,
   roles,
-} from '#shared/capabilities.ts';
+} from '#shared/people/capabilities.ts';
 import type { OffsetPage } from '#shared/contract/common.ts';
-import { type Member, type MemberDetail, memberStatuses } from '#shared/contract/member.ts';
+import { type Member, type MemberDetail, memberStatuses } from '#shared/contract/people/member.ts';
 import { notFound } from '#shared/errors.ts';
 import { etagOf } from '#shared/crypto/etags.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';

@@ -1,5 +1,5 @@
-import type { Actor } from '#shared/actor.ts';
-import type { Capability, CapabilityOverrides } from '#shared/capabilities.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { Capability, CapabilityOverrides } from '#shared/people/capabilities.ts';
 import type {
   InviteInput,
   Member,
@@ -7,7 +7,7 @@ import type {
   OverridesChange,
   PermissionsChange,
   RoleChange,
-} from '#shared/contract/member.ts';
+} from '#shared/contract/people/member.ts';
 import { AppError, emailTaken } from '#shared/errors.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { type InviteRules, newInviteCode, replaceInviteCode } from './invite-codes.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AcceptInviteInput, SignupInput } from '#shared/contract/session.ts';
+import type { AcceptInviteInput, SignupInput } from '#shared/contract/people/session.ts';
 import { AppError } from '#shared/errors.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';

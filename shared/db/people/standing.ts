@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import {
   type Capability,
   firstLacking,
   heldCapabilities,
   holds,
   roles,
-} from '#shared/capabilities.ts';
+} from '#shared/people/capabilities.ts';
 import { forbiddenWithout } from '#shared/errors.ts';
 import { sql, type Tx } from '#shared/db/pool.ts';
 import { lockWorkspace } from './workspaces.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { roles } from '#shared/capabilities.ts';
-import type { MemberStanding } from '#shared/graph/gate-settings.ts';
+import { roles } from '#shared/people/capabilities.ts';
+import type { MemberStanding } from '#shared/graph/gates/gate-settings.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 
 const standingRow = z.object({

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import {
   capabilities,
   type Capability,
   type CapabilityOverrides,
   holds,
   type Role,
-} from '#shared/capabilities.ts';
-import type { MemberStatus } from '#shared/contract/member.ts';
+} from '#shared/people/capabilities.ts';
+import type { MemberStatus } from '#shared/contract/people/member.ts';
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { MemberRow } from './members.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import { roles } from '#shared/capabilities.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { roles } from '#shared/people/capabilities.ts';
 import {
   type Workspace,
   workspaceSchema,
   type WorkspaceUpdate,
-} from '#shared/contract/workspace.ts';
+} from '#shared/contract/people/workspace.ts';
 import { emailTaken, notFound } from '#shared/errors.ts';
-import { type PlanName, planNames } from '#shared/plans.ts';
+import { type PlanName, planNames } from '#shared/people/plans.ts';
 import { withEtag } from '#shared/crypto/etags.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AppError, conflict } from '#shared/errors.ts';
 import { canonicalJson } from '#shared/graph/diff.ts';
 import { type Db, type QuerySqlToken, sql } from '#shared/db/pool.ts';
-import type { SignatureMark } from '#shared/db/workflows/webhooks.ts';
+import type { SignatureMark } from '#shared/db/inbound/webhooks.ts';
 import { readChild } from '#shared/db/children/steps.ts';
 import { acceptsWorkOf } from './row.ts';
 import { type RunRequest, storedRehearsal } from './run-request.ts';

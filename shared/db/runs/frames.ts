@@ -4,7 +4,7 @@ import {
   runEventSchema,
   type StreamFrame,
   streamFrameSchema,
-} from '#shared/contract/stream.ts';
+} from '#shared/contract/runs/stream.ts';
 import { notFound } from '#shared/errors.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import { type Db, type Pool, sql } from '#shared/db/pool.ts';
 import { controlRows } from './pending-writes.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AlertEvent, TestAlert } from '#shared/alerts.ts';
+import type { AlertEvent, TestAlert } from '#shared/contract/alerts/alerts.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Db, type FragmentSqlToken, sql, syncCommit, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';

@@ -1,5 +1,5 @@
 import type { PendingWrites } from '#shared/graph/call-parts.ts';
-import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import type { ControlStep } from '#shared/graph/schedule/scheduler.ts';
 import type { StepFrame } from './frames.ts';
 import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';

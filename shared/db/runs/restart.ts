@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { resultKinds } from '#shared/graph/kinds.ts';
 import { type CaughtError, errorKinds } from '#shared/graph/caught-error.ts';
-import { graphSchema } from '#shared/contract/graph.ts';
-import { storedRehearsal } from '#shared/contract/fork.ts';
+import { graphSchema } from '#shared/contract/workflows/graph.ts';
+import { storedRehearsal } from '#shared/contract/forks/fork.ts';
 import { storedProblem } from '#shared/outside-json.ts';
-import { triggerSchema } from '#shared/contract/run.ts';
+import { triggerSchema } from '#shared/contract/runs/run.ts';
 import type { LedgerState } from '#shared/execution.ts';
 import { readDecisions } from '#shared/db/gates/answers.ts';
 import type { AdmittedRun } from './admission.ts';
 import { type Db, type Pool, sql } from '#shared/db/pool.ts';
 import { rulesOf } from './run-request.ts';
-import { startsRun } from './step-records.ts';
+import { startsRun } from '#shared/db/steps/step-records.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 

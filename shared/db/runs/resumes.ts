@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import { AppError, conflict, notFound } from '#shared/errors.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
-import { recordGovernanceEvent } from '#shared/db/audit/governance.ts';
+import { recordGovernanceEvent } from '#shared/db/policies/governance.ts';
 import { asBudgetError, blockedVerdict, BudgetExceeded } from '#shared/db/money/blocked.ts';
 import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 

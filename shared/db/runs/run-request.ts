@@ -1,15 +1,15 @@
-import type { AuditAction } from '#shared/contract/audit.ts';
-import type { Actor } from '#shared/actor.ts';
-import type { StoredRehearsal } from '#shared/contract/fork.ts';
-import type { Trigger } from '#shared/contract/run.ts';
-import type { Graph } from '#shared/contract/graph.ts';
+import type { AuditAction } from '#shared/contract/audit/audit.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { StoredRehearsal } from '#shared/contract/forks/fork.ts';
+import type { Trigger } from '#shared/contract/runs/run.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { AppError } from '#shared/errors.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { Db } from '#shared/db/pool.ts';
 import type { ForkCopies } from '#shared/db/forks/copies.ts';
 import type { CurrentGraph } from '#shared/db/workflows/current-graph.ts';
 import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
-import type { SignatureMark } from '#shared/db/workflows/webhooks.ts';
+import type { SignatureMark } from '#shared/db/inbound/webhooks.ts';
 
 export type AdHocGraph = Pick<CurrentGraph, 'graph' | 'inputSchema'>;
 

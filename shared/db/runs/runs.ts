@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { storedTime } from '#shared/time.ts';
-import type { Approval, Run, RunStatus, RunSummary } from '#shared/contract/run.ts';
-import { runStatuses } from '#shared/run-kinds.ts';
-import type { Evals, Graph } from '#shared/contract/graph.ts';
-import type { Checkpoint } from '#shared/contract/step.ts';
+import type { Approval, Run, RunStatus, RunSummary } from '#shared/contract/runs/run.ts';
+import { runStatuses } from '#shared/contract/runs/run-kinds.ts';
+import type { Evals, Graph } from '#shared/contract/workflows/graph.ts';
+import type { Checkpoint } from '#shared/contract/steps/step.ts';
 import { nodesInMaps } from '#shared/graph/schedule/loops.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { type JsonText, put, valueOf } from '#shared/values/json-text.ts';
 import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '#shared/db/cursor.ts';
 import { gateRecord, type GateRow, toGates } from '#shared/db/gates/gate-records.ts';
@@ -20,7 +20,13 @@ import {
   toPage,
   toStepRow,
 } from '#shared/db/steps/step-pages.ts';
-import { payloadOf, type StepFields, type StepRow, toSteps, withPayloads } from './step-records.ts';
+import {
+  payloadOf,
+  type StepFields,
+  type StepRow,
+  toSteps,
+  withPayloads,
+} from '#shared/db/steps/step-records.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 

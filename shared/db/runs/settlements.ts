@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { EvaluationCheck, Evals } from '#shared/contract/graph.ts';
-import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { EvaluationCheck, Evals } from '#shared/contract/workflows/graph.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import type { SettleCall } from '#shared/execution.ts';
 import { evaluateChecks, parseChecked, type StoredRun } from '#shared/graph/checks.ts';
 import { SMALL_WORK } from '#shared/values/work-budget.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { controlRows } from './pending-writes.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { MAX_PENDING } from '#shared/db/deliveries/outbound-events.ts';
+import { MAX_PENDING } from '#shared/db/webhooks/outbound-events.ts';
 import { jsonOrNull, type Pool, sql } from '#shared/db/pool.ts';
 import { activeMsNow, acceptsWorkOf } from './row.ts';
 

@@ -4,8 +4,8 @@ import {
   runStatusSchema,
   type RunSummary,
   triggerSchema,
-} from '#shared/contract/run.ts';
-import { toDollars } from '#shared/money.ts';
+} from '#shared/contract/runs/run.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { sql } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 

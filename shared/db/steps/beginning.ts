@@ -1,8 +1,8 @@
-import type { PolicyVerdict } from '#shared/contract/governance.ts';
-import type { NodeKind } from '#shared/contract/graph.ts';
+import type { PolicyVerdict } from '#shared/contract/policies/governance.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import type { AgentPart, PendingWrites } from '#shared/graph/call-parts.ts';
 import type { Json } from '#shared/json.ts';
-import type { StepCost } from '#shared/spending.ts';
+import type { StepCost } from '#shared/money/spending.ts';
 
 /**
  * The step ledger. The key of a step is `(run_id, step_key)`, never Temporal's run or attempt, so a second attempt

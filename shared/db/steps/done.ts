@@ -1,4 +1,4 @@
-import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json } from '#shared/json.ts';

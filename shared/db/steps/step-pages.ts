@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Step, StepCount } from '#shared/contract/step.ts';
+import type { Step, StepCount } from '#shared/contract/steps/step.ts';
 import { notFound } from '#shared/errors.ts';
 import { cursorsOf } from '#shared/db/cursor.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
@@ -11,7 +11,7 @@ import {
   type StepRow,
   toSteps,
   withPayloads,
-} from '#shared/db/runs/step-records.ts';
+} from './step-records.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /**

@@ -11,9 +11,13 @@ import { offeredNamesOf } from '#shared/graph/node-tools.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { customToolNames } from '#shared/tools.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
-import { calledIn, type CallProblems, offeredWorkflowsOf } from '#shared/graph/called-workflows.ts';
-import { readCallProblems, readWorkflowDefinitions } from './called-workflows.ts';
-import { readToolDefinitions } from './custom-tools.ts';
+import {
+  calledIn,
+  type CallProblems,
+  offeredWorkflowsOf,
+} from '#shared/graph/children/called-workflows.ts';
+import { readCallProblems, readWorkflowDefinitions } from '#shared/db/children/called-workflows.ts';
+import { readToolDefinitions } from '#shared/db/tools/custom-tools.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 const currentRow = z.object({

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import {
   changedMeanwhile,
   type IfMatch,
   matches,
   preconditionFailed,
 } from '#shared/contract/if-match.ts';
-import type { DraftInput, Workflow, WorkflowDraft } from '#shared/contract/workflow.ts';
+import type { DraftInput, Workflow, WorkflowDraft } from '#shared/contract/workflows/workflow.ts';
 import { withEtag } from '#shared/crypto/etags.ts';
 import { AppError, notFound } from '#shared/errors.ts';
 import { canonicalJson } from '#shared/graph/diff.ts';

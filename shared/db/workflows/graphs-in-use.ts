@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Actor, requireCapability } from '#shared/actor.ts';
-import { holds } from '#shared/capabilities.ts';
+import { type Actor, requireCapability } from '#shared/people/actor.ts';
+import { holds } from '#shared/people/capabilities.ts';
 import { asTool, calledAs } from '#shared/tools.ts';
 import { sql, type Tx } from '#shared/db/pool.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import { MAX_PIN_BYTES, MAX_PINS, type Pin } from '#shared/contract/node-test.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { MAX_PIN_BYTES, MAX_PINS, type Pin } from '#shared/contract/workflows/node-test.ts';
 import { AppError, conflict, notFound } from '#shared/errors.ts';
 import { noSuchStep, type NodeInRun } from '#shared/db/forks/node-steps.ts';
 import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';

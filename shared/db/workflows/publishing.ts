@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import { preconditionFailed } from '#shared/contract/if-match.ts';
-import type { WorkflowDraft } from '#shared/contract/workflow.ts';
+import type { WorkflowDraft } from '#shared/contract/workflows/workflow.ts';
 import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { deleteDraft, draftGone, findDraft, requireKnownDraft } from './drafts.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';

@@ -1,8 +1,12 @@
 import { z } from 'zod';
-import type { AuditAction } from '#shared/contract/audit.ts';
-import type { Actor } from '#shared/actor.ts';
+import type { AuditAction } from '#shared/contract/audit/audit.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import type { OffsetPage } from '#shared/contract/common.ts';
-import type { Template, TemplateCreate, TemplateUpdate } from '#shared/contract/template.ts';
+import type {
+  Template,
+  TemplateCreate,
+  TemplateUpdate,
+} from '#shared/contract/workflows/template.ts';
 import { conflict, notFound } from '#shared/errors.ts';
 import { canonicalJson } from '#shared/graph/diff.ts';
 import type { Json, JsonObject } from '#shared/json.ts';

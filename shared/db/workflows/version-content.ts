@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import type { DraftGraph } from '#shared/contract/graph.ts';
-import type { WorkflowUpdate } from '#shared/contract/workflow.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { DraftGraph } from '#shared/contract/workflows/graph.ts';
+import type { WorkflowUpdate } from '#shared/contract/workflows/workflow.ts';
 import { canonicalJson } from '#shared/graph/diff.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { sql, type Tx } from '#shared/db/pool.ts';

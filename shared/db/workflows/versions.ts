@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Workflow, WorkflowVersion } from '#shared/contract/workflow.ts';
+import type { Workflow, WorkflowVersion } from '#shared/contract/workflows/workflow.ts';
 import { AppError, notFound } from '#shared/errors.ts';
 import { type Db, sql } from '#shared/db/pool.ts';
 import { requireWorkflow, type WorkflowScope } from './workflows.ts';

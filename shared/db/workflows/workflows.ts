@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import type { AuditAction } from '#shared/contract/audit.ts';
-import type { Actor } from '#shared/actor.ts';
-import { overrunModes } from '#shared/contract/budget.ts';
+import type { AuditAction } from '#shared/contract/audit/audit.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { overrunModes } from '#shared/contract/money/budget.ts';
 import type { OffsetPage } from '#shared/contract/common.ts';
-import type { EvaluationCheck } from '#shared/contract/graph.ts';
-import type { Template } from '#shared/contract/template.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/graph.ts';
+import type { Template } from '#shared/contract/workflows/template.ts';
 import {
   type Workflow,
   type WorkflowCreate,
   type WorkflowUpdate,
   workflowStatuses,
-} from '#shared/contract/workflow.ts';
+} from '#shared/contract/workflows/workflow.ts';
 import { conflict, notFound } from '#shared/errors.ts';
 import { canonicalJson } from '#shared/graph/diff.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { toDollars, toMicros } from '#shared/money.ts';
+import { toDollars, toMicros } from '#shared/money/money.ts';
 import { withEtag } from '#shared/crypto/etags.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';

@@ -1,9 +1,9 @@
 import { mockTurnCost, requestBound } from '#shared/agents/cost-bounds.ts';
 import { DEFAULT_MAX_TURNS, MAX_CALLS_PER_TURN } from '#shared/agents/loop.ts';
 import { presentedAnswer } from '#shared/agents/presented-schema.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
-import { toMicros } from '#shared/money.ts';
-import type { PriceOverrides } from '#shared/prices.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
+import { toMicros } from '#shared/money/money.ts';
+import type { PriceOverrides } from '#shared/money/prices.ts';
 import { workflowOf } from '#shared/tools.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { agentAttempts, callAttempts, longestMs, pausesMs } from './attempts.ts';

@@ -1,4 +1,4 @@
-import type { GraphNode, ToolNode } from '#shared/contract/graph.ts';
+import type { GraphNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import { customToolName } from '#shared/tools.ts';
 import { defaultTimeoutSeconds, retryDelayMs } from '#shared/graph/kinds.ts';
 import type { CustomToolFacts, DryRunRequest } from './request.ts';

@@ -1,4 +1,4 @@
-import type { GraphNode, MapNode, ToolNode } from '#shared/contract/graph.ts';
+import type { GraphNode, MapNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { WorkBudget } from '#shared/values/work-budget.ts';
 import {

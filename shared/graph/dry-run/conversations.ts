@@ -5,7 +5,7 @@ import {
   MAX_REQUESTED_CALLS,
   MAX_RESULT_CHARACTERS,
 } from '#shared/agents/loop.ts';
-import type { AgentNode, AgentTool } from '#shared/contract/graph.ts';
+import type { AgentNode, AgentTool } from '#shared/contract/workflows/graph.ts';
 import { workflowOf } from '#shared/tools.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { customFacts } from './attempts.ts';

@@ -4,11 +4,11 @@ import type {
   GraphNode,
   ToolNode,
   WorkflowNode,
-} from '#shared/contract/graph.ts';
+} from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { asTool, isTimer, parseDelay, workflowOf } from '#shared/tools.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
-import { settingsOf } from '#shared/graph/gate-settings.ts';
+import { settingsOf } from '#shared/graph/gates/gate-settings.ts';
 import { nodeTexts } from '#shared/graph/node-texts.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { prepareTools } from '#shared/graph/prepare/agent.ts';

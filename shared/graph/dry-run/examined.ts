@@ -1,6 +1,6 @@
-import type { DryRunVerdict } from '#shared/contract/dry-run.ts';
+import type { DryRunVerdict } from '#shared/contract/workflows/dry-run.ts';
 import type { WorkBudget } from '#shared/values/work-budget.ts';
-import type { CalledWorkflow } from '#shared/graph/called-workflows.ts';
+import type { CalledWorkflow } from '#shared/graph/children/called-workflows.ts';
 import { type Bounds, ZERO } from './bounds.ts';
 import type { Knowledge, Left } from './knowledge.ts';
 import type { DryRunAnalysis, DryRunRequest } from './request.ts';

@@ -1,4 +1,4 @@
-import type { EdgeCondition, GraphNode } from '#shared/contract/graph.ts';
+import type { EdgeCondition, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { CompiledEdge } from '#shared/graph/compile.ts';
 import { repeats } from '#shared/graph/kinds.ts';
 import { createBitRows } from '#shared/graph/schedule/bit-rows.ts';

@@ -1,4 +1,4 @@
-import type { GraphNode } from '#shared/contract/graph.ts';
+import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import { outputKey, type CompiledEdge, type CompiledGraph } from '#shared/graph/compile.ts';
 import { repeats } from '#shared/graph/kinds.ts';
 import { type BitRows, createBitRows } from '#shared/graph/schedule/bit-rows.ts';

@@ -1,7 +1,7 @@
-import type { GraphNode } from '#shared/contract/graph.ts';
+import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { parseTemplate } from '#shared/graph/expression/template.ts';
-import { settingsOf } from '#shared/graph/gate-settings.ts';
+import { settingsOf } from '#shared/graph/gates/gate-settings.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { nodeTexts } from '#shared/graph/node-texts.ts';
 import { SECRETS } from '#shared/values/secrets.ts';

@@ -1,7 +1,7 @@
-import type { GraphNode } from '#shared/contract/graph.ts';
+import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import { MAX_RUN_DEPTH } from '#shared/limits.ts';
 import type { WorkBudget } from '#shared/values/work-budget.ts';
-import { callKey } from '#shared/graph/called-workflows.ts';
+import { callKey } from '#shared/graph/children/called-workflows.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
 import { repeats } from '#shared/graph/kinds.ts';
 import { MAX_STEPS_IN_PLACE } from '#shared/graph/schedule/rounds.ts';

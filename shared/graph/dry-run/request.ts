@@ -1,8 +1,8 @@
-import type { DryRunNode } from '#shared/contract/dry-run.ts';
-import type { Graph } from '#shared/contract/graph.ts';
+import type { DryRunNode } from '#shared/contract/workflows/dry-run.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { PriceOverrides } from '#shared/prices.ts';
-import type { GateSettings } from '#shared/graph/gate-settings.ts';
+import type { PriceOverrides } from '#shared/money/prices.ts';
+import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import type { Bounds } from './bounds.ts';
 
 /** A graph to examine, with the workflow that it belongs to. */

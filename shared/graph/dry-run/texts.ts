@@ -1,4 +1,4 @@
-import type { GraphNode } from '#shared/contract/graph.ts';
+import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { utf8Bytes } from '#shared/values/canonical-json.ts';
 import { expressionRoots } from '#shared/graph/expression/expression.ts';

@@ -1,7 +1,7 @@
-import type { DryRunVerdict } from '#shared/contract/dry-run.ts';
-import type { AgentNode, ToolNode } from '#shared/contract/graph.ts';
+import type { DryRunVerdict } from '#shared/contract/workflows/dry-run.ts';
+import type { AgentNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { CompiledPolicies, Judgement, judgeStep } from '#shared/policy/judge.ts';
+import type { CompiledPolicies, Judgement, judgeStep } from '#shared/policies/judge.ts';
 import type { WorkBudget } from '#shared/values/work-budget.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';

@@ -1,4 +1,4 @@
-import type { decidedByKinds } from '#shared/contract/gate.ts';
+import type { decidedByKinds } from '#shared/contract/gates/gate.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { CompiledGraph } from '#shared/graph/compile.ts';
 import { isChild, isExecuted, isWaiting, repeats } from '#shared/graph/kinds.ts';

@@ -1,7 +1,7 @@
 import { canonicalJson } from '#shared/values/canonical-json.ts';
-import type { GraphNode } from '#shared/contract/graph.ts';
+import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { ChildCall, ChildPlace } from '#shared/graph/child-call.ts';
+import type { ChildCall, ChildPlace } from '#shared/graph/children/child-call.ts';
 import { renderTemplate, renderValue } from '#shared/graph/expression/template.ts';
 import { isChild, isExecuted, isWaiting } from '#shared/graph/kinds.ts';
 import { prepareTools, prepareTurn } from '#shared/graph/prepare/agent.ts';

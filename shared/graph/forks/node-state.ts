@@ -1,4 +1,4 @@
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { utf8Bytes } from '#shared/values/canonical-json.ts';
 import { jsonOf, type JsonText } from '#shared/values/json-text.ts';

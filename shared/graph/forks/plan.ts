@@ -1,5 +1,5 @@
-import type { NotReused } from '#shared/contract/fork.ts';
-import type { Graph } from '#shared/contract/graph.ts';
+import type { NotReused } from '#shared/contract/forks/fork.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { JsonText } from '#shared/values/json-text.ts';
 import { storedProblem } from '#shared/outside-json.ts';

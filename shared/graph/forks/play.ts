@@ -1,7 +1,7 @@
-import type { decidedByKinds } from '#shared/contract/gate.ts';
-import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { decidedByKinds } from '#shared/contract/gates/gate.ts';
+import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { messageOf } from '#shared/errors.ts';
-import type { GateAnswer } from '#shared/gate-decision.ts';
+import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { joined, type JsonText } from '#shared/values/json-text.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';

@@ -1,4 +1,4 @@
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
 import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';

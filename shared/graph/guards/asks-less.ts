@@ -1,4 +1,4 @@
-import type { GateNode, Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { GateNode, Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { Json } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';

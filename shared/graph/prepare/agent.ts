@@ -1,4 +1,4 @@
-import type { AgentNode, ToolNode } from '#shared/contract/graph.ts';
+import type { AgentNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { OpenCall } from '#shared/agents/turn-record.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';

@@ -1,4 +1,4 @@
-import type { AgentNode, ToolNode } from '#shared/contract/graph.ts';
+import type { AgentNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { expressionRoots } from '#shared/graph/expression/expression.ts';
 import { renderWithSecrets } from '#shared/graph/expression/secret-template.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/json.ts';
-import type { ConditionNode } from '#shared/contract/graph.ts';
+import type { ConditionNode } from '#shared/contract/workflows/graph.ts';
 import { truthy } from '#shared/graph/expression/expression.ts';
 import { beginItems, beginMap, endItem } from './map-items.ts';
 import { beginLoop, continueLoop, endRound } from './rounds.ts';

@@ -1,4 +1,4 @@
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { linkGraph, reach, type LinkedEdge, type Links } from '#shared/graph/topology.ts';
 
 export interface LoopBody {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { MapNode } from '#shared/contract/graph.ts';
+import type { MapNode } from '#shared/contract/workflows/graph.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import { createItem, enter, note, writeOutput, type MapItems, type RunState } from './run-state.ts';
 import { MAX_STEPS_IN_PLACE } from './rounds.ts';

@@ -1,4 +1,4 @@
-import type { LoopNode } from '#shared/contract/graph.ts';
+import type { LoopNode } from '#shared/contract/workflows/graph.ts';
 import { truthy } from '#shared/graph/expression/expression.ts';
 import { enter, note, resetNode, writeOutput, type RunState } from './run-state.ts';
 import { entersOwnBody, evaluate, failInPlace, settleAfterBody, settleEdge } from './settle.ts';

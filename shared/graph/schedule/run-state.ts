@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { NodeKind } from '#shared/contract/graph.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import {
   nodeLabel,
   outputKey,

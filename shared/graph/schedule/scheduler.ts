@@ -1,4 +1,4 @@
-import type { GateAnswer } from '#shared/gate-decision.ts';
+import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
 import {
   type ChildNode,
   type ExecutedNode,
@@ -8,7 +8,7 @@ import {
   type WaitingNode,
 } from '#shared/graph/kinds.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { GraphNode } from '#shared/contract/graph.ts';
+import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import { advance, begin, evaluateAgain, releaseHeld } from './advance.ts';
 import { endIfDrained, isCaught, isStopped, settle, settleError } from './settle.ts';

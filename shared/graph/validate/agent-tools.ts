@@ -1,5 +1,5 @@
 import { resolveTools } from '#shared/agents/offered-tools.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { suggest } from '#shared/graph/suggest.ts';

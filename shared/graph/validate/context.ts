@@ -1,6 +1,6 @@
 import type { ToolDefinitions } from '#shared/agents/offered-tools.ts';
-import type { CallProblems } from '#shared/graph/called-workflows.ts';
-import type { MemberStanding } from '#shared/graph/gate-settings.ts';
+import type { CallProblems } from '#shared/graph/children/called-workflows.ts';
+import type { MemberStanding } from '#shared/graph/gates/gate-settings.ts';
 import type { SecretHosts } from '#shared/graph/validate/secrets.ts';
 
 /** Of the custom tools, only those that an agent offers need their fields. */

@@ -1,7 +1,7 @@
 import { mockTurnCost, outputLimit, requestBound } from '#shared/agents/cost-bounds.ts';
-import type { AgentNode, Graph, GraphIssue } from '#shared/contract/graph.ts';
-import { toMicros, usd } from '#shared/money.ts';
-import { type PriceOverrides, priceOf } from '#shared/prices.ts';
+import type { AgentNode, Graph, GraphIssue } from '#shared/contract/workflows/graph.ts';
+import { toMicros, usd } from '#shared/money/money.ts';
+import { type PriceOverrides, priceOf } from '#shared/money/prices.ts';
 
 /** What limits the runs of a workflow. */
 export interface CostLimits {

@@ -1,10 +1,10 @@
-import type { GateNode } from '#shared/contract/graph.ts';
+import type { GateNode } from '#shared/contract/workflows/graph.ts';
 import {
   isApprover,
   mayApprove,
   type MemberStanding,
   needsMember,
-} from '#shared/graph/gate-settings.ts';
+} from '#shared/graph/gates/gate-settings.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 
 /** Checks what a gate asks of its approvers. `members` of the workspace; undefined where they are not known. */

@@ -1,5 +1,5 @@
 import { isBranching, isWaiting, repeats } from '#shared/graph/kinds.ts';
-import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { createBitRows, type BitRows } from '#shared/graph/schedule/bit-rows.ts';
 import { outputKey } from '#shared/graph/compile.ts';
 import type { Issues } from '#shared/graph/issues.ts';

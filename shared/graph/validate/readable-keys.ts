@@ -1,4 +1,4 @@
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { collectIssues } from '#shared/graph/issues.ts';
 import { linkGraph } from '#shared/graph/topology.ts';
 import { keysBefore, writersOf } from './keys.ts';

@@ -1,4 +1,4 @@
-import type { GraphNode } from '#shared/contract/graph.ts';
+import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import { goesToHosts, SECRET_NAME, SECRETS, WHERE_SECRETS_STAND } from '#shared/values/secrets.ts';
 import { parseTemplate } from '#shared/graph/expression/template.ts';
 import type { Issues } from '#shared/graph/issues.ts';

@@ -1,5 +1,5 @@
 import { canFail, isBranching } from '#shared/graph/kinds.ts';
-import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 import { analyseLoops, type LoopAnalysis } from '#shared/graph/schedule/loops.ts';
 import {

@@ -1,4 +1,4 @@
-import type { AgentNode, Graph, GraphNode, ToolNode } from '#shared/contract/graph.ts';
+import type { AgentNode, Graph, GraphNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import { ExpressionError } from '#shared/graph/expression/expression.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 import { nodeTexts, type NodeText, type RootRead, textReads } from '#shared/graph/node-texts.ts';

@@ -1,4 +1,4 @@
-import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { outputKey } from '#shared/graph/compile.ts';
 import { parseTemplate } from '#shared/graph/expression/template.ts';
 import type { Issues } from '#shared/graph/issues.ts';

@@ -1,7 +1,7 @@
-import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { utf8Bytes } from '#shared/values/canonical-json.ts';
 import { SECRETS } from '#shared/values/secrets.ts';
-import { calledBy, callKey, type CallProblems } from '#shared/graph/called-workflows.ts';
+import { calledBy, callKey, type CallProblems } from '#shared/graph/children/called-workflows.ts';
 import { outputKey } from '#shared/graph/compile.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 import { checkGate } from './gates.ts';

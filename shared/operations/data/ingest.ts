@@ -1,4 +1,4 @@
-import type { Actor } from '#shared/actor.ts';
+import type { Actor } from '#shared/people/actor.ts';
 import {
   type IngestAnswer,
   type IngestRecord,

@@ -1,9 +1,9 @@
-import type { EvaluationCheck, Evals } from '#shared/contract/graph.ts';
+import type { EvaluationCheck, Evals } from '#shared/contract/workflows/graph.ts';
 import type { Figures, FinishedRun } from '#shared/db/experiments/figures.ts';
 import type { RunResult } from '#shared/db/experiments/results.ts';
 import { compareRuns, type EndedRun } from '#shared/graph/experiments/comparison.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { evaluateChecksUntrusted } from '#shared/platform/threads/run-checks.ts';
 
 /** A run and its rehearsal. */

@@ -1,7 +1,7 @@
-import type { Actor } from '#shared/actor.ts';
-import type { ExperimentRequest } from '#shared/contract/experiment.ts';
-import type { Graph } from '#shared/contract/graph.ts';
-import type { StartedJob } from '#shared/contract/job.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { ExperimentRequest } from '#shared/contract/experiments/experiment.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
+import type { StartedJob } from '#shared/contract/jobs/job.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import {
   insertExperiment,
@@ -21,7 +21,7 @@ import {
 } from '#shared/db/workflows/workflows.ts';
 import { AppError, notFound } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { toMicros } from '#shared/money.ts';
+import { toMicros } from '#shared/money/money.ts';
 import { dispatchInOrder } from '#shared/operations/runs/dispatch.ts';
 import { rehearsalOf, requireAllowed, requireGates } from '#shared/operations/runs/rehearsals.ts';
 import { cancelRun, type Dispatched, type RunDeps } from '#shared/operations/runs/runs.ts';

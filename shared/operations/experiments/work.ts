@@ -14,10 +14,10 @@ import type { RunningJob } from '#shared/db/jobs/jobs.ts';
 import { AppError, errorTable } from '#shared/errors.ts';
 import { uncompared } from '#shared/graph/experiments/comparison.ts';
 import { WorkBusyError } from '#shared/platform/threads/threads.ts';
-import { usd } from '#shared/money.ts';
+import { usd } from '#shared/money/money.ts';
 import { guardedNodesOfChosen } from '#shared/operations/guards/guarded-nodes.ts';
 import type { JobWork } from '#shared/operations/jobs/work.ts';
-import { type RerunRequest, rerunRun } from '#shared/operations/runs/forks.ts';
+import { type RerunRequest, rerunRun } from '#shared/operations/forks/forks.ts';
 import { cancelRun, type RunDeps } from '#shared/operations/runs/runs.ts';
 import { comparePair, compareRefusedInput } from './compare.ts';
 

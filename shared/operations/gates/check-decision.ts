@@ -4,7 +4,7 @@ import type { GateToDecide } from '#shared/db/gates/gate-to-decide.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
 import { bindDecision, type RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
-import { refusedInput } from '#shared/operations/workflow-input.ts';
+import { refusedInput } from '#shared/operations/workflows/workflow-input.ts';
 
 /** Throws what `decideGate` would throw for the same decision, and changes nothing. */
 export async function checkDecision(db: Pool, requested: RequestedDecision): Promise<void> {

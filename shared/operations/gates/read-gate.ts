@@ -1,12 +1,12 @@
-import type { Actor } from '#shared/actor.ts';
-import { holds } from '#shared/capabilities.ts';
-import type { Gate } from '#shared/contract/gate.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { holds } from '#shared/people/capabilities.ts';
+import type { Gate } from '#shared/contract/gates/gate.ts';
 import { type AskedGate, findGate, readEarlierAskings } from '#shared/db/gates/asked.ts';
 import { findGateToDecide, refusalFor } from '#shared/db/gates/gate-to-decide.ts';
 import { readStandings } from '#shared/db/people/standings.ts';
 import type { Db } from '#shared/db/pool.ts';
 import { notFound } from '#shared/errors.ts';
-import { decidersOf } from '#shared/graph/gate-settings.ts';
+import { decidersOf } from '#shared/graph/gates/gate-settings.ts';
 import { kindsAround } from '#shared/graph/schedule/loops.ts';
 import { formSchemaProblem } from '#shared/platform/threads/untrusted.ts';
 import { findCalledTool } from '#shared/operations/runs/tool-calls.ts';

@@ -1,8 +1,8 @@
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { Db } from '#shared/db/pool.ts';
-import { readCalledGraphs } from '#shared/db/workflows/called-workflows.ts';
+import { readCalledGraphs } from '#shared/db/children/called-workflows.ts';
 import { AppError } from '#shared/errors.ts';
-import { calledBy, callKey } from '#shared/graph/called-workflows.ts';
+import { calledBy, callKey } from '#shared/graph/children/called-workflows.ts';
 import type { AsksLess } from '#shared/graph/guards/asks-less.ts';
 import { asksLessUntrusted } from '#shared/platform/threads/untrusted.ts';
 

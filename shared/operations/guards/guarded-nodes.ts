@@ -1,7 +1,7 @@
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { Db } from '#shared/db/pool.ts';
-import { readCalledGraphs } from '#shared/db/workflows/called-workflows.ts';
-import { calledBy } from '#shared/graph/called-workflows.ts';
+import { readCalledGraphs } from '#shared/db/children/called-workflows.ts';
+import { calledBy } from '#shared/graph/children/called-workflows.ts';
 import { guardedNodesUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { type Candidate, compareWithCurrent } from './asks-less.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { replayRangeBody } from '#shared/contract/inbound-event.ts';
+import { replayRangeBody } from '#shared/contract/inbound/inbound-event.ts';
 import {
   countReplayable,
   isReplayOf,

@@ -1,5 +1,5 @@
-import type { Actor } from '#shared/actor.ts';
-import { KEPT_BODY_BYTES, unverifiedReasons } from '#shared/contract/inbound-event.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { KEPT_BODY_BYTES, unverifiedReasons } from '#shared/contract/inbound/inbound-event.ts';
 import { readReplayable, type ReplayableEvent } from '#shared/db/inbound/replays.ts';
 import type { Db } from '#shared/db/pool.ts';
 import type { RunRequest } from '#shared/db/runs/run-request.ts';

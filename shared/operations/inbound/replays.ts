@@ -1,6 +1,6 @@
-import type { Actor } from '#shared/actor.ts';
-import type { EventReplay, ReplayRange } from '#shared/contract/inbound-event.ts';
-import type { StartedJob } from '#shared/contract/job.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { EventReplay, ReplayRange } from '#shared/contract/inbound/inbound-event.ts';
+import type { StartedJob } from '#shared/contract/jobs/job.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { cancelJob, insertJob, type Job, listJobs, readJob } from '#shared/db/jobs/jobs.ts';
 import { keepWorkflow, type WorkflowScope } from '#shared/db/workflows/workflows.ts';

@@ -1,4 +1,4 @@
-import type { JobPart } from '#shared/contract/job.ts';
+import type { JobPart } from '#shared/contract/jobs/job.ts';
 import {
   type JobKind,
   keepPage,
@@ -10,7 +10,7 @@ import type { Pool } from '#shared/db/pool.ts';
 import { replayJob } from '#shared/operations/inbound/replay-job.ts';
 import { experimentJob } from '#shared/operations/experiments/work.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';
-import { backtestJob } from './backtest.ts';
+import { backtestJob } from '#shared/operations/policies/backtest.ts';
 import type { JobPage, JobWork } from './work.ts';
 
 const kinds: Record<JobKind, JobWork> = {

@@ -1,5 +1,5 @@
 import { readJobStart, requeueLostJobs } from '#shared/db/jobs/jobs.ts';
-import { type BackgroundJobInput, JOB_WORKFLOW } from '#shared/contract/job.ts';
+import { type BackgroundJobInput, JOB_WORKFLOW } from '#shared/contract/jobs/job.ts';
 import { type Loop, startLoop } from '#shared/operations/loop.ts';
 import { startOnce } from '#shared/operations/start-once.ts';
 import type { DispatchDeps } from '#shared/operations/runs/executions.ts';

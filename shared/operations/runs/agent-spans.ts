@@ -1,6 +1,6 @@
 import { type EndedAgent, readEndedAgents } from '#shared/db/agents/ended.ts';
 import type { Pool } from '#shared/db/pool.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { modelAttributes } from '#shared/platform/tracing/model-attributes.ts';
 import { agentPlace, runPlaces } from '#shared/platform/tracing/run-places.ts';
 import { recordSpan } from '#shared/platform/tracing/spans.ts';

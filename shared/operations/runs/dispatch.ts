@@ -6,14 +6,14 @@ import {
   type AlertChannel,
   alertEvents,
   type SendAlertInput,
-} from '#shared/alerts.ts';
+} from '#shared/contract/alerts/alerts.ts';
 import type { AdmittedRun } from '#shared/db/runs/admission.ts';
 import { readStartable } from '#shared/db/runs/restart.ts';
 import { complete, isFirst, type OutboxRow, postpone } from '#shared/db/runs/outbox.ts';
 import { markLost } from '#shared/db/runs/silent.ts';
 import { messageOf } from '#shared/errors.ts';
 import { startJobExecution } from '#shared/operations/jobs/dispatch.ts';
-import { withoutNulls } from '#shared/gate-decision.ts';
+import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import { SIGNAL_CHILD, SIGNAL_DECISION } from '#shared/execution.ts';
 import { type DispatchDeps, type Outcome, startExecution } from './executions.ts';
 import { resume } from './resumption.ts';

@@ -14,7 +14,7 @@ import {
 import type { Config } from '#shared/platform/config.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import type { TemporalLink } from '#shared/platform/temporal.ts';
-import { runType } from '#shared/operations/run-types.ts';
+import { runType } from './run-types.ts';
 import { keyword, unlessStarted } from '#shared/operations/start-once.ts';
 
 /** The dependencies of dispatching outbox rows. */

@@ -1,4 +1,4 @@
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Runnable, Wanted } from '#shared/db/runs/run-request.ts';
 import type { AdHocGraph } from '#shared/db/runs/run-request.ts';
@@ -9,8 +9,8 @@ import { toolNamesOf } from '#shared/graph/node-tools.ts';
 import { checkGraphUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { containsSecrets } from '#shared/graph/validate/secrets.ts';
 import { builtinTools, customToolNames } from '#shared/tools.ts';
-import { schemaIssues } from '#shared/operations/schema-checks.ts';
-import { refusedInput } from '#shared/operations/workflow-input.ts';
+import { schemaIssues } from '#shared/operations/workflows/schema-checks.ts';
+import { refusedInput } from '#shared/operations/workflows/workflow-input.ts';
 import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** How many reasons a refusal lists. The response of `validate` has all of them. */

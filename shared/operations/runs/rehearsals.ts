@@ -1,8 +1,8 @@
-import type { Actor } from '#shared/actor.ts';
-import { allowsEffect, type Rehearsal } from '#shared/contract/fork.ts';
-import type { Graph } from '#shared/contract/graph.ts';
-import { unrestricted } from '#shared/contract/policy.ts';
-import { readPolicies } from '#shared/db/audit/policies.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { allowsEffect, type Rehearsal } from '#shared/contract/forks/fork.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
+import { unrestricted } from '#shared/contract/policies/policy.ts';
+import { readPolicies } from '#shared/db/policies/policies.ts';
 import { readRehearsedChild } from '#shared/db/forks/recorded.ts';
 import {
   type ForkPlace,
@@ -11,19 +11,19 @@ import {
   readResults,
 } from '#shared/db/forks/source.ts';
 import type { Fork, RehearsalRequest, RunRequest } from '#shared/db/runs/run-request.ts';
-import { findCalled } from '#shared/db/workflows/called-workflows.ts';
-import { findCustomTool } from '#shared/db/workflows/custom-tools.ts';
+import { findCalled } from '#shared/db/children/called-workflows.ts';
+import { findCustomTool } from '#shared/db/tools/custom-tools.ts';
 import { AppError } from '#shared/errors.ts';
 import { UNKNOWN_GUARD } from '#shared/execution.ts';
 import type { RehearsalRules } from '#shared/graph/call-parts.ts';
 import type { DigestedPlan } from '#shared/graph/forks/plan.ts';
 import type { RehearsalPlan } from '#shared/graph/forks/rehearsal.ts';
-import { calledIn, callKey } from '#shared/graph/called-workflows.ts';
+import { calledIn, callKey } from '#shared/graph/children/called-workflows.ts';
 import { isWaiting } from '#shared/graph/kinds.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { planRehearsalUntrusted } from '#shared/platform/threads/untrusted.ts';
-import { compilePolicies, judgeStep } from '#shared/policy/judge.ts';
+import { compilePolicies, judgeStep } from '#shared/policies/judge.ts';
 import { customToolName } from '#shared/tools.ts';
 import { guardedNodesOf } from '#shared/operations/guards/guarded-nodes.ts';
 import type { RunDeps } from './runs.ts';

@@ -3,7 +3,7 @@ import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 import { readStartable, type StartableRun, supersede } from '#shared/db/runs/restart.ts';
 import { type OutboxRow, remember } from '#shared/db/runs/outbox.ts';
-import { hasLiveClaim } from '#shared/db/runs/steps.ts';
+import { hasLiveClaim } from '#shared/db/steps/steps.ts';
 import { messageOf } from '#shared/errors.ts';
 import {
   announce,

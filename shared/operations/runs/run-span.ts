@@ -1,5 +1,5 @@
 import { readEndedRun } from '#shared/db/runs/settlements.ts';
-import { toDollars } from '#shared/money.ts';
+import { toDollars } from '#shared/money/money.ts';
 import { runPlaces } from '#shared/platform/tracing/run-places.ts';
 import { isTracing, recordSpan } from '#shared/platform/tracing/spans.ts';
 import { recordAgentSpans } from './agent-spans.ts';

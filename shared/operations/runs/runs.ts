@@ -1,6 +1,6 @@
-import type { Actor } from '#shared/actor.ts';
-import { holds } from '#shared/capabilities.ts';
-import type { RunSummary } from '#shared/contract/run.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import { holds } from '#shared/people/capabilities.ts';
+import type { RunSummary } from '#shared/contract/runs/run.ts';
 import { admitRun } from '#shared/db/runs/admission.ts';
 import type { CompareChosen, FindRunnable } from '#shared/db/runs/run-request.ts';
 import { adHocGraphOf, type RunActor, type RunRequest } from '#shared/db/runs/run-request.ts';
@@ -20,7 +20,7 @@ import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
 import { joinRun, recordStart } from '#shared/platform/tracing/requests.ts';
 import { recordRunSpan } from './run-span.ts';
-import { notifyParent } from './notices.ts';
+import { notifyParent } from '#shared/operations/children/notices.ts';
 import { bindDecision, type RequestedDecision } from './tool-calls.ts';
 
 /**

@@ -4,7 +4,7 @@ import { callDigest } from '#shared/crypto/call-digest.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import type { Decision } from '#shared/db/gates/decision.ts';
 import { findOpenCall, type OpenToolCall } from '#shared/db/gates/tool-calls.ts';
-import { findOfferedDefinitions } from '#shared/db/workflows/custom-tools.ts';
+import { findOfferedDefinitions } from '#shared/db/tools/custom-tools.ts';
 import type { Db } from '#shared/db/pool.ts';
 import { AppError, conflict } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';

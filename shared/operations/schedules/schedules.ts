@@ -1,11 +1,15 @@
-import type { Actor } from '#shared/actor.ts';
-import type { RunSummary } from '#shared/contract/run.ts';
-import type { Schedule, ScheduleInput, ScheduleUpdate } from '#shared/contract/schedule.ts';
-import * as schedules from '#shared/db/workflows/schedules.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { RunSummary } from '#shared/contract/runs/run.ts';
+import type {
+  Schedule,
+  ScheduleInput,
+  ScheduleUpdate,
+} from '#shared/contract/schedules/schedule.ts';
+import * as schedules from '#shared/db/schedules/schedules.ts';
 import { AppError, messageOf } from '#shared/errors.ts';
 import { nextDue, type Timing } from '#shared/values/cron.ts';
 import { canonicalZone } from '#shared/values/time-zone.ts';
-import { requireFittingInput } from '#shared/operations/workflow-input.ts';
+import { requireFittingInput } from '#shared/operations/workflows/workflow-input.ts';
 import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
 import { type RunDeps, type Dispatched, triggerRun } from '#shared/operations/runs/runs.ts';
 import { removeSchedules, syncSchedule } from './sync.ts';

@@ -6,7 +6,7 @@ import {
   markSynced,
   takeOutdated,
   type OutdatedSchedule,
-} from '#shared/db/workflows/schedules.ts';
+} from '#shared/db/schedules/schedules.ts';
 import { messageOf } from '#shared/errors.ts';
 import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
 import { type Loop, startLoop } from '#shared/operations/loop.ts';

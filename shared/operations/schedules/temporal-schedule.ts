@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { defaultPayloadConverter, toPayloads } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { OutdatedSchedule } from '#shared/db/workflows/schedules.ts';
+import type { OutdatedSchedule } from '#shared/db/schedules/schedules.ts';
 import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '#shared/execution.ts';
 import { dueTwice, longestPause, type Timing } from '#shared/values/cron.ts';
 import { parseCron } from '#shared/values/cron-fields.ts';

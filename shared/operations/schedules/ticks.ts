@@ -1,4 +1,4 @@
-import { markOutdated, readForTick, recordSkip } from '#shared/db/workflows/schedules.ts';
+import { markOutdated, readForTick, recordSkip } from '#shared/db/schedules/schedules.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { TickCall, TickResult } from '#shared/execution.ts';
 import { isIntended, nextDue } from '#shared/values/cron.ts';

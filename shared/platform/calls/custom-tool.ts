@@ -1,4 +1,4 @@
-import { type CustomTool, headerContext } from '#shared/db/workflows/custom-tools.ts';
+import { type CustomTool, headerContext } from '#shared/db/tools/custom-tools.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { contentTypeIn, fieldsOf, formOf, isForm } from '#shared/values/form.ts';
 import { NodeError } from '#shared/node-error.ts';

@@ -1,5 +1,5 @@
 import { type Sealer, SealError } from '#shared/crypto/sealing.ts';
-import { type SealedSecret, secretPlace } from '#shared/db/workflows/secrets.ts';
+import { type SealedSecret, secretPlace } from '#shared/db/secrets/secrets.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { NodeError } from '#shared/node-error.ts';
 import {

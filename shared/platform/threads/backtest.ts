@@ -1,4 +1,4 @@
-import { compareUnjudged, type Comparison, type RecordedStep } from '#shared/policy/backtest.ts';
+import { compareUnjudged, type Comparison, type RecordedStep } from '#shared/policies/backtest.ts';
 import { WorkLimitError, workThreads } from './threads.ts';
 
 /** The policies of a backtest. */

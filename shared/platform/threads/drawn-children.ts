@@ -1,4 +1,4 @@
-import { graphSchema } from '#shared/contract/graph.ts';
+import { graphSchema } from '#shared/contract/workflows/graph.ts';
 import type { Json } from '#shared/json.ts';
 import type { Children } from '#shared/graph/guards.ts';
 

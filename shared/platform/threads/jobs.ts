@@ -1,5 +1,5 @@
-import type { EvaluationCheck, Evals, Graph } from '#shared/contract/graph.ts';
-import type { Policies } from '#shared/contract/policy.ts';
+import type { EvaluationCheck, Evals, Graph } from '#shared/contract/workflows/graph.ts';
+import type { Policies } from '#shared/contract/policies/policy.ts';
 import { createBoundedCache } from '#shared/values/bounded-cache.ts';
 import type { CheckedRun, StoredRun } from '#shared/graph/checks.ts';
 import type { DryRunAnalysis, DryRunRequest } from '#shared/graph/dry-run/request.ts';
@@ -8,12 +8,12 @@ import type { DigestedPlan, ForkTexts, PlannedFork } from '#shared/graph/forks/p
 import type { RehearsalPlan, RehearsalTexts } from '#shared/graph/forks/rehearsal.ts';
 import type { GraphDiff } from '#shared/graph/diff.ts';
 import type { AsksLess } from '#shared/graph/guards/asks-less.ts';
-import type { CheckedGraph } from '#shared/graph-check.ts';
+import type { CheckedGraph } from '#shared/graph/graph-check.ts';
 import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { Comparison, RecordedStep } from '#shared/policy/backtest.ts';
-import type { CompiledPolicies, Judgement, StepToJudge } from '#shared/policy/judge.ts';
-import type { PolicyPatternProblem } from '#shared/policy/patterns.ts';
+import type { Comparison, RecordedStep } from '#shared/policies/backtest.ts';
+import type { CompiledPolicies, Judgement, StepToJudge } from '#shared/policies/judge.ts';
+import type { PolicyPatternProblem } from '#shared/policies/patterns.ts';
 import type { DrawnChildren } from './drawn-children.ts';
 
 /** Processor time of all checks of a run; after it no further check starts. */
@@ -94,7 +94,7 @@ export const jobs = {
     input: { policies: string; step: StepToJudge },
     report: Report,
   ): Promise<Omit<Judgement, 'fallbackVerdict'>> => {
-    const { judgeStep } = await import('#shared/policy/judge.ts');
+    const { judgeStep } = await import('#shared/policies/judge.ts');
     const policies = await compiledFrom(input.policies);
     const { fallbackVerdict: _here, ...judgement } = judgeStep(policies, input.step, {
       budget: { work: JUDGING_WORK },
@@ -108,8 +108,8 @@ export const jobs = {
     input: { policies: string; inForce: readonly string[]; steps: readonly string[] },
     report: Report,
   ): Promise<Comparison[]> => {
-    const { compilePolicies } = await import('#shared/policy/judge.ts');
-    const { compareStep, toTest } = await import('#shared/policy/backtest.ts');
+    const { compilePolicies } = await import('#shared/policies/judge.ts');
+    const { compareStep, toTest } = await import('#shared/policies/backtest.ts');
     const policies = JSON.parse(input.policies) as Policies;
     const compiled = policiesToTest(input.policies, () =>
       compilePolicies(policies, { keepMarks: true }),
@@ -128,7 +128,7 @@ export const jobs = {
     input: { policies: Policies },
     report: Report,
   ): Promise<PolicyPatternProblem | undefined> => {
-    const { policyPatternProblem } = await import('#shared/policy/patterns.ts');
+    const { policyPatternProblem } = await import('#shared/policies/patterns.ts');
     return policyPatternProblem(input.policies, report);
   },
 
@@ -181,7 +181,7 @@ export const jobs = {
     graph: unknown;
     context: ValidationContext;
   }): Promise<CheckedGraph> => {
-    const { checkGraph } = await import('#shared/graph-check.ts');
+    const { checkGraph } = await import('#shared/graph/graph-check.ts');
     return checkGraph(input.graph, input.context);
   },
 
@@ -206,7 +206,7 @@ export const jobs = {
 
   /** Undefined when the current graph cannot run, so that nothing is known of it. */
   asksLess: async (input: ComparedTexts): Promise<AsksLess[] | undefined> => {
-    const { graphSchema } = await import('#shared/contract/graph.ts');
+    const { graphSchema } = await import('#shared/contract/workflows/graph.ts');
     const { asksLess } = await import('#shared/graph/guards/asks-less.ts');
     const { childrenOf } = await import('./drawn-children.ts');
     const current = graphSchema.safeParse(input.current);
@@ -228,7 +228,7 @@ export const jobs = {
 
   dryRun: async (request: DryRunRequest): Promise<DryRunAnalysis> => {
     const { dryRun } = await import('#shared/graph/dry-run/plan.ts');
-    const { judgeStep } = await import('#shared/policy/judge.ts');
+    const { judgeStep } = await import('#shared/policies/judge.ts');
     return dryRun(request, { policies: await compiledFrom(request.policies), judgeStep });
   },
 
@@ -262,7 +262,7 @@ const compiledPolicies = createBoundedCache<string, CompiledPolicies>(MAX_POLICI
 const policiesToTest = createBoundedCache<string, CompiledPolicies>(MAX_POLICIES);
 
 async function compiledFrom(json: string): Promise<CompiledPolicies> {
-  const { compilePolicies } = await import('#shared/policy/judge.ts');
+  const { compilePolicies } = await import('#shared/policies/judge.ts');
   return compiledPolicies(json, () => compilePolicies(JSON.parse(json) as Policies));
 }
 

@@ -1,4 +1,4 @@
-import type { EvaluationCheck, Evals } from '#shared/contract/graph.ts';
+import type { EvaluationCheck, Evals } from '#shared/contract/workflows/graph.ts';
 import {
   type CheckedRun,
   evaluateChecks,

@@ -1,6 +1,6 @@
-import type { Policies } from '#shared/contract/policy.ts';
+import type { Policies } from '#shared/contract/policies/policy.ts';
 import { AppError } from '#shared/errors.ts';
-import { type CheckedGraph, checkGraph } from '#shared/graph-check.ts';
+import { type CheckedGraph, checkGraph } from '#shared/graph/graph-check.ts';
 import { diffGraphs, type GraphDiff } from '#shared/graph/diff.ts';
 import type { DryRunAnalysis, DryRunRequest } from '#shared/graph/dry-run/request.ts';
 import type { NodeState, NodeStateTexts } from '#shared/graph/forks/node-state.ts';
@@ -19,8 +19,8 @@ import {
   judgeStep,
   type StepToJudge,
   unjudged,
-} from '#shared/policy/judge.ts';
-import { policyPatternProblem } from '#shared/policy/patterns.ts';
+} from '#shared/policies/judge.ts';
+import { policyPatternProblem } from '#shared/policies/patterns.ts';
 import {
   type ComparedTexts,
   type GuardedTexts,

@@ -4,7 +4,7 @@ import { loadConfig } from '#shared/platform/config.ts';
 import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
 import { startTurns } from '#test/support/turns.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { PriceOverrides } from '#shared/prices.ts';
+import type { PriceOverrides } from '#shared/money/prices.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import { agentCall } from '#test/fakes/node-call.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createTurnRunner } from '#activities/nodes/agent-turn.ts';
-import type { AgentNode } from '#shared/contract/graph.ts';
+import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { offeredTool, turnCall } from '#test/fakes/node-call.ts';
 
 const run = createTurnRunner({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { costOf, priceOf, priceTable } from '#shared/prices.ts';
+import { costOf, priceOf, priceTable } from '#shared/money/prices.ts';
 
 describe('prices', () => {
   it('are dated, sourced and plausible', () => {

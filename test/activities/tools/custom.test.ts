@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createCustom } from '#activities/tools/custom.ts';
-import { type CustomTool, headerContext } from '#shared/db/workflows/custom-tools.ts';
+import { type CustomTool, headerContext } from '#shared/db/tools/custom-tools.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { capabilities, type Role } from '#shared/capabilities.ts';
+import { capabilities, type Role } from '#shared/people/capabilities.ts';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import type { Capability } from '#shared/capabilities.ts';
+import type { Capability } from '#shared/people/capabilities.ts';
 import { sql } from '#shared/db/pool.ts';
 import { untilLockWaiters } from '#test/support/lock-waits.ts';
 import { addMember, type Person } from '#test/support/people.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
-import { capabilities, type Capability } from '#shared/capabilities.ts';
+import { capabilities, type Capability } from '#shared/people/capabilities.ts';
 import { type Engine, startEngine } from '#test/support/engine.ts';
 import { addMember } from '#test/support/people.ts';
 import { expectCommitted } from '#test/api/committed-file.ts';

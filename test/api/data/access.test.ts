@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { dataScopeNames } from '#shared/contract/data/envelope.ts';
 import { sql } from '#shared/db/pool.ts';
 import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
-import type { PlanName } from '#shared/plans.ts';
+import type { PlanName } from '#shared/people/plans.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { raceRounds } from '#test/support/soak.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
+import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { addDataKey } from './data-key.ts';

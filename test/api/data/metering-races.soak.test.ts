@@ -4,7 +4,7 @@ import type { DataKeyInput } from '#shared/contract/data/key.ts';
 import { chargeBatch, findTaken, type Payer, takeCredits } from '#shared/db/data/metering.ts';
 import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import type { PlanName } from '#shared/plans.ts';
+import type { PlanName } from '#shared/people/plans.ts';
 import { beside } from '#test/support/lock-waits.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';

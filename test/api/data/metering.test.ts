@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { chargeBatch, takeCredits } from '#shared/db/data/metering.ts';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { type PlanName, plans } from '#shared/plans.ts';
+import { type PlanName, plans } from '#shared/people/plans.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { startMeteredApp } from './metered-app.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { sql } from '#shared/db/pool.ts';
 import { type Engine, startEngine } from '#test/support/engine.ts';
 import { raceRounds } from '#test/support/soak.ts';

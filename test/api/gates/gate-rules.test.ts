@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
-import type { Role } from '#shared/capabilities.ts';
+import type { Role } from '#shared/people/capabilities.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';

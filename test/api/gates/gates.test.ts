@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Gate, gateSchema } from '#shared/contract/gate.ts';
+import { type Gate, gateSchema } from '#shared/contract/gates/gate.ts';
 import { echo, edge } from '#test/support/engine.ts';
 import { addMember } from '#test/support/people.ts';
 import { type GateStage, gatesOf, startGateStage } from '#test/support/gate-stage.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createEventLog, ENTRIES_PER_MINUTE } from '#api/inbound/event-log.ts';
-import { KEPT_BODY_BYTES } from '#shared/contract/inbound-event.ts';
+import { KEPT_BODY_BYTES } from '#shared/contract/inbound/inbound-event.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { sql } from '#shared/db/pool.ts';
 import { sweepPart } from '#shared/operations/sweep.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { InjectOptions } from 'fastify';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
-import type { InboundEvent, ListedInboundEvent } from '#shared/contract/inbound-event.ts';
+import type { InboundEvent, ListedInboundEvent } from '#shared/contract/inbound/inbound-event.ts';
 import { type Engine, echo, eventually, startEngine } from '#test/support/engine.ts';
 
 export interface Answered {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { KEPT_BODY_BYTES } from '#shared/contract/inbound-event.ts';
+import { KEPT_BODY_BYTES } from '#shared/contract/inbound/inbound-event.ts';
 import { sql } from '#shared/db/pool.ts';
 import { advanceJob } from '#shared/operations/jobs/advance.ts';
 import { eventually } from '#test/support/engine.ts';

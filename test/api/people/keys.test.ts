@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
-import { capabilities, heldCapabilities, type Role, roles } from '#shared/capabilities.ts';
+import { capabilities, heldCapabilities, type Role, roles } from '#shared/people/capabilities.ts';
 import { sql, type Tx } from '#shared/db/pool.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { capabilities } from '#shared/capabilities.ts';
+import { capabilities } from '#shared/people/capabilities.ts';
 import { connectDatabase, type Pool } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { untilLockWaiters } from '#test/support/lock-waits.ts';

@@ -4,7 +4,7 @@ import { SignJWT } from 'jose';
 import { z } from 'zod';
 import { hashInviteCode } from '#shared/db/people/invite-codes.ts';
 import { sql } from '#shared/db/pool.ts';
-import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
+import { ensureOwnerPassword } from '#shared/operations/people/sign-in.ts';
 import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { rememberSignature } from '#shared/db/workflows/webhooks.ts';
+import { rememberSignature } from '#shared/db/inbound/webhooks.ts';
 import { beside } from '#test/support/lock-waits.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 

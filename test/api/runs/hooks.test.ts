@@ -10,7 +10,7 @@ import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
 import { checkSignature } from '#api/inbound/signature.ts';
 import { sql } from '#shared/db/pool.ts';
-import { dropPastEvents } from '#shared/db/workflows/webhooks.ts';
+import { dropPastEvents } from '#shared/db/inbound/webhooks.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { createLogger } from '#shared/platform/logger.ts';
 import { eventually } from '#test/support/engine.ts';

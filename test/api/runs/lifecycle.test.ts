@@ -4,8 +4,8 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
-import type { GraphInput } from '#shared/contract/graph.ts';
-import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import { sql } from '#shared/db/pool.ts';
 import { type Engine, startEngine } from '#test/support/engine.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { Step } from '#shared/contract/step.ts';
+import type { Step } from '#shared/contract/steps/step.ts';
 import { sql } from '#shared/db/pool.ts';
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
 import { addMember } from '#test/support/people.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
 import { call as callOf } from '#test/support/sub-workflows.ts';

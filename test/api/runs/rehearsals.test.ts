@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
-import { policiesInput } from '#shared/contract/policy.ts';
-import { replacePolicies } from '#shared/db/audit/policies.ts';
+import { policiesInput } from '#shared/contract/policies/policy.ts';
+import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { sql } from '#shared/db/pool.ts';
 import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
 

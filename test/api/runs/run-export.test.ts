@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { runSummarySchema } from '#shared/contract/run.ts';
+import { runSummarySchema } from '#shared/contract/runs/run.ts';
 import { sql } from '#shared/db/pool.ts';
 import { createWorkspace } from '#shared/db/people/workspaces.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { storeRunWords } from '#shared/db/run-lists/run-words.ts';
+import { storeRunWords } from '#shared/db/runs/run-words.ts';
 import { createWorkspace } from '#shared/db/people/workspaces.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';

@@ -7,7 +7,7 @@ import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { decideGate } from '#shared/db/gates/decisions.ts';
 import { sql } from '#shared/db/pool.ts';
 import { dispatchAndWake } from '#shared/operations/runs/runs.ts';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { startListingServer } from '#test/fakes/listing-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { operationsOf } from '#test/support/api-operations.ts';

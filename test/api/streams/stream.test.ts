@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { App } from '#api/deps.ts';
-import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import { notifyFrames } from '#shared/db/runs/frames.ts';
 import { sql } from '#shared/db/pool.ts';
 import { appendFrames } from '#shared/db/runs/log.ts';

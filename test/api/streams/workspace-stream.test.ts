@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { WorkspaceFrame } from '#shared/contract/stream.ts';
+import type { WorkspaceFrame } from '#shared/contract/runs/stream.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { sql } from '#shared/db/pool.ts';

@@ -6,7 +6,7 @@ import { nodeStates } from '#console/src/pages/runs/node-states.ts';
 import { cancelFacts, resumeFacts } from '#console/src/pages/runs/run-facts.ts';
 import { rejectedGates } from '#console/src/pages/runs/steps/step-state.ts';
 import { figuresOf, timelineOf } from '#console/src/pages/runs/timeline/timeline.ts';
-import { stepsBefore } from '#console/src/pages/approvals/upstream.ts';
+import { stepsBefore } from '#console/src/pages/gates/upstream.ts';
 import { createLiveAnswers } from '#console/src/queries/live-answers.ts';
 import { notifyDeltas, payloadsOf } from '#shared/db/agents/deltas.ts';
 import { soakTest } from '#test/support/soak.ts';

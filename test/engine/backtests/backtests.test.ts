@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import { z } from 'zod';
-import { MAX_FINDINGS } from '#shared/contract/backtest.ts';
-import { type Policies, policiesInput } from '#shared/contract/policy.ts';
-import { replacePolicies } from '#shared/db/audit/policies.ts';
+import { MAX_FINDINGS } from '#shared/contract/policies/backtest.ts';
+import { type Policies, policiesInput } from '#shared/contract/policies/policy.ts';
+import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { failJob, requeueLostJobs } from '#shared/db/jobs/jobs.ts';
 import { sql } from '#shared/db/pool.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import { advanceJob } from '#shared/operations/jobs/advance.ts';
-import { cancelBacktest } from '#shared/operations/jobs/backtests.ts';
+import { cancelBacktest } from '#shared/operations/policies/backtests.ts';
 import { sweepPart } from '#shared/operations/sweep.ts';
 import type { FakeServer } from '#test/fakes/http-server.ts';
 import { startMcpServer } from '#test/fakes/mcp-server.ts';

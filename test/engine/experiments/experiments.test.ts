@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { sql } from '#shared/db/pool.ts';
 import { cancelExperiment } from '#shared/operations/experiments/start.ts';
 import { jobs } from '#shared/platform/threads/jobs.ts';

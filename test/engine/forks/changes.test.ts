@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { sql } from '#shared/db/pool.ts';
 import { readDraft, saveDraft } from '#shared/db/workflows/drafts.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
@@ -10,7 +10,7 @@ import {
   forkRun,
   rerunRun,
   type RerunRequest,
-} from '#shared/operations/runs/forks.ts';
+} from '#shared/operations/forks/forks.ts';
 import { resumeRun, type RunDeps } from '#shared/operations/runs/runs.ts';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
 import { oddResult, startOddMcpServer } from '#test/fakes/odd-mcp-server.ts';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '#shared/contract/graph.ts';
-import type { Run } from '#shared/contract/run.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
+import type { Run } from '#shared/contract/runs/run.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { replaceChecks, updateWorkflow } from '#shared/db/workflows/workflows.ts';
-import { forkRun, type ForkRequest } from '#shared/operations/runs/forks.ts';
+import { forkRun, type ForkRequest } from '#shared/operations/forks/forks.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';

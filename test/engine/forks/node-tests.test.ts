@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { saveDraft } from '#shared/db/workflows/drafts.ts';
 import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
-import { testNode, type NodeTestRequest } from '#shared/operations/runs/node-tests.ts';
+import { testNode, type NodeTestRequest } from '#shared/operations/workflows/node-tests.ts';
 import { AppError } from '#shared/errors.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';

@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { GraphInput } from '#shared/contract/graph.ts';
-import type { Run } from '#shared/contract/run.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
+import type { Run } from '#shared/contract/runs/run.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { sql } from '#shared/db/pool.ts';
-import { customToolInput } from '#shared/contract/custom-tool.ts';
-import { createCustomTool } from '#shared/db/workflows/custom-tools.ts';
+import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
+import { createCustomTool } from '#shared/db/tools/custom-tools.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import {
   forkRun,
   type ForkRequest,
   rerunRun,
   type RerunRequest,
-} from '#shared/operations/runs/forks.ts';
+} from '#shared/operations/forks/forks.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HistoryAndWorkflowId, WorkflowHandle } from '@temporalio/client';
 import { z } from 'zod';
-import type { Actor } from '#shared/actor.ts';
-import type { Graph } from '#shared/contract/graph.ts';
-import type { Run } from '#shared/contract/run.ts';
+import type { Actor } from '#shared/people/actor.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
+import type { Run } from '#shared/contract/runs/run.ts';
 import { sql } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Json, JsonObject } from '#shared/json.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { TOOLS_URL } from '#test/graph/generated/build.ts';
 import { planOf, type Plan } from '#test/graph/generated/plan.ts';
 import type { World } from '#test/graph/generated/world.ts';
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { type Seen, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 
 /** The tools of generated graphs: they answer and fail as the world of each graph says. */

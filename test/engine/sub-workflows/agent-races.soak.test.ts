@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '#shared/contract/graph.ts';
-import { type Policies, unrestricted } from '#shared/contract/policy.ts';
-import { listGovernanceEvents } from '#shared/db/audit/governance.ts';
-import { replacePolicies } from '#shared/db/audit/policies.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
+import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
+import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
+import { replacePolicies } from '#shared/db/policies/policies.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';

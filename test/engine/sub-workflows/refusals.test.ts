@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { createBudget } from '#shared/db/money/budgets.ts';
 import { sql } from '#shared/db/pool.ts';
 import { deleteWorkflow, findWorkflowId, updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { MAX_RUN_DEPTH } from '#shared/limits.ts';
-import { plans } from '#shared/plans.ts';
+import { plans } from '#shared/people/plans.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { validateWorkflow } from '#shared/operations/validate-workflow.ts';
+import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
 import { z } from 'zod';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';

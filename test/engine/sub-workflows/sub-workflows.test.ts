@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '#shared/contract/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { findWorkflowId, replaceChecks, updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import type { JsonObject } from '#shared/json.ts';

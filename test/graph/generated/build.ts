@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { graphSchema, type Graph, type GraphInput } from '#shared/contract/graph.ts';
+import { graphSchema, type Graph, type GraphInput } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { block, type Answer, type Block, type Work } from './blocks.ts';
 

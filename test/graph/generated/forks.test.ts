@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { type CompiledGraph, compileGraph } from '#shared/graph/compile.ts';
 import { planFork } from '#shared/graph/forks/plan.ts';
 import type { RecordedRun } from '#shared/graph/forks/play.ts';

@@ -1,4 +1,4 @@
-import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 
 /** The graph as the documents describe it: which node belongs to which body, and the order of the nodes. */
 export interface Plan {

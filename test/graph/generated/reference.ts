@@ -1,4 +1,4 @@
-import type { GateNode, Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { GateNode, Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { leadsBack, planOf, type Plan } from './plan.ts';

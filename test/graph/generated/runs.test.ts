@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { errorKinds } from '#shared/graph/caught-error.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
 import { nodeKinds } from '#shared/graph/kinds.ts';
-import { checkGraph } from '#shared/graph-check.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { generatedTools, randomGraph, randomInput } from './build.ts';
 import { differences } from './compare.ts';

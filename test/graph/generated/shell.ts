@@ -1,4 +1,4 @@
-import type { GateNode } from '#shared/contract/graph.ts';
+import type { GateNode } from '#shared/contract/workflows/graph.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { CompiledGraph } from '#shared/graph/compile.ts';
 import {

@@ -1,4 +1,4 @@
-import type { GateNode, GraphNode } from '#shared/contract/graph.ts';
+import type { GateNode, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { rendered, valueOf } from './values.ts';

@@ -1,4 +1,4 @@
-import type { EdgeCondition, NodeKind } from '#shared/contract/graph.ts';
+import type { EdgeCondition, NodeKind } from '#shared/contract/workflows/graph.ts';
 
 /** Names of the kinds of nodes. */
 export const kindNames = {

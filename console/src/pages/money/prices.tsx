@@ -16,7 +16,7 @@ import { RowTable } from '#console/src/parts/data/row-table.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { pricesKey, pricesQuery } from '#console/src/queries/prices.ts';
 import type { Tagged } from '#console/src/queries/tagged.ts';
-import { priceTable } from '#shared/prices.ts';
+import { priceTable } from '#shared/money/prices.ts';
 import { PriceForm } from './price-form.tsx';
 
 interface Prices extends Tagged {

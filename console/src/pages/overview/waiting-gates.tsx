@@ -9,7 +9,7 @@ import { LoadingCards } from '#console/src/parts/loading.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { useNow } from '#console/src/parts/text/now.ts';
-import { stepOf } from '#console/src/pages/approvals/chosen.ts';
+import { stepOf } from '#console/src/pages/gates/chosen.ts';
 import { approvalsQuery } from '#console/src/queries/runs.ts';
 
 const SHOWN = 5;

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import type { Graph, Run, Step } from '#client/index.ts';
-import type { EdgeCondition } from '#shared/contract/graph.ts';
+import type { EdgeCondition } from '#shared/contract/workflows/graph.ts';
 import type { Drawing } from '#console/src/graph/drawn.ts';
 import { type CardOf, GraphView } from '#console/src/graph/graph-view.tsx';
 import type { NodeCardData } from '#console/src/graph/node-card.tsx';

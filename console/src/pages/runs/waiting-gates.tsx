@@ -6,7 +6,7 @@ import { Message } from '#console/src/messages/message.tsx';
 import { DecisionForm } from '#console/src/parts/forms/decision-form.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { stepOf } from '#console/src/pages/approvals/chosen.ts';
+import { stepOf } from '#console/src/pages/gates/chosen.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 
 /** The pending gates of the run, with decision forms, except those in the conversation that is shown. */

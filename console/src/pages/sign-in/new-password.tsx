@@ -1,5 +1,5 @@
 import { PasswordInput } from '@mantine/core';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '#shared/password-length.ts';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '#shared/people/password-length.ts';
 import { newPassword as text } from '#console/src/messages/en/sign-in.ts';
 import { countText } from '#console/src/parts/text/numbers.ts';
 

@@ -1,6 +1,6 @@
 import type { MantineColor } from '@mantine/core';
 import { useMemo } from 'react';
-import type { NodeKind } from '#shared/contract/graph.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import type { Graph } from '#client/index.ts';
 import { miniature as text } from '#console/src/messages/en/templates.ts';
 import { box, pictureOf } from './picture.ts';

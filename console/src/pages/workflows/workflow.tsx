@@ -17,13 +17,13 @@ import { Page } from '#console/src/parts/page.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { workflowQuery, workflowsKey } from '#console/src/queries/workflows.ts';
 import { ChecksTab } from './checks/checks-tab.tsx';
-import { ExperimentsTab } from './experiments/experiments-tab.tsx';
+import { ExperimentsTab } from '#console/src/pages/experiments/experiments-tab.tsx';
 import { GraphTab } from './graph-tab.tsx';
 import { RunDialog } from './run-dialog.tsx';
 import { RunsTab } from './runs-tab.tsx';
 import { SettingsTab } from './settings-tab.tsx';
 import { useMistakes } from './mistakes/use-mistakes.ts';
-import { TriggersTab } from './triggers/triggers-tab.tsx';
+import { TriggersTab } from '#console/src/pages/inbound/triggers-tab.tsx';
 import { VersionsTab } from './versions/versions-tab.tsx';
 import { WorkflowState } from './workflow-list.tsx';
 

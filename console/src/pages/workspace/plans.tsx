@@ -11,7 +11,7 @@ import { RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { usageQuery, workspaceQuery } from '#console/src/queries/workspace.ts';
-import { type PlanName, planNames, plans } from '#shared/plans.ts';
+import { type PlanName, planNames, plans } from '#shared/people/plans.ts';
 
 const numbers = true;
 

@@ -18,7 +18,7 @@ import { TextLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { workspaceQuery } from '#console/src/queries/workspace.ts';
-import { Alerts } from './alerts.tsx';
+import { Alerts } from '#console/src/pages/alerts/alerts.tsx';
 import { Plans } from './plans.tsx';
 
 /** The settings of the workspace: its name, its plan, and its alerts. */

@@ -1,4 +1,4 @@
-import { auditActions, auditTargets } from '#shared/contract/audit.ts';
+import { auditActions, auditTargets } from '#shared/contract/audit/audit.ts';
 
 const textIn = (texts: Record<string, string>, name: string): string =>
   Object.hasOwn(texts, name) ? (texts[name] ?? name) : name;

@@ -1,4 +1,4 @@
-import type { PlanName } from '#shared/plans.ts';
+import type { PlanName } from '#shared/people/plans.ts';
 
 /** Names of the plans. */
 export const planTexts = {

@@ -1,4 +1,4 @@
-import type { NodeKind } from '#shared/contract/graph.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import { plural } from '#console/src/messages/format.ts';
 
 /** Messages for the drawing of a draft. */

@@ -9,7 +9,7 @@ import { TextLink } from '#console/src/parts/links.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
-import { stepOf } from '#console/src/pages/approvals/chosen.ts';
+import { stepOf } from '#console/src/pages/gates/chosen.ts';
 import { iterationText, stepName } from '#console/src/pages/runs/node-states.ts';
 import { Part } from '#console/src/pages/runs/part.tsx';
 import { isNodeStep, listedName } from '#console/src/pages/runs/steps/agent-steps.ts';

@@ -1,5 +1,5 @@
 import type { RunFilter } from '#console/src/queries/runs.ts';
-import { failureKinds, runStatuses, triggers } from '#shared/run-kinds.ts';
+import { failureKinds, runStatuses, triggers } from '#shared/contract/runs/run-kinds.ts';
 import { wordsIn } from '#shared/values/words.ts';
 
 /** The filters of the list in the URL, with the names and the texts of the API. */

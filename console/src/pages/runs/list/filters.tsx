@@ -12,7 +12,7 @@ import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { failureKinds, runStatuses, triggers } from '#shared/run-kinds.ts';
+import { failureKinds, runStatuses, triggers } from '#shared/contract/runs/run-kinds.ts';
 import { wordsIn } from '#shared/values/words.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { filters as texts } from '#console/src/messages/en/runs/list.ts';

@@ -1,4 +1,4 @@
-import type { Graph } from '#shared/contract/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { analyseLoops, innermostLoops } from '#shared/graph/schedule/loops.ts';
 import { linkGraph } from '#shared/graph/topology.ts';
 import type { Drawing } from '#console/src/graph/drawn.ts';

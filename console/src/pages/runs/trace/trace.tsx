@@ -4,7 +4,7 @@ import { ActionIcon, Group, Select, Skeleton, Text, TextInput, Tooltip } from '@
 import { IconFold, IconFoldDown } from '@tabler/icons-react';
 import { memo, useMemo } from 'react';
 import type { Run } from '#client/index.ts';
-import { stepStatuses } from '#shared/run-kinds.ts';
+import { stepStatuses } from '#shared/contract/runs/run-kinds.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { trace as texts, traceFilters } from '#console/src/messages/en/runs/trace.ts';
 import { statuses } from '#console/src/messages/en/parts/values.ts';

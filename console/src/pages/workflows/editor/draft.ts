@@ -1,5 +1,5 @@
 import type { Graph } from '#client/index.ts';
-import type { EdgeCondition, NodeKind } from '#shared/contract/graph.ts';
+import type { EdgeCondition, NodeKind } from '#shared/contract/workflows/graph.ts';
 import type { Place } from '#console/src/graph/places.ts';
 import { branchingKinds, failingKinds, nodeKinds, repeats } from '#shared/graph/kinds.ts';
 import { isRecord, type JsonRecord, valueAt, withAt } from '#console/src/parts/data/record.ts';

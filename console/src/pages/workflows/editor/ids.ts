@@ -1,5 +1,5 @@
 import type { Graph } from '#client/index.ts';
-import type { NodeKind } from '#shared/contract/graph.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import { isRecord } from '#console/src/parts/data/record.ts';
 
 /** The ID of a node that is not validated. */

@@ -1,5 +1,5 @@
-import { roles } from '#shared/capabilities.ts';
-import { MAX_TURNS, type NodeKind } from '#shared/contract/graph.ts';
+import { roles } from '#shared/people/capabilities.ts';
+import { MAX_TURNS, type NodeKind } from '#shared/contract/workflows/graph.ts';
 import {
   moreNodeFields as more,
   nodeFields as text,

@@ -1,7 +1,7 @@
 import '#console/src/parts/zod-without-eval.ts';
 import type { CustomToolDefinition } from '#shared/agents/offered-tools.ts';
-import { graphNodeSchema, type GraphNode } from '#shared/contract/graph.ts';
-import { checkGraph } from '#shared/graph-check.ts';
+import { graphNodeSchema, type GraphNode } from '#shared/contract/workflows/graph.ts';
+import { checkGraph } from '#shared/graph/graph-check.ts';
 import { outputKey } from '#shared/graph/compile.ts';
 import { nodeTexts, type NodeText, textReads } from '#shared/graph/node-texts.ts';
 import { builtinTools, calledAs } from '#shared/tools.ts';

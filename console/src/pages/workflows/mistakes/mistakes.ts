@@ -1,4 +1,4 @@
-import type { GraphIssue, GraphReport } from '#shared/contract/graph.ts';
+import type { GraphIssue, GraphReport } from '#shared/contract/workflows/graph.ts';
 import { mistakeCounts as text } from '#console/src/messages/en/workflows/mistakes.ts';
 
 /** An error, which keeps a graph from running, or a warning. */

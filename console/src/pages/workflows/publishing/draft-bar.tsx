@@ -6,7 +6,7 @@ import { Message } from '#console/src/messages/message.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
-import { StartExperiment } from '#console/src/pages/workflows/experiments/start-experiment.tsx';
+import { StartExperiment } from '#console/src/pages/experiments/start-experiment.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
 import type { Content, Saving } from './use-saving.tsx';
 

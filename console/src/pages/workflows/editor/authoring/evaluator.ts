@@ -4,7 +4,7 @@ import {
   graphNodeSchema,
   type Graph as RunnableGraph,
   type GraphNode,
-} from '#shared/contract/graph.ts';
+} from '#shared/contract/workflows/graph.ts';
 import { evaluateExpression } from '#shared/graph/expression/expression.ts';
 import { functionSignatures } from '#shared/graph/expression/functions.ts';
 import { parseTemplate, renderTemplate, renderValue } from '#shared/graph/expression/template.ts';

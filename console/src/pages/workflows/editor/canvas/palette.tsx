@@ -1,6 +1,6 @@
 import { Box, CloseButton, Group, Paper, Text, TextInput } from '@mantine/core';
 import { type DragEvent, type KeyboardEvent, useId, useMemo, useState } from 'react';
-import type { NodeKind } from '#shared/contract/graph.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import { nodeKinds } from '#shared/graph/kinds.ts';
 import { kindIcons } from '#console/src/graph/kinds.ts';
 import { kindNames } from '#console/src/messages/en/graph.ts';

@@ -1,4 +1,4 @@
-import type { GraphNode } from '#shared/contract/graph.ts';
+import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import { parseExpression } from '#shared/graph/expression/expression.ts';
 import type { AstNode } from '#shared/graph/expression/parser.ts';
 import { parseTemplate } from '#shared/graph/expression/template.ts';

@@ -1,0 +1,61 @@
+import type { Actor } from '#shared/people/actor.ts';
+import { gateSchema, gateStepKey } from '#shared/contract/gates/gate.ts';
+import { approvalListQuery, approvalListSchema } from '#shared/contract/runs/run.ts';
+import { listApprovals } from '#shared/db/runs/runs.ts';
+import { AppError } from '#shared/errors.ts';
+import { readGate } from '#shared/operations/gates/read-gate.ts';
+import { responses, runParams } from '#api/http/responses.ts';
+import { shownAskings, shownGate } from '#api/identity/shown-gates.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+
+/** Throws AppError `invalid`. */
+function memberOf({ id }: Actor): string {
+  if (id !== null) return id;
+  throw new AppError(
+    'invalid',
+    "Invalid query: assigned_to: this key is not linked to a member, so no gate is assigned to 'me'",
+  );
+}
+
+const gateParams = runParams.extend({ step_key: gateStepKey });
+
+export function approvalRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/approvals',
+    schema: {
+      tags: ['Runs'],
+      operationId: 'listApprovals',
+      summary: 'List open gates, oldest first',
+      querystring: approvalListQuery,
+      response: responses({ 200: approvalListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, query: { assigned_to, ...query } }) => {
+      const { workspaceId } = actor;
+      const assigneeId = assigned_to === 'me' ? memberOf(actor) : assigned_to;
+      const page = await listApprovals(db, { workspaceId, assigneeId, ...query });
+      return { ...page, approvals: page.approvals.map((gate) => shownGate(actor, gate)) };
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id/gates/:step_key',
+    schema: {
+      tags: ['Runs'],
+      operationId: 'getGate',
+      summary: 'Read a gate, open or decided, with what it asked before',
+      description:
+        'What an approver needs to know: whether the caller can decide it, the schema of the arguments of a tool call, and' +
+        ' the earlier decisions of the same node in this run.',
+      params: gateParams,
+      response: responses({ 200: gateSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) => {
+      const gate = await readGate(db, { actor, runId: params.id, stepKey: params.step_key });
+      return shownAskings(actor, gate);
+    },
+  });
+}

@@ -1,0 +1,189 @@
+import { z } from 'zod';
+import { emptyBody, pageQuery } from '#shared/contract/common.ts';
+import {
+  eventReplayListSchema,
+  eventReplaySchema,
+  inboundEventListSchema,
+  inboundEventQuery,
+  inboundEventSchema,
+  replayBody,
+  replayRangeBody,
+} from '#shared/contract/inbound/inbound-event.ts';
+import { startedJobSchema } from '#shared/contract/jobs/job.ts';
+import { runSchema } from '#shared/contract/runs/run.ts';
+import { listEvents, readEvent } from '#shared/db/inbound/events.ts';
+import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
+import { requestReplay } from '#shared/operations/inbound/replay.ts';
+import {
+  cancelReplay,
+  listReplays,
+  readReplay,
+  startReplay,
+} from '#shared/operations/inbound/replays.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { responses, workflowParams } from '#api/http/responses.ts';
+import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
+import { createRunActions } from '#api/run-actions.ts';
+
+const tags = ['Webhooks'];
+const eventParams = z.strictObject({ id: z.string().min(1) });
+
+/** What the inbound webhook of a workflow received, and its replay. */
+export function inboundEventRoutes(app: App, context: RouteContext): void {
+  readEvents(app, context);
+  replayOne(app, context);
+  replaySeveral(app, context);
+  followReplay(app, context);
+}
+
+function readEvents(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/workflows/:id/inbound-events',
+    schema: {
+      tags,
+      operationId: 'listInboundEvents',
+      summary: 'List the events that the inbound webhook received, newest first',
+      description:
+        'Each with its outcome: a run, a duplicate of an earlier event, or a refusal with its reason. Events that start no ' +
+        'run appear after up to a second.',
+      params: workflowParams,
+      querystring: inboundEventQuery,
+      response: responses({ 200: inboundEventListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, params, query }) => {
+      const scope = { workspaceId, workflowId: params.id };
+      await requireWorkflow(db, scope);
+      const { limit, cursor, ...filter } = query;
+      return listEvents(db, scope, filter, { limit, cursor });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/inbound-events/:id',
+    schema: {
+      tags,
+      operationId: 'getInboundEvent',
+      summary: 'Read an inbound event, with its headers and its body',
+      params: eventParams,
+      response: responses({ 200: inboundEventSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, params: { id } }) =>
+      readEvent(db, { workspaceId, id }),
+  });
+}
+
+function replayOne(app: App, context: RouteContext): void {
+  const actions = createRunActions(context);
+  app.route({
+    method: 'POST',
+    url: '/api/inbound-events/:id/replay',
+    schema: {
+      tags,
+      operationId: 'replayInboundEvent',
+      summary: 'Start a run with the input of an inbound event again',
+      description:
+        'Budgets, quota, policies and the `input_schema` apply as they are now. The run has the trigger `webhook`, the ' +
+        'member who replays it, and the event in `inbound_event_id`. Returns 200 with the earlier run where the ' +
+        '`Idempotency-Key`, or with `deduplicate` the event, has started one before.',
+      params: eventParams,
+      headers: startHeaders,
+      body: replayBody,
+      response: responses(
+        { 200: runSchema, 201: runSchema },
+        'quota_exceeded',
+        'budget_exceeded',
+        'conflict',
+        'idempotency_mismatch',
+      ),
+    },
+    config: startConfig,
+    handler: async ({ actor, params, body, headers }, reply) => {
+      const options = { deduplicate: false, allow_unverified: false, ...body };
+      const request = await requestReplay(context.db, actor, params.id, options);
+      const idempotencyKey = headers['idempotency-key'];
+      const { run, replayed } = await actions.start({ ...request, actor, idempotencyKey });
+      return startedRun(reply, run, replayed);
+    },
+  });
+}
+
+function replaySeveral(app: App, context: RouteContext): void {
+  app.route({
+    method: 'POST',
+    url: '/api/workflows/:id/inbound-events/replay',
+    schema: {
+      tags,
+      operationId: 'replayInboundEvents',
+      summary: 'Replay the inbound events of a range',
+      description:
+        'In the background, one after another, the oldest first. Events whose body was not read or not kept in full are ' +
+        'left out.',
+      params: workflowParams,
+      body: replayRangeBody,
+      response: responses({ 202: startedJobSchema }, 'conflict'),
+    },
+    config: { capability: 'run_workflows', headers: ['Location'] },
+    handler: async ({ actor, params, body }, reply) => {
+      const { dispatched, ...job } = await startReplay(context, actor, params.id, body);
+      await context.inFlight.add(dispatched);
+      reply.code(202).header('location', `/api/event-replays/${job.id}`);
+      return job;
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/workflows/:id/event-replays',
+    schema: {
+      tags,
+      operationId: 'listEventReplays',
+      summary: 'List the replays of inbound events of a workflow, newest first',
+      params: workflowParams,
+      querystring: pageQuery,
+      response: responses({ 200: eventReplayListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, params, query }) => {
+      const scope = { workspaceId, workflowId: params.id };
+      await requireWorkflow(context.db, scope);
+      return listReplays(context, scope, query);
+    },
+  });
+}
+
+function followReplay(app: App, context: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/event-replays/:id',
+    schema: {
+      tags,
+      operationId: 'getEventReplay',
+      summary: 'Read the progress of a replay of inbound events',
+      params: eventParams,
+      response: responses({ 200: eventReplaySchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, params: { id } }) =>
+      readReplay(context, { workspaceId, jobId: id }),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/event-replays/:id/cancel',
+    schema: {
+      tags,
+      operationId: 'cancelEventReplay',
+      summary: 'Cancel a running replay of inbound events',
+      description: 'It starts no further run. Those that it has started continue.',
+      params: eventParams,
+      body: emptyBody,
+      response: responses({ 200: eventReplaySchema }, 'conflict'),
+    },
+    config: { capability: 'run_workflows' },
+    handler: async ({ actor, params: { id } }) => cancelReplay(context, actor, id),
+  });
+}

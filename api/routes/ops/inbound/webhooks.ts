@@ -1,0 +1,146 @@
+import type { Actor } from '#shared/people/actor.ts';
+import { holds } from '#shared/people/capabilities.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import {
+  enabledWebhookSchema,
+  type Webhook,
+  webhookConfigInput,
+  webhookSchema,
+} from '#shared/contract/inbound/webhook.ts';
+import {
+  configureWebhook,
+  disableWebhook,
+  enableWebhook,
+  readWebhook,
+  type StoredWebhook,
+} from '#shared/db/inbound/webhooks.ts';
+import { emptyBody } from '#shared/contract/common.ts';
+import { responses, nothing, workflowParams } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { hookUrl, maskedHookUrl } from '#api/inbound/address.ts';
+
+const tags = ['Webhooks'];
+
+/** Anyone with the URL can start runs until it changes, so only members who can do so anyway see it. */
+const maySeeSecret = ({ role, overrides }: Actor): boolean =>
+  (['create_edit_workflows', 'run_workflows'] as const).every((name) =>
+    holds(role, overrides, name),
+  );
+
+/** The webhook of a workflow as a member sees it. Some see the URL and some a masked one: the tag is of the rest. */
+function toWebhook(
+  publicUrl: string,
+  actor: Actor,
+  workflowId: string,
+  { secret, ...settings }: StoredWebhook,
+): Webhook {
+  const url = (): string =>
+    maySeeSecret(actor) && secret !== null
+      ? hookUrl(publicUrl, { workflowId, secret })
+      : maskedHookUrl(publicUrl, workflowId);
+  const webhook = { enabled: secret !== null, url: secret === null ? null : url(), ...settings };
+  return withEtag(webhook, ['url']);
+}
+
+const recordOf = (publicUrl: string): EditedRecord => ({
+  noun: 'workflow',
+  schema: webhookSchema,
+  read: async (db, { actor, params }) => {
+    const workflowId = idOf(params);
+    const webhook = await readWebhook(db, { workspaceId: actor.workspaceId, workflowId });
+    return toWebhook(publicUrl, actor, workflowId, webhook);
+  },
+});
+
+export function webhookRoutes(app: App, context: RouteContext): void {
+  const record = recordOf(context.config.api.publicUrl);
+  enableAndRead(app, context, record);
+  disableAndConfigure(app, context, record);
+}
+
+function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRecord): void {
+  app.route({
+    method: 'POST',
+    url: '/api/workflows/:id/webhook',
+    schema: {
+      tags,
+      operationId: 'enableWebhook',
+      summary: 'Enable the inbound webhook, or give it a new URL',
+      description:
+        'Each call creates a new secret; the previous URL then returns 404. Also requires `run_workflows`, since ' +
+        'anyone with the URL can start runs.',
+      params: workflowParams,
+      body: emptyBody,
+      response: responses({ 200: enabledWebhookSchema }),
+    },
+    config: { capability: 'create_edit_workflows', also: ['run_workflows'] },
+    handler: async ({ actor, params }) => {
+      const secret = await enableWebhook(db, actor, params.id);
+      return {
+        enabled: true,
+        url: hookUrl(config.api.publicUrl, { workflowId: params.id, secret }),
+      } as const;
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/workflows/:id/webhook',
+    schema: {
+      tags,
+      operationId: 'getWebhook',
+      summary: 'Read the inbound webhook and its settings',
+      description:
+        'The secret in `url` is shown to members who can edit and run workflows; others see asterisks.',
+      params: workflowParams,
+      response: responses({ 200: webhookSchema }),
+    },
+    config: { capability: 'view', record },
+    handler: async ({ actor, params }) => {
+      const scope = { workspaceId: actor.workspaceId, workflowId: params.id };
+      return toWebhook(config.api.publicUrl, actor, params.id, await readWebhook(db, scope));
+    },
+  });
+}
+
+function disableAndConfigure(app: App, { config }: RouteContext, record: EditedRecord): void {
+  app.route({
+    method: 'DELETE',
+    url: '/api/workflows/:id/webhook',
+    schema: {
+      tags,
+      operationId: 'disableWebhook',
+      summary: 'Disable the inbound webhook',
+      description: 'Its URL then returns 404 permanently; its settings are kept.',
+      params: workflowParams,
+      response: responses({ 204: nothing }),
+    },
+    config: { capability: 'create_edit_workflows', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      await disableWebhook(writes, actor, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/workflows/:id/webhook/config',
+    schema: {
+      tags,
+      operationId: 'configureWebhook',
+      summary: 'Change settings of the inbound webhook; absent ones do not change',
+      params: workflowParams,
+      body: webhookConfigInput,
+      response: responses({ 200: webhookSchema }),
+    },
+    config: { capability: 'create_edit_workflows', record },
+    handler: async ({ writes, actor, params, body }) =>
+      toWebhook(
+        config.api.publicUrl,
+        actor,
+        params.id,
+        await configureWebhook(writes, actor, params.id, body),
+      ),
+  });
+}

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import {
+  budgetHistorySchema,
+  budgetInput,
+  budgetSchema,
+  budgetStatusSchema,
+  budgetUpdate,
+} from '#shared/contract/money/budget.ts';
+import { offsetQuery } from '#shared/contract/common.ts';
+import {
+  createBudget,
+  deleteBudget,
+  listBudgets,
+  readBudget,
+  updateBudget,
+} from '#shared/db/money/budgets.ts';
+import { readBudgetHistory } from '#shared/db/money/budget-history.ts';
+import { responses, nothing } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+
+const tags = ['Budgets'];
+const budgetParams = z.strictObject({ id: z.string().min(1) });
+
+const record: EditedRecord = {
+  noun: 'budget',
+  schema: budgetSchema,
+  read: (db, { actor, params }) =>
+    readBudget(db, { workspaceId: actor.workspaceId, budgetId: idOf(params) }),
+};
+
+export function budgetRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readBudgets(app, context);
+  changeBudgets(app, context);
+}
+
+function listAndCreate(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/budgets',
+    schema: {
+      tags,
+      operationId: 'listBudgets',
+      summary: 'List budgets with their status, oldest first',
+      querystring: offsetQuery,
+      response: responses({ 200: z.array(budgetSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, query }) => listBudgets(db, actor.workspaceId, query),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/budgets',
+    schema: {
+      tags,
+      operationId: 'createBudget',
+      summary: 'Cap what runs may cost in a window',
+      description:
+        'A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that ' +
+        'much until its run ends; without it only settled spend counts. Past spend of the current window counts too.',
+      body: budgetInput,
+      response: responses({ 201: budgetSchema }, 'not_found', 'conflict'),
+    },
+    config: { capability: 'manage_workspace', headers: ['Location'] },
+    handler: async (request, reply) => {
+      const { workspaceId } = request.actor;
+      const budgetId = await createBudget(db, request.actor, request.body);
+      reply.code(201).header('location', `/api/budgets/${budgetId}`);
+      return readBudget(db, { workspaceId, budgetId });
+    },
+  });
+}
+
+function readBudgets(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/budgets/:id',
+    schema: {
+      tags,
+      operationId: 'getBudget',
+      summary: 'Read a budget',
+      params: budgetParams,
+      response: responses({ 200: budgetSchema }),
+    },
+    config: { capability: 'view', record },
+    handler: async (request) =>
+      readBudget(db, { workspaceId: request.actor.workspaceId, budgetId: request.params.id }),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/budgets/:id/status',
+    schema: {
+      tags,
+      operationId: 'getBudgetStatus',
+      summary: "Read a budget's ledger for the current window",
+      params: budgetParams,
+      response: responses({ 200: budgetStatusSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => {
+      const { workspaceId } = request.actor;
+      const budget = await readBudget(db, { workspaceId, budgetId: request.params.id });
+      return budget.status;
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/budgets/:id/history',
+    schema: {
+      tags,
+      operationId: 'getBudgetHistory',
+      summary: "Read the spend of a budget's current window, by day",
+      params: budgetParams,
+      response: responses({ 200: budgetHistorySchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, params }) =>
+      readBudgetHistory(db, { workspaceId, budgetId: params.id }),
+  });
+}
+
+function changeBudgets(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'PUT',
+    url: '/api/budgets/:id',
+    schema: {
+      tags,
+      operationId: 'updateBudget',
+      summary: 'Change the name, limit or estimate of a budget',
+      description:
+        'Effective for the next trigger and the next step. Existing holds do not change.',
+      params: budgetParams,
+      body: budgetUpdate,
+      response: responses({ 200: budgetSchema }),
+    },
+    config: { capability: 'manage_workspace', record },
+    handler: async (request) => {
+      const { workspaceId } = request.actor;
+      const budgetId = request.params.id;
+      await updateBudget(request.writes, request.actor, budgetId, request.body);
+      return readBudget(db, { workspaceId, budgetId });
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/budgets/:id',
+    schema: {
+      tags,
+      operationId: 'deleteBudget',
+      summary: 'Delete a budget; runs that hold it continue without',
+      params: budgetParams,
+      response: responses({ 204: nothing }),
+    },
+    config: { capability: 'manage_workspace', record },
+    handler: async (request, reply) => {
+      await deleteBudget(request.writes, request.actor, request.params.id);
+      return reply.code(204).send();
+    },
+  });
+}

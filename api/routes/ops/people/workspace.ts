@@ -1,0 +1,68 @@
+import { planChange, workspaceSchema, workspaceUpdate } from '#shared/contract/people/workspace.ts';
+import { changePlan, readWorkspace, updateWorkspace } from '#shared/db/people/workspaces.ts';
+import { responses } from '#api/http/responses.ts';
+import type { EditedRecord } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+
+const tags = ['Workspace'];
+const answer = responses({ 200: workspaceSchema }, 'too_large', 'unsupported_media_type');
+
+const record: EditedRecord = {
+  noun: 'workspace',
+  schema: workspaceSchema,
+  read: (db, { actor }) => readWorkspace(db, actor.workspaceId),
+};
+
+export function workspaceRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/workspace',
+    schema: {
+      tags,
+      operationId: 'getWorkspace',
+      summary: 'Read the workspace',
+      response: responses({ 200: workspaceSchema }),
+    },
+    config: { capability: 'view', record },
+    handler: async (request) => readWorkspace(db, request.actor.workspaceId),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/workspace',
+    schema: {
+      tags,
+      operationId: 'updateWorkspace',
+      summary: 'Rename the workspace',
+      body: workspaceUpdate,
+      response: answer,
+    },
+    config: { capability: 'manage_workspace', record },
+    handler: async (request) => {
+      await updateWorkspace(request.writes, request.actor, request.body);
+      return readWorkspace(db, request.actor.workspaceId);
+    },
+  });
+
+  for (const [method, operationId] of [
+    ['PUT', 'setPlan'],
+    ['POST', 'changePlan'],
+  ] as const) {
+    app.route({
+      method,
+      url: '/api/workspace/plan',
+      schema: {
+        tags,
+        operationId,
+        summary: 'Change the plan, effective at once',
+        body: planChange,
+        response: answer,
+      },
+      config: { capability: 'manage_workspace', record },
+      handler: async (request) => {
+        await changePlan(request.writes, request.actor, request.body.plan);
+        return readWorkspace(db, request.actor.workspaceId);
+      },
+    });
+  }
+}

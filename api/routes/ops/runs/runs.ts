@@ -1,0 +1,311 @@
+import { z } from 'zod';
+import { emptyBody } from '#shared/contract/common.ts';
+import { overrideBody } from '#shared/contract/money/budget.ts';
+import {
+  assignmentBody,
+  decisionBody,
+  type Run,
+  runInputBody,
+  runListQuery,
+  runListSchema,
+  runSchema,
+  runStartQuery,
+} from '#shared/contract/runs/run.ts';
+import { stepListQuery, stepListSchema } from '#shared/contract/steps/step.ts';
+import { runEventListSchema, runEventQuery } from '#shared/contract/runs/stream.ts';
+import { messageListSchema } from '#shared/contract/agents/message.ts';
+import { readMessages as readMessagesOf } from '#shared/db/agents/messages.ts';
+import { listRunEvents } from '#shared/db/runs/frames.ts';
+import { listRuns } from '#shared/db/runs/run-list.ts';
+import { listSteps } from '#shared/db/steps/step-pages.ts';
+import { notFound } from '#shared/errors.ts';
+import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
+import { toMicros } from '#shared/money/money.ts';
+import { responses, runParams, workflowParams } from '#api/http/responses.ts';
+import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { seesArguments, shownSteps } from '#api/identity/shown-gates.ts';
+import { createRunActions, type RunActions } from '#api/run-actions.ts';
+import { createCoalescedReads } from '#api/load/coalesced-reads.ts';
+
+const tags = ['Runs'];
+const stepParams = runParams.extend({ step_key: z.string().min(1).max(1_000) });
+
+export function runRoutes(app: App, context: RouteContext): void {
+  const actions = createRunActions(context);
+  startRuns(app, actions);
+  readRuns(app, context, actions);
+  readSteps(app, context);
+  readRunEvents(app, context);
+  readMessages(app, context);
+  decideGates(app, actions);
+  assignGates(app, actions);
+  resumeAndCancel(app, actions);
+}
+
+function startRuns(app: App, actions: RunActions): void {
+  app.route({
+    method: 'POST',
+    url: '/api/workflows/:id/runs',
+    schema: {
+      tags,
+      operationId: 'triggerRun',
+      summary: 'Start a run of the current version, or of the draft',
+      description:
+        'Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the ' +
+        '`Idempotency-Key` has started it before. An input that does not fit the `input_schema` of the version is ' +
+        '400, with the path of each problem. With `draft=true` it runs the draft with the schema of its input: an ' +
+        'ordinary run with all its costs and effects, which has `of_draft` and its `graph`.',
+      params: workflowParams,
+      querystring: runStartQuery,
+      headers: startHeaders,
+      body: runInputBody,
+      response: responses(
+        { 200: runSchema, 201: runSchema },
+        'quota_exceeded',
+        'budget_exceeded',
+        'idempotency_mismatch',
+      ),
+    },
+    config: startConfig,
+    handler: async (request, reply) => {
+      const { run, replayed } = await actions.start({
+        actor: request.actor,
+        workflowId: request.params.id,
+        input: request.body ?? {},
+        trigger: 'manual',
+        draft: request.query.draft === 'true',
+        idempotencyKey: request.headers['idempotency-key'],
+      });
+      return startedRun(reply, run, replayed);
+    },
+  });
+}
+
+function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
+  // All watchers of a run read it again after each frame, at the same moment.
+  const watched = createCoalescedReads<Run>();
+
+  app.route({
+    method: 'GET',
+    url: '/api/runs',
+    schema: {
+      tags,
+      operationId: 'listRuns',
+      summary: 'List runs, newest first',
+      querystring: runListQuery,
+      response: responses({ 200: runListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) =>
+      listRuns(db, { workspaceId: request.actor.workspaceId, ...request.query }),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id',
+    schema: {
+      tags,
+      operationId: 'getRun',
+      summary: 'Read a run with its steps, cost, output and open gates',
+      params: runParams,
+      response: responses({ 200: runSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params: { id } }) =>
+      watched.get(`${actor.workspaceId}/${id}/${seesArguments(actor)}`, () =>
+        actions.read(actor, id),
+      ),
+  });
+}
+
+function readSteps(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id/steps',
+    schema: {
+      tags,
+      operationId: 'listRunSteps',
+      summary: 'List the steps of a run',
+      description:
+        'First those outside of loops and maps, then those in them, each in the order of their starts. `GET /api/runs/{id}` ' +
+        `has the first ${MAX_STEPS_IN_RUN}, and the cursor of the others.`,
+      params: runParams,
+      querystring: stepListQuery,
+      response: responses({ 200: stepListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params, query }) => {
+      const { steps, next_cursor } = await listSteps(db, {
+        workspaceId: actor.workspaceId,
+        runId: params.id,
+        nodeId: query.node_id,
+        stepKey: query.step_key,
+        status: query.status,
+        limit: query.limit,
+        cursor: query.cursor,
+      });
+      return { steps: shownSteps(actor, steps), next_cursor };
+    },
+  });
+}
+
+function readRunEvents(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id/events',
+    schema: {
+      tags,
+      operationId: 'listRunEvents',
+      summary: "List the frames of a run's stream, oldest first",
+      description:
+        'The frames as they were emitted, each with its number and time. To follow a run without a stream, poll ' +
+        'with the highest `seq` seen as `after`.',
+      params: runParams,
+      querystring: runEventQuery,
+      response: responses({ 200: runEventListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) =>
+      listRunEvents(db, {
+        workspaceId: request.actor.workspaceId,
+        runId: request.params.id,
+        ...request.query,
+      }),
+  });
+}
+
+function readMessages(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id/steps/:step_key/messages',
+    schema: {
+      tags,
+      operationId: 'listStepMessages',
+      summary: 'Read the conversation of an agent with tools',
+      description:
+        'Everything the model received and said so far, in order. Results are as the model received them: redacted, and ' +
+        'cut after 100,000 characters. The arguments of calls that need approval are null for a caller without the ' +
+        'capability approve_gates.',
+      params: stepParams,
+      response: responses({ 200: messageListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) => {
+      const scope = { workspaceId: actor.workspaceId, runId: params.id, agentKey: params.step_key };
+      const messages = await readMessagesOf(db, { ...scope, hides: !seesArguments(actor) });
+      if (messages === undefined) throw notFound('Step');
+      return { messages };
+    },
+  });
+}
+
+function decideGates(app: App, actions: RunActions): void {
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/approve',
+    schema: {
+      tags,
+      operationId: 'decideGate',
+      summary: 'Approve or reject an open gate',
+      description:
+        'A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the ' +
+        'oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse' +
+        ' the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409' +
+        ' says what was decided before, or that the tool has changed. With `only_check` nothing is decided: the response is' +
+        ' the run as it is, or the refusal that the decision would get.',
+      params: runParams,
+      body: decisionBody,
+      response: responses({ 200: runSchema }, 'conflict'),
+    },
+    config: { capability: 'approve_gates' },
+    handler: async (request) => {
+      const { node_id, step_key, only_check, ...answer } = request.body ?? { approved: true };
+      const decision = { ...answer, nodeId: node_id, stepKey: step_key };
+      return only_check === true
+        ? actions.check(request.actor, request.params.id, decision)
+        : actions.decide(request.actor, request.params.id, decision);
+    },
+  });
+}
+
+function assignGates(app: App, actions: RunActions): void {
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/assign',
+    schema: {
+      tags,
+      operationId: 'assignGate',
+      summary: 'Assign an open gate to a member, or pass it on',
+      description:
+        'Says who is expected to decide. Others who can decide the gate still can. Without `node_id` and `step_key` the ' +
+        'oldest open gate is assigned. 409: the gate is not open, or the member cannot decide it.',
+      params: runParams,
+      body: assignmentBody,
+      response: responses({ 200: runSchema }, 'conflict'),
+    },
+    config: { capability: 'approve_gates' },
+    handler: async ({ actor, params, body }) =>
+      actions.assign(actor, params.id, {
+        memberId: body.member_id,
+        nodeId: body.node_id,
+        stepKey: body.step_key,
+      }),
+  });
+}
+
+function resumeAndCancel(app: App, actions: RunActions): void {
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/resume',
+    schema: {
+      tags,
+      operationId: 'resumeRun',
+      summary: 'Resume a failed run from its last checkpoint',
+      params: runParams,
+      body: emptyBody,
+      response: responses({ 200: runSchema }, 'budget_exceeded', 'conflict'),
+    },
+    config: { capability: 'cancel_resume' },
+    handler: async (request) => actions.resume(request.actor, request.params.id),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/budget-override',
+    schema: {
+      tags,
+      operationId: 'overrideBudget',
+      summary: 'Resume a run that a budget stopped, with its own optional cap',
+      description:
+        'The run is then exempt from block budgets; its cost still counts in them. `cap_usd` becomes its ' +
+        'cap, without one it has none.',
+      params: runParams,
+      body: overrideBody,
+      response: responses({ 200: runSchema }, 'conflict'),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async (request) => {
+      const { cap_usd: cap, reason } = request.body;
+      return actions.resume(request.actor, request.params.id, {
+        capMicros: cap === undefined ? null : toMicros(cap),
+        reason,
+      });
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/cancel',
+    schema: {
+      tags,
+      operationId: 'cancelRun',
+      summary: 'End a pending, running or paused run',
+      params: runParams,
+      body: emptyBody,
+      response: responses({ 200: runSchema }, 'conflict'),
+    },
+    config: { capability: 'cancel_resume' },
+    handler: async (request) => actions.cancel(request.actor, request.params.id),
+  });
+}

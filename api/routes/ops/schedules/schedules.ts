@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import { emptyBody, offsetQuery } from '#shared/contract/common.ts';
+import { runSchema } from '#shared/contract/runs/run.ts';
+import {
+  scheduleInput,
+  scheduleSchema,
+  scheduleUpdate,
+} from '#shared/contract/schedules/schedule.ts';
+import { newRunRecord } from '#shared/db/runs/runs.ts';
+import { listSchedules, readSchedule } from '#shared/db/schedules/schedules.ts';
+import {
+  createSchedule,
+  deleteSchedule,
+  triggerSchedule,
+  updateSchedule,
+} from '#shared/operations/schedules/schedules.ts';
+import { responses, nothing, scheduleParams } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+
+const tags = ['Schedules'];
+
+const record: EditedRecord = {
+  noun: 'schedule',
+  schema: scheduleSchema,
+  read: (db, { actor, params }) =>
+    readSchedule(db, { workspaceId: actor.workspaceId, scheduleId: idOf(params) }),
+};
+
+export function scheduleRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readAndUpdate(app, context);
+  removeAndTrigger(app, context);
+}
+
+function listAndCreate(app: App, context: RouteContext): void {
+  const { db, inFlight } = context;
+
+  app.route({
+    method: 'GET',
+    url: '/api/schedules',
+    schema: {
+      tags,
+      operationId: 'listSchedules',
+      summary: 'List schedules, newest first',
+      querystring: offsetQuery,
+      response: responses({ 200: z.array(scheduleSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, query }) =>
+      listSchedules(db, { workspaceId: actor.workspaceId, ...query }),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/schedules',
+    schema: {
+      tags,
+      operationId: 'createSchedule',
+      summary: 'Create a schedule for a workflow',
+      description:
+        'A time whose run is refused (quota, budget, an invalid graph, an input that does not fit, an active earlier ' +
+        'run) is skipped and shown as `last_skip`. The input must fit the current version of the workflow. An enabled schedule also requires `run_workflows`.',
+      body: scheduleInput,
+      response: responses({ 201: scheduleSchema }, 'conflict', 'not_found'),
+    },
+    config: { capability: 'create_edit_workflows', headers: ['Location'] },
+    handler: async ({ actor, body }, reply) => {
+      const { scheduleId, dispatched } = await createSchedule(context, actor, body);
+      await inFlight.add(dispatched);
+      reply.code(201).header('location', `/api/schedules/${scheduleId}`);
+      return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
+    },
+  });
+}
+
+function readAndUpdate(app: App, context: RouteContext): void {
+  const { db, inFlight } = context;
+
+  app.route({
+    method: 'GET',
+    url: '/api/schedules/:id',
+    schema: {
+      tags,
+      operationId: 'getSchedule',
+      summary: 'Read a schedule',
+      params: scheduleParams,
+      response: responses({ 200: scheduleSchema }),
+    },
+    config: { capability: 'view', record },
+    handler: async ({ actor, params }) =>
+      readSchedule(db, { workspaceId: actor.workspaceId, scheduleId: params.id }),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/schedules/:id',
+    schema: {
+      tags,
+      operationId: 'updateSchedule',
+      summary: 'Change, enable or disable a schedule',
+      description:
+        'Absent fields do not change. Times before a change are not caught up. A change that leaves ' +
+        'it enabled also requires `run_workflows`, unless only the name changes.',
+      params: scheduleParams,
+      body: scheduleUpdate,
+      response: responses({ 200: scheduleSchema }),
+    },
+    config: { capability: 'create_edit_workflows', record },
+    handler: async ({ writes, actor, params, body }) => {
+      const stores = { ...context, db: writes };
+      const { scheduleId, dispatched } = await updateSchedule(stores, actor, params.id, body);
+      await inFlight.add(dispatched);
+      return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
+    },
+  });
+}
+
+function removeAndTrigger(app: App, context: RouteContext): void {
+  const { inFlight } = context;
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/schedules/:id',
+    schema: {
+      tags,
+      operationId: 'deleteSchedule',
+      summary: 'Delete a schedule; runs it has started continue',
+      params: scheduleParams,
+      response: responses({ 204: nothing }),
+    },
+    config: { capability: 'create_edit_workflows', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      const stores = { ...context, db: writes };
+      const { dispatched } = await deleteSchedule(stores, actor, params.id);
+      await inFlight.add(dispatched);
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/schedules/:id/trigger',
+    schema: {
+      tags,
+      operationId: 'triggerSchedule',
+      summary: 'Start a run of a schedule now',
+      description:
+        'With its input, also while it is disabled. Also requires `run_workflows`. 409 while an earlier run of it is active, unless its ' +
+        'overlap is `allow`.',
+      params: scheduleParams,
+      body: emptyBody,
+      response: responses({ 201: runSchema }, 'quota_exceeded', 'budget_exceeded', 'conflict'),
+    },
+    config: { capability: 'create_edit_workflows', also: ['run_workflows'], headers: ['Location'] },
+    handler: async ({ actor, params }, reply) => {
+      const { admitted, schedule, dispatched } = await triggerSchedule(context, actor, params.id);
+      await inFlight.add(dispatched);
+      reply.code(201).header('location', `/api/runs/${admitted.id}`);
+      return newRunRecord(admitted, schedule.input, {
+        temporalUiUrl: context.config.temporal.uiUrl,
+        temporalNamespace: context.temporal.namespace,
+      });
+    },
+  });
+}

@@ -1,0 +1,239 @@
+import { z } from 'zod';
+import { emptyBody, offsetQuery } from '#shared/contract/common.ts';
+import {
+  dataDeliveryQuery,
+  dataEndpointInput,
+  dataEndpointSchema,
+  deliveryListSchema,
+  deliverySchema,
+  endpointUpdate,
+  newDataEndpointSchema,
+  redeliveredSchema,
+  redeliverInput,
+  rotatedSecretSchema,
+} from '#shared/contract/data/outbound.ts';
+import {
+  pingEndpoint,
+  readDeliveryOf,
+  redeliver,
+  redeliverRange,
+} from '#shared/db/webhooks/deliveries.ts';
+import { deleteEndpoint, listEndpoints, readEndpoint } from '#shared/db/webhooks/endpoints.ts';
+import {
+  changeEndpoint,
+  registerEndpoint,
+  rotateEndpointSecret,
+} from '#shared/operations/webhooks/endpoints.ts';
+import { responses, deliveryParams, endpointParams, nothing } from '#api/http/responses.ts';
+import { deliveryPage } from '#api/data/delivery-page.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+
+const tags = ['Webhook endpoints'];
+
+const record: EditedRecord = {
+  noun: 'endpoint',
+  schema: dataEndpointSchema,
+  read: (db, { actor, params }) => readEndpoint(db, actor, idOf(params)),
+};
+
+/** Webhook endpoints and their deliveries, for members, who see those of keys, too. */
+export function memberEndpointRoutes(app: App, context: RouteContext): void {
+  readEndpoints(app, context);
+  createAndChange(app, context);
+  deleteAndRotate(app, context);
+  readDeliveries(app, context);
+  deliver(app, context);
+}
+
+function readEndpoints(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/webhooks',
+    schema: {
+      tags,
+      operationId: 'listWebhookEndpoints',
+      summary: 'List webhook endpoints, newest first',
+      querystring: offsetQuery,
+      response: responses({ 200: z.array(dataEndpointSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, query }) => [...(await listEndpoints(db, actor, query))],
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/webhooks/:id',
+    schema: {
+      tags,
+      operationId: 'getWebhookEndpoint',
+      summary: 'Read a webhook endpoint',
+      params: endpointParams,
+      response: responses({ 200: dataEndpointSchema }),
+    },
+    config: { capability: 'view', record },
+    handler: async ({ actor, params }) => readEndpoint(db, actor, params.id),
+  });
+}
+
+function createAndChange(app: App, context: RouteContext): void {
+  app.route({
+    method: 'POST',
+    url: '/api/webhooks',
+    schema: {
+      tags,
+      operationId: 'createWebhookEndpoint',
+      summary: 'Register a webhook endpoint',
+      description:
+        'Returns the secret that signs deliveries, only this once. At most 50 endpoints for live records, and 50 ' +
+        'for demo records. Keys of the data API do not see an endpoint that subscribes to events of runs.',
+      body: dataEndpointInput,
+      response: responses({ 201: newDataEndpointSchema }, 'conflict'),
+    },
+    config: { capability: 'manage_workspace', headers: ['Location'] },
+    handler: async ({ actor, body }, reply) => {
+      const endpoint = await registerEndpoint(context, actor, body);
+      const location = `/api/webhooks/${endpoint.id}`;
+      return reply.code(201).header('location', location).send(endpoint);
+    },
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/webhooks/:id',
+    schema: {
+      tags,
+      operationId: 'updateWebhookEndpoint',
+      summary: 'Change the address or the events of a webhook endpoint',
+      description: 'Changes the fields in the body. Pending deliveries go to the new address.',
+      params: endpointParams,
+      body: endpointUpdate,
+      response: responses({ 200: dataEndpointSchema }),
+    },
+    config: { capability: 'manage_workspace', record },
+    handler: async ({ writes, actor, params, body }) =>
+      changeEndpoint({ ...context, db: writes }, actor, params.id, body),
+  });
+}
+
+function deleteAndRotate(app: App, context: RouteContext): void {
+  app.route({
+    method: 'DELETE',
+    url: '/api/webhooks/:id',
+    schema: {
+      tags,
+      operationId: 'deleteWebhookEndpoint',
+      summary: 'Delete a webhook endpoint and its pending deliveries',
+      params: endpointParams,
+      response: responses({ 204: nothing }),
+    },
+    config: { capability: 'manage_workspace', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      await deleteEndpoint(writes, actor, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/webhooks/:id/rotate-secret',
+    schema: {
+      tags,
+      operationId: 'rotateWebhookEndpointSecret',
+      summary: 'Replace the secret of a webhook endpoint; the new one is shown this once',
+      description: 'Deliveries are also signed with the previous secret for 24 hours.',
+      params: endpointParams,
+      body: emptyBody,
+      response: responses({ 200: rotatedSecretSchema }),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params }) => rotateEndpointSecret(context, actor, params.id),
+  });
+}
+
+function readDeliveries(app: App, context: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/webhooks/:id/deliveries',
+    schema: {
+      tags,
+      operationId: 'listWebhookDeliveries',
+      summary: 'List the deliveries of a webhook endpoint, newest first, each with its attempts',
+      description: 'Kept for 30 days.',
+      params: endpointParams,
+      querystring: dataDeliveryQuery,
+      response: responses({ 200: deliveryListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params, query }) => deliveryPage(context, actor, params.id, query),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/webhooks/:id/deliveries/:delivery_id',
+    schema: {
+      tags,
+      operationId: 'getWebhookDelivery',
+      summary: 'Read a delivery with its attempts',
+      params: deliveryParams,
+      response: responses({ 200: deliverySchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params: { id, delivery_id } }) =>
+      readDeliveryOf(context.db, actor, { endpointId: id, deliveryId: delivery_id }),
+  });
+}
+
+function deliver(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'POST',
+    url: '/api/webhooks/:id/ping',
+    schema: {
+      tags,
+      operationId: 'pingWebhookEndpoint',
+      summary: 'Send a ping to a webhook endpoint',
+      description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
+      params: endpointParams,
+      body: emptyBody,
+      response: responses({ 201: deliverySchema }),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params }, reply) =>
+      reply.code(201).send(await pingEndpoint(db, actor, params.id)),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/webhooks/:id/deliveries/:delivery_id/redeliver',
+    schema: {
+      tags,
+      operationId: 'redeliverWebhookDelivery',
+      summary: 'Redeliver one delivery',
+      description:
+        'A delivery that has ended, delivered or failed, starts again with all its attempts.',
+      params: deliveryParams,
+      body: emptyBody,
+      response: responses({ 200: deliverySchema }, 'conflict'),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params: { id, delivery_id } }) =>
+      redeliver(db, actor, { endpointId: id, deliveryId: delivery_id }),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/webhooks/:id/redeliver',
+    schema: {
+      tags,
+      operationId: 'redeliverWebhookDeadLetters',
+      summary: 'Redeliver dead letters, all or those of events of a range, oldest first',
+      description: 'With `status` `all`, delivered ones, too.',
+      params: endpointParams,
+      body: redeliverInput,
+      response: responses({ 200: redeliveredSchema }),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params, body }) =>
+      redeliverRange(db, actor, params.id, body ?? undefined),
+  });
+}

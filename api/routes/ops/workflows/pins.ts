@@ -1,0 +1,68 @@
+import { pinBody, pinListSchema, pinSchema } from '#shared/contract/workflows/node-test.ts';
+import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { responses, nodeParams, nothing, workflowParams } from '#api/http/responses.ts';
+
+const tags = ['Workflows'];
+
+/** Outputs that members keep from past runs, for tests of nodes. */
+export function pinRoutes(app: App, context: RouteContext): void {
+  readPins(app, context);
+  changePins(app, context);
+}
+
+function readPins(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/workflows/:id/pins',
+    schema: {
+      tags,
+      operationId: 'listPins',
+      summary: 'List your pinned outputs of a workflow',
+      description: 'At most 100, by node. Each member has their own.',
+      params: workflowParams,
+      response: responses({ 200: pinListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) => ({ pins: await listPins(db, actor, params.id) }),
+  });
+}
+
+function changePins(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'PUT',
+    url: '/api/workflows/:id/pins/:node_id',
+    schema: {
+      tags,
+      operationId: 'savePin',
+      summary: 'Pin the output of a node from a past run',
+      description:
+        'Keeps a copy of the output for your node tests with `pins`, instead of the one pinned before. Runs do not use it.',
+      params: nodeParams,
+      body: pinBody,
+      response: responses({ 200: pinSchema }, 'conflict', 'unprocessable'),
+    },
+    config: { capability: 'run_workflows' },
+    handler: async ({ actor, params, body }) => {
+      const place = { runId: body.run_id, nodeId: params.node_id, stepKey: body.step_key };
+      return savePin(db, actor, params.id, place);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/workflows/:id/pins/:node_id',
+    schema: {
+      tags,
+      operationId: 'removePin',
+      summary: 'Remove your pinned output of a node',
+      params: nodeParams,
+      response: responses({ 204: nothing }),
+    },
+    config: { capability: 'run_workflows' },
+    handler: async ({ actor, params }, reply) => {
+      await removePin(db, actor, params.id, params.node_id);
+      return reply.code(204).send();
+    },
+  });
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { offsetQuery } from '#shared/contract/common.ts';
+import {
+  instantiateBody,
+  templateCreateBody,
+  templateSchema,
+  templateUpdateBody,
+} from '#shared/contract/workflows/template.ts';
+import { workflowSchema } from '#shared/contract/workflows/workflow.ts';
+import * as templates from '#shared/db/workflows/templates.ts';
+import { requireInputSchema } from '#shared/operations/workflows/workflow-input.ts';
+import { readWorkflow } from '#shared/db/workflows/workflows.ts';
+import { responses, nothing, templateParams } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+
+const tags = ['Templates'];
+
+const record: EditedRecord = {
+  noun: 'template',
+  schema: templateSchema,
+  read: (db, { actor, params }) =>
+    templates.readTemplate(db, { workspaceId: actor.workspaceId, templateId: idOf(params) }),
+};
+
+export function templateRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readAndChange(app, context);
+  instantiate(app, context);
+}
+
+function listAndCreate(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/templates',
+    schema: {
+      tags,
+      operationId: 'listTemplates',
+      summary: 'List templates: the built-in ones, then your own, newest first',
+      querystring: offsetQuery,
+      response: responses({ 200: z.array(templateSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, query }) => templates.listTemplates(db, actor.workspaceId, query),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/templates',
+    schema: {
+      tags,
+      operationId: 'createTemplate',
+      summary: 'Save a graph or a workflow as a template',
+      body: templateCreateBody,
+      response: responses({ 201: templateSchema }, 'not_found', 'conflict'),
+    },
+    config: { capability: 'create_edit_workflows', headers: ['Location'] },
+    handler: async (request, reply) => {
+      const { actor, body } = request;
+      if ('graph' in body) await requireInputSchema(actor.workspaceId, body.input_schema);
+      const templateId = await templates.createTemplate(db, actor, body);
+      reply.code(201).header('location', `/api/templates/${templateId}`);
+      return templates.readTemplate(db, { workspaceId: actor.workspaceId, templateId });
+    },
+  });
+}
+
+function readAndChange(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/templates/:id',
+    schema: {
+      tags,
+      operationId: 'getTemplate',
+      summary: 'Read a template',
+      params: templateParams,
+      response: responses({ 200: templateSchema }),
+    },
+    config: { capability: 'view', record },
+    handler: async (request) =>
+      templates.readTemplate(db, {
+        workspaceId: request.actor.workspaceId,
+        templateId: request.params.id,
+      }),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/templates/:id',
+    schema: {
+      tags,
+      operationId: 'updateTemplate',
+      summary: 'Change a template of your own',
+      description:
+        'Changes the fields in the body. Workflows created from it do not change. Built-in ones cannot be changed.',
+      params: templateParams,
+      body: templateUpdateBody,
+      response: responses({ 200: templateSchema }, 'conflict'),
+    },
+    config: { capability: 'create_edit_workflows', record },
+    handler: async (request) => {
+      const templateId = request.params.id;
+      await requireInputSchema(request.actor.workspaceId, request.body.input_schema);
+      await templates.updateTemplate(request.writes, request.actor, templateId, request.body);
+      return templates.readTemplate(db, { workspaceId: request.actor.workspaceId, templateId });
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/templates/:id',
+    schema: {
+      tags,
+      operationId: 'deleteTemplate',
+      summary: 'Delete a template of your own',
+      params: templateParams,
+      response: responses({ 204: nothing }, 'conflict'),
+    },
+    config: { capability: 'create_edit_workflows', record },
+    handler: async (request, reply) => {
+      await templates.deleteTemplate(request.writes, request.actor, request.params.id);
+      return reply.code(204).send();
+    },
+  });
+}
+
+function instantiate(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'POST',
+    url: '/api/templates/:id/instantiate',
+    schema: {
+      tags,
+      operationId: 'instantiateTemplate',
+      summary: 'Create a draft workflow from a template, with its checks',
+      params: templateParams,
+      body: instantiateBody,
+      response: responses({ 201: workflowSchema }, 'conflict'),
+    },
+    config: { capability: 'create_edit_workflows', headers: ['Location'] },
+    handler: async (request, reply) => {
+      const { actor, params, body } = request;
+      const workflowId = await templates.instantiateTemplate(db, actor, params.id, body ?? {});
+      reply.code(201).header('location', `/api/workflows/${workflowId}`);
+      return readWorkflow(db, { workspaceId: actor.workspaceId, workflowId });
+    },
+  });
+}

@@ -1,0 +1,160 @@
+import { Button, Checkbox, Modal, NumberInput, Select, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconFlask } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { BodyOf, Workflow } from '#client/index.ts';
+import { MAX_EXPERIMENT_RUNS } from '#shared/contract/experiments/experiment.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { startExperiment as text } from '#console/src/messages/en/workflows/experiments.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { NumberField } from '#console/src/parts/forms/number-field.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { experimentsKey } from '#console/src/queries/experiments.ts';
+import { useMay } from '#console/src/queries/identity.ts';
+
+type Request = BodyOf<'POST /api/workflows/{id}/experiments'>;
+
+/** Tries the draft or a version on past runs. */
+export function StartExperiment({
+  workflow,
+  disabled = false,
+  size = 'sm',
+}: {
+  workflow: Workflow;
+  size?: 'sm' | 'compact-sm';
+  disabled?: boolean;
+}) {
+  const [opened, { open, close }] = useDisclosure(false);
+  const mayRun = useMay('run_workflows');
+  if (!mayRun) return null;
+  return (
+    <>
+      <Button
+        size={size}
+        variant="default"
+        leftSection={<IconFlask size={16} aria-hidden />}
+        disabled={disabled}
+        onClick={open}
+      >
+        {text.try}
+      </Button>
+      <Modal opened={opened} onClose={close} title={text.try} size="md">
+        <StartForm workflow={workflow} onClose={close} />
+      </Modal>
+    </>
+  );
+}
+
+const DRAFT = 'draft';
+const DEFAULT_RUNS = 50;
+
+interface Given {
+  candidate: string;
+  last: number;
+  status: 'success' | 'failed' | '';
+  agents: boolean;
+  budget: number | undefined;
+}
+
+const requestOf = ({ candidate, last, status, agents, budget }: Given): Request => ({
+  candidate: candidate === DRAFT ? DRAFT : { version: Number(candidate) },
+  runs: { last, ...(status !== '' && { status }) },
+  ...(agents && { allow: ['agent'], ...(budget !== undefined && { budget_usd: budget }) }),
+});
+
+function StartForm({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
+  const navigate = useNavigate();
+  const [given, setGiven] = useState<Given>({
+    candidate: workflow.has_draft ? DRAFT : String(workflow.version),
+    last: DEFAULT_RUNS,
+    status: '',
+    agents: false,
+    budget: undefined,
+  });
+  const start = useAction(() => api().startExperiment(workflow.id, requestOf(given)), {
+    changes: [experimentsKey],
+    quiet: true,
+    onDone: ({ id }) => {
+      onClose();
+      void navigate({ to: '/experiments/$experimentId', params: { experimentId: id } });
+    },
+  });
+  const change = (part: Partial<Given>) => setGiven({ ...given, ...part });
+  return (
+    <Form
+      action={start}
+      submit={text.start}
+      ready={given.last >= 1}
+      onSubmit={() => start.mutate(undefined)}
+      onCancel={onClose}
+    >
+      <Text size="sm">{text.about}</Text>
+      <RunChoice workflow={workflow} given={given} onChange={change} />
+      <Checkbox
+        label={text.agents}
+        description={text.agentsAbout}
+        checked={given.agents}
+        onChange={(event) => change({ agents: event.currentTarget.checked })}
+      />
+      {given.agents && (
+        <NumberField
+          label={text.budget}
+          description={text.budgetAbout}
+          min={0}
+          decimalScale={6}
+          value={given.budget}
+          onChange={(budget) => change({ budget })}
+        />
+      )}
+    </Form>
+  );
+}
+
+function RunChoice({
+  workflow,
+  given,
+  onChange,
+}: {
+  workflow: Workflow;
+  given: Given;
+  onChange: (part: Partial<Given>) => void;
+}) {
+  const versions = Array.from({ length: workflow.version }, (_, at) => workflow.version - at);
+  return (
+    <>
+      <Select
+        label={text.candidate}
+        data={[
+          ...(workflow.has_draft ? [{ value: DRAFT, label: text.theDraft }] : []),
+          ...versions.map((version) => ({ value: String(version), label: text.version(version) })),
+        ]}
+        value={given.candidate}
+        allowDeselect={false}
+        onChange={(candidate) => candidate !== null && onChange({ candidate })}
+      />
+      <NumberInput
+        label={words.runs}
+        description={text.runsAbout(countText(MAX_EXPERIMENT_RUNS))}
+        min={1}
+        max={MAX_EXPERIMENT_RUNS}
+        allowDecimal={false}
+        value={given.last}
+        onChange={(last) => onChange({ last: Number(last) })}
+      />
+      <Select
+        label={words.status}
+        data={[
+          { value: '', label: text.endedStatuses },
+          { value: 'success', label: text.success },
+          { value: 'failed', label: text.failed },
+        ]}
+        value={given.status}
+        allowDeselect={false}
+        onChange={(status) => onChange({ status: status as Given['status'] })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+import type { BodyOf, CustomTool } from '#client/index.ts';
+import { toolProblems as texts } from '#console/src/messages/en/workspace/tools.ts';
+import { parsedObject } from '#console/src/pages/workspace/parsed-object.ts';
+
+/** A tool as edited in the form. */
+export interface ToolDraft {
+  name: string;
+  label: string;
+  description: string;
+  kind: CustomTool['kind'];
+  method: CustomTool['method'];
+  url: string;
+  mcpTool: string;
+  headers: HeaderDraft[];
+  schema: string;
+  timeout: number;
+  retries: number;
+}
+
+export interface HeaderDraft {
+  key: number;
+  name: string;
+  /** Undefined keeps the stored value. */
+  value: string | undefined;
+}
+
+/** The placeholder with which the service keeps the stored value. */
+const KEPT = '***';
+const NAME = /^[a-z][a-z0-9_-]{0,63}$/;
+
+export const methods = [
+  'POST',
+  'GET',
+  'HEAD',
+  'PUT',
+  'PATCH',
+  'DELETE',
+] as const satisfies readonly CustomTool['method'][];
+
+let lastKey = 0;
+export const newHeader = (name: string, value: string | undefined): HeaderDraft => ({
+  key: ++lastKey,
+  name,
+  value,
+});
+
+export const draftOf = (tool: CustomTool | undefined): ToolDraft => ({
+  name: tool?.name ?? '',
+  label: tool?.label ?? '',
+  description: tool?.description ?? '',
+  kind: tool?.kind ?? 'http',
+  method: tool?.method ?? 'POST',
+  url: tool?.endpoint_url ?? '',
+  mcpTool: tool?.mcp_tool ?? '',
+  headers: Object.entries(tool?.headers ?? {}).map(([name, value]) =>
+    newHeader(name, value === KEPT ? undefined : value),
+  ),
+  schema: tool?.input_schema == null ? '' : JSON.stringify(tool.input_schema, null, 2),
+  timeout: tool?.timeout_seconds ?? 60,
+  retries: tool?.retry_count ?? 1,
+});
+
+export function toolOf(draft: ToolDraft): BodyOf<'POST /api/tools'> {
+  const schema = parsedObject(draft.schema);
+  return {
+    name: draft.name,
+    label: draft.label,
+    description: draft.description,
+    kind: draft.kind,
+    method: draft.method,
+    endpoint_url: draft.url.trim(),
+    mcp_tool: draft.kind === 'mcp' ? draft.mcpTool.trim() : null,
+    headers: Object.fromEntries(
+      draft.headers.map(({ name, value }) => [name.trim(), value ?? KEPT]),
+    ),
+    input_schema: 'value' in schema ? schema.value : null,
+    timeout_seconds: draft.timeout,
+    retry_count: draft.retries,
+  };
+}
+
+export type ToolProblems = Partial<
+  Record<'name' | 'url' | 'mcpTool' | 'headers' | 'schema', string>
+>;
+
+/** What prevents saving a tool, by field. Empty fields are not errors yet. */
+export function toolProblems(draft: ToolDraft): ToolProblems {
+  const problems: ToolProblems = {};
+  if (draft.name !== '' && !NAME.test(draft.name)) {
+    problems.name = texts.name;
+  }
+  if (draft.url !== '' && !/^https?:\/\/./.test(draft.url.trim())) {
+    problems.url = texts.url;
+  }
+  if (draft.kind === 'mcp' && draft.mcpTool.trim() === '') problems.mcpTool = texts.mcpTool;
+  const names = draft.headers.map(({ name }) => name.trim().toLowerCase());
+  if (names.includes('')) problems.headers = texts.headerWithoutName;
+  if (new Set(names).size < names.length) problems.headers = texts.headerTwice;
+  const schema = draft.schema.trim() === '' ? { value: {} } : parsedObject(draft.schema);
+  if ('problem' in schema) problems.schema = texts.schema[schema.problem];
+  return problems;
+}

@@ -1,0 +1,134 @@
+import { inChat } from '#shared/values/markup.ts';
+
+/** The event of an alert: a run that failed, or one that waits for a person. */
+export const alertEvents = ['failed', 'paused'] as const;
+export type AlertEvent = (typeof alertEvents)[number];
+
+/** The two channels of alerts; each is delivered separately. */
+export const alertChannels = ['chat', 'email'] as const;
+export type AlertChannel = (typeof alertChannels)[number];
+
+/** A run that needs a person. */
+interface RunAlert {
+  event: AlertEvent;
+  run_id: string;
+  workspace_id: string;
+  workflow_name: string;
+  /** The run's error, or the gate's prompt. */
+  text: string;
+  /** The gate that it waits at. Missing in alerts stored before this field existed. */
+  node_id?: string;
+  /** The step of the gate. Missing in alerts stored before this field existed. */
+  step_key?: string;
+}
+
+/** A gate was assigned to a member. It is for this member alone, by email. */
+interface AssignmentAlert {
+  event: 'assigned';
+  run_id: string;
+  workspace_id: string;
+  workflow_name: string;
+  /** The gate's prompt. */
+  text: string;
+  node_id: string;
+  step_key: string;
+  member_id: string;
+  /** The name of who assigned it, if they have one. */
+  by: string | null;
+}
+
+/** A test alert, requested by a member. */
+export interface TestAlert {
+  event: 'test';
+  workspace_id: string;
+  /** The name of the member who requested it, if they have one. */
+  by: string | null;
+}
+
+export type Alert = RunAlert | AssignmentAlert | TestAlert;
+
+/** The workflow type that sends one alert. Its workflow id identifies the outbox row. */
+export const ALERT_WORKFLOW = 'sendAlert';
+
+/** Contains no address: addresses are secrets and stay in the configuration of the sender. */
+export interface SendAlertInput {
+  alert: Alert;
+  channels: AlertChannel[];
+  task_queue: string;
+}
+
+export interface AlertCall {
+  alert: Alert;
+  channel: AlertChannel;
+}
+
+export interface AlertTexts {
+  chat: string;
+  subject: string;
+  body: string;
+}
+
+const SENDER = '[Service]';
+
+/** A name is free text; in a subject, which is a single line, its line breaks become spaces. */
+export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+
+/**
+ * The page of a gate, below the public address. A node has several gates at once in a map, or as an agent with tool calls;
+ * without a step, the page shows the first of them.
+ */
+export function gatePage(runId: string, nodeId: string, stepKey?: string): string {
+  const page = `/approvals/${encodeURIComponent(runId)}/${encodeURIComponent(nodeId)}`;
+  return stepKey === undefined || stepKey === nodeId
+    ? page
+    : `${page}?step=${encodeURIComponent(stepKey)}`;
+}
+
+/**
+ * The text for people. The last line is the page below `publicUrl` where they can act. What others have written, such as
+ * names, prompts and errors, is text in a chat, too: no markup of its own.
+ */
+export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
+  const { title, line, page } = contentOf(alert);
+  const said = contentOf(written(alert, inChat)).line;
+  return {
+    chat: `${SENDER} ${said}\n${publicUrl}${page}`,
+    subject: `${SENDER} ${title}`,
+    body: `${line}\n${publicUrl}${page}`,
+  };
+}
+
+/** The alert with other texts. */
+const written = <A extends Alert>(alert: A, write: (text: string) => string): A => ({
+  ...alert,
+  ...('by' in alert && alert.by !== null ? { by: write(alert.by) } : {}),
+  ...('text' in alert
+    ? { workflow_name: write(alert.workflow_name), text: write(alert.text) }
+    : {}),
+});
+
+function contentOf(alert: Alert): { title: string; line: string; page: string } {
+  if (alert.event === 'test') {
+    const by = alert.by === null ? '' : `, requested by ${alert.by}`;
+    return { title: 'Test alert', line: `This is a test of alerts${by}`, page: '/' };
+  }
+  const { run_id, workflow_name, text, node_id, step_key } = alert;
+  const run = `Run ${run_id} of '${workflow_name}'`;
+  const workflow = oneLine(workflow_name);
+  if (alert.event === 'assigned') {
+    return {
+      title: `Approval assigned to you - ${workflow}`,
+      line: `${alert.by ?? 'An API key'} assigned you an approval of ${run}: ${text}`,
+      page: gatePage(run_id, alert.node_id, step_key),
+    };
+  }
+  const page = `/runs/${encodeURIComponent(run_id)}`;
+  if (alert.event === 'failed') {
+    return { title: `Run failed - ${workflow}`, line: `${run} failed: ${text}`, page };
+  }
+  return {
+    title: `Approval needed - ${workflow}`,
+    line: `${run} is paused at a human gate: ${text}`,
+    page: node_id === undefined ? page : gatePage(run_id, node_id, step_key),
+  };
+}

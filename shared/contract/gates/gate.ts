@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { roles } from '#shared/people/capabilities.ts';
+import { jsonObject, timestamp } from '#shared/contract/common.ts';
+import { timeoutActions } from '#shared/contract/workflows/graph.ts';
+
+/** One person's decision at a gate with settings. */
+export const gateDecisionSchema = z
+  .object({
+    member_id: z.string().nullable().meta({ description: 'Null for a key without a member' }),
+    by: z.string().nullable().meta({ description: 'The name at that time, if known' }),
+    approved: z.boolean(),
+    at: timestamp,
+    reason: z.string().nullable(),
+    input: jsonObject.optional(),
+  })
+  .meta({ id: 'GateDecision' });
+
+/** Who decides a gate: a person, its deadline, or the request of a rehearsal. */
+export const decidedByKinds = ['member', 'deadline', 'request'] as const;
+
+/** The decision at a gate, by a person or by its deadline. */
+export const decisionSchema = z
+  .object({
+    approved: z.boolean(),
+    by: z.string().nullable().meta({ description: 'The name of the person who decided, if known' }),
+    by_kind: z.enum(decidedByKinds).meta({
+      description:
+        'Who decided: `member` for a person, also with a key; `deadline`; or `request`, in a rehearsal. The decision of a request counts for no effect',
+    }),
+    at: timestamp,
+    reason: z.string().nullable(),
+    timed_out: z
+      .enum(timeoutActions)
+      .optional()
+      .meta({ description: 'The deadline decided, not a person: the `on_timeout` of the gate' }),
+  })
+  .meta({ id: 'Decision' });
+
+export const gateKinds = ['human_gate', 'tool_call'] as const;
+export const gateStatuses = ['open', 'approved', 'rejected', 'cancelled'] as const;
+
+/** A member who decides, or is expected to. */
+export const assigneeSchema = z
+  .object({ id: z.string(), name: z.string() })
+  .meta({ id: 'Assignee' });
+
+/** The step of a gate, as a parameter. */
+export const gateStepKey = z.string().min(1).max(1_000);
+
+/** What a gate asks, in one round. */
+const askedFields = {
+  step_key: z.string(),
+  round: z.int().meta({ description: 'Counts how often the same step asked, from 1' }),
+  iteration: z
+    .array(z.int())
+    .meta({ description: 'Iterations of the enclosing loops and maps, outermost first' }),
+  prompt: z.string(),
+  arguments: jsonObject.nullable().optional().meta({
+    description:
+      'For a tool call, as the model gave them; null for a caller without the capability approve_gates',
+  }),
+};
+
+const earlierAskingSchema = z
+  .object({
+    ...askedFields,
+    decision: decisionSchema,
+    input: jsonObject.optional().meta({ description: 'What the approvers sent' }),
+    decided_arguments: jsonObject
+      .nullable()
+      .optional()
+      .meta({ description: 'For a tool call that was approved with other arguments' }),
+  })
+  .meta({ id: 'EarlierAsking' });
+
+/** One gate, with what an approver needs to decide it. */
+export const gateSchema = z
+  .object({
+    run_id: z.string(),
+    node_id: z.string(),
+    kind: z.enum(gateKinds),
+    label: z.string(),
+    ...askedFields,
+    status: z.enum(gateStatuses).meta({ description: 'In its last round' }),
+    since: timestamp,
+    decision: decisionSchema.nullable(),
+    can_decide: z.boolean().meta({ description: 'Whether the caller can decide it now' }),
+    assignee: assigneeSchema.nullable().meta({
+      description: 'The member who is expected to decide; others who can decide it still can',
+    }),
+    eligible_members: z.array(assigneeSchema).meta({
+      description:
+        'While it is open: the members who can decide it as it is now. One of them can be assigned',
+    }),
+    refusal: z.string().nullable().meta({ description: 'Why its rules do not let the caller' }),
+    schema_problem: z.string().nullable().meta({
+      description: 'Why no input fits its `input_schema`: then it can only be rejected',
+    }),
+    tool: z
+      .object({
+        schema: jsonObject.meta({ description: 'JSON Schema of the arguments' }),
+        fixed: z.array(z.string()).meta({
+          description: 'Arguments that the workflow sets; an approver cannot change them',
+        }),
+      })
+      .nullable()
+      .meta({
+        description: 'For an open tool call; null if the tool has changed since it was requested',
+      }),
+    earlier: z.array(earlierAskingSchema).meta({
+      description:
+        'When the same node asked before in this run, newest first: in an earlier iteration of its loops, or before a resume. At most 10',
+    }),
+  })
+  .meta({ id: 'Gate' });
+
+/** What an open gate asks of its approvers. Each is absent where the gate does not have it. */
+export const gateRuleFields = {
+  input_schema: jsonObject.optional().meta({
+    description: 'JSON Schema of the `input` that an approval needs',
+  }),
+  approvers: z
+    .object({
+      roles: z.array(z.enum(roles)).optional(),
+      members: z
+        .array(z.object({ id: z.string(), name: z.string().nullable() }))
+        .optional()
+        .meta({ description: 'The name is null for a member who was removed' }),
+    })
+    .optional()
+    .meta({ description: 'Only they can decide' }),
+  required: z
+    .int()
+    .optional()
+    .meta({ description: 'How many different members must approve; 1 without it' }),
+  not_the_starter: z.boolean().optional().meta({
+    description:
+      'True: the members who started the run, or one from which it starts, cannot decide',
+  }),
+  deciders: z.int().optional().meta({
+    description:
+      'How many members can still decide it, as they are now; 0 if the run has to be cancelled, or a permission granted',
+  }),
+  admins_stand_in: z.literal(true).optional().meta({
+    description:
+      'Fewer `approvers` are left than approvals are missing, so admins can decide, too; `not_the_starter` and `required` still hold',
+  }),
+  expires_at: timestamp.optional().meta({ description: 'When `on_timeout` happens' }),
+  on_timeout: z.enum(timeoutActions).optional(),
+  decisions: z
+    .array(gateDecisionSchema)
+    .optional()
+    .meta({ description: 'The approvals so far, oldest first' }),
+};
+
+export type GateVote = z.infer<typeof gateDecisionSchema>;
+export type Gate = z.infer<typeof gateSchema>;

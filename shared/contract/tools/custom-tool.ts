@@ -1,0 +1,226 @@
+import { z } from 'zod';
+import { MAX_TOOL_TIMEOUT_SECONDS } from '#shared/tools.ts';
+import { jsonObject, timestamp } from '#shared/contract/common.ts';
+import { etag } from '#shared/contract/if-match.ts';
+
+export const customToolKinds = ['http', 'mcp'] as const;
+export const customToolMethods = ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** Shown instead of a header's value, and accepted as "unchanged". */
+export const HEADER_MASK = '***';
+
+const MAX_HEADERS = 50;
+
+const toolName = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9_-]{0,63}$/,
+    "must start with a letter and contain only a-z, 0-9, '_' and '-', at most 64",
+  )
+  .meta({ description: 'Workflows call the tool as `custom:<name>`' });
+
+const endpointUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' })
+  .max(2_000)
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url === null || (url.username === '' && url.password === '');
+  }, 'must not contain a user name or password; use headers')
+  .refine(
+    (text) => !/[{}]/.test(URL.parse(text)?.host ?? ''),
+    'must name its host in full, without a template',
+  )
+  .meta({ description: 'Called unchanged: no part of it comes from a workflow' });
+
+const headers = z
+  .record(z.string().min(1).max(200), z.string().max(8_000))
+  .refine((given) => Object.keys(given).length <= MAX_HEADERS, `has more than ${MAX_HEADERS}`)
+  .refine((given) => {
+    const names = Object.keys(given).map((name) => name.toLowerCase());
+    return new Set(names).size === names.length;
+  }, 'names a header twice')
+  .meta({
+    description: `Sent with each call. Values are stored sealed and shown as \`${HEADER_MASK}\``,
+  });
+
+const fields = {
+  label: z.string().max(200),
+  description: z.string().max(5_000),
+  kind: z.enum(customToolKinds),
+  endpoint_url: endpointUrl,
+  method: z
+    .enum(customToolMethods)
+    .meta({ description: 'For kind `http`. GET and HEAD send the arguments in the query' }),
+  headers,
+  mcp_tool: z
+    .string()
+    .min(1)
+    .max(200)
+    .nullable()
+    .meta({ description: 'The tool of the MCP server, for kind `mcp`' }),
+  input_schema: jsonObject.nullable().meta({
+    description:
+      'JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` is ' +
+      'not checked; external references are not loaded.',
+  }),
+  timeout_seconds: z.int().min(1).max(MAX_TOOL_TIMEOUT_SECONDS),
+  retry_count: z
+    .int()
+    .min(0)
+    .max(10)
+    .meta({ description: "Retries after the first try; a node's own `retry` replaces it" }),
+};
+
+/** The error of a tool's target, or undefined. */
+export function targetProblem(tool: { kind: string; mcp_tool: string | null }): string | undefined {
+  if (tool.kind === 'mcp' && tool.mcp_tool === null) return "is required with kind 'mcp'";
+  if (tool.kind !== 'mcp' && tool.mcp_tool !== null) return "is only allowed with kind 'mcp'";
+  return undefined;
+}
+
+export const customToolInput = z
+  .strictObject({
+    name: toolName,
+    label: fields.label.default(''),
+    description: fields.description.default(''),
+    kind: fields.kind.default('http'),
+    endpoint_url: fields.endpoint_url,
+    method: fields.method.default('POST'),
+    headers: fields.headers.default({}),
+    mcp_tool: fields.mcp_tool.default(null),
+    input_schema: fields.input_schema.default(null),
+    timeout_seconds: fields.timeout_seconds.default(60),
+    retry_count: fields.retry_count.default(1),
+  })
+  .superRefine((tool, context) => {
+    const message = targetProblem(tool);
+    if (message !== undefined) context.addIssue({ code: 'custom', path: ['mcp_tool'], message });
+  })
+  .meta({
+    examples: [
+      {
+        name: 'crm-lookup',
+        endpoint_url: 'https://tools.example.com/crm/lookup',
+        input_schema: {
+          type: 'object',
+          properties: { email: { type: 'string' } },
+          required: ['email'],
+        },
+      },
+    ],
+  });
+export type CustomToolInput = z.infer<typeof customToolInput>;
+
+/** Absent fields do not change. The name may be included unchanged: graphs call the tool by it. */
+export const customToolUpdate = z
+  .strictObject({ name: toolName, ...fields })
+  .partial()
+  .meta({ examples: [{ timeout_seconds: 20, retry_count: 3 }] });
+export type CustomToolUpdate = z.infer<typeof customToolUpdate>;
+
+const schemaDigest = z.string().nullable().meta({
+  description:
+    '`sha256:` and the SHA-256 of the canonical JSON (RFC 8785) of the `input_schema`; null without one',
+});
+
+export const customToolSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    label: z.string(),
+    description: z.string(),
+    kind: z.enum(customToolKinds),
+    endpoint_url: z.string(),
+    method: z.enum(customToolMethods),
+    headers: z
+      .record(z.string(), z.string())
+      .meta({ description: `Every value is \`${HEADER_MASK}\`` }),
+    mcp_tool: z.string().nullable(),
+    input_schema: jsonObject.nullable(),
+    schema_digest: schemaDigest,
+    pinned: z.boolean().meta({
+      description:
+        'Whether it was imported, and is not called while its server gives another schema for it',
+    }),
+    timeout_seconds: z.int(),
+    retry_count: z.int(),
+    created_by: z.string().nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+    etag,
+  })
+  .meta({ id: 'CustomTool' });
+export type CustomToolAnswer = z.infer<typeof customToolSchema>;
+
+export const toolTestInput = z
+  .strictObject({ arguments: jsonObject.default({}) })
+  .nullish()
+  .meta({ examples: [{ arguments: { email: 'jane@example.com' } }] });
+
+export const toolTestSchema = z
+  .object({
+    ok: z.boolean(),
+    result: jsonObject.nullable().meta({ description: 'The output of a step; null on failure' }),
+    error: z.string().nullable().meta({ description: 'The error of a step' }),
+    status: z.int().nullable().meta({ description: 'Of the HTTP response, if any' }),
+    duration_ms: z.int(),
+    omitted_headers: z.array(z.string()).meta({
+      description:
+        'Names of stored headers that were not sent, because the caller does not have the capability run_workflows',
+    }),
+  })
+  .meta({ id: 'ToolTest' });
+export type ToolTest = z.infer<typeof toolTestSchema>;
+
+/** Names of tools on their server. */
+const serverToolName = z.string().min(1).max(200);
+
+export const toolImportInput = z
+  .strictObject({
+    server_url: endpointUrl,
+    headers: headers.default({}),
+    names: z
+      .array(serverToolName)
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: 'Which tools of the server to import; default: all, at most 200' }),
+    prefix: z
+      .string()
+      .regex(
+        /^[a-z][a-z0-9_-]{0,31}$/,
+        "must start with a letter and contain only a-z, 0-9, '_' and '-', at most 32",
+      )
+      .optional()
+      .meta({ description: 'What the names of the tools begin with here' }),
+  })
+  .meta({ examples: [{ server_url: 'https://tools.example.com/mcp', prefix: 'crm_' }] });
+export type ToolImportInput = z.infer<typeof toolImportInput>;
+
+const importedTool = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    mcp_tool: z.string().meta({ description: 'Its name on the server' }),
+    schema_digest: z.string(),
+  })
+  .meta({ id: 'ImportedTool' });
+export type ImportedTool = z.infer<typeof importedTool>;
+
+export const toolImportSchema = z
+  .object({
+    created: z.array(importedTool),
+    updated: z.array(importedTool).meta({
+      description:
+        'Imported earlier; the server describes them otherwise now, or they were changed',
+    }),
+    unchanged: z.array(importedTool),
+    skipped: z.array(
+      z.object({
+        name: z.string().meta({ description: 'Its name on the server' }),
+        reason: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'ToolImport' });
+export type ToolImport = z.infer<typeof toolImportSchema>;

@@ -1,0 +1,357 @@
+import { z } from 'zod';
+import { roles } from '#shared/people/capabilities.ts';
+import { dollarsOrZero } from '#shared/contract/common.ts';
+import { common, json, jsonObject, outputKey, text } from './node-common.ts';
+
+/** As long as `workflow:` with the longest name of a workflow. */
+const toolName = z.string().min(1).max(209);
+
+const mockCost = z.number().min(0).max(1_000_000).optional();
+
+/** A turn of the `mock` model: it calls tools, or gives its answer. */
+const mockTurnSchema = z
+  .strictObject({
+    calls: z
+      .array(
+        z.strictObject({
+          /** The tool's own name, such as `custom:refund`. */
+          tool: toolName,
+          /** Strings in it are templates, over the run's state. */
+          arguments: jsonObject.default({}),
+        }),
+      )
+      .max(100)
+      .optional(),
+    output: json.optional(),
+    cost_usd: mockCost,
+  })
+  .meta({ id: 'MockTurn' });
+
+/** The output, cost and failures of the `mock` model; other models ignore it. */
+export const mockSchema = z
+  .strictObject({
+    output: json.optional(),
+    cost_usd: mockCost,
+    delay_ms: z.int().min(0).max(3_600_000).optional(),
+    fail_times: z.int().min(0).max(1000).optional(),
+    /** Of an agent with tools: its turns in order. After the last one the mock answers. */
+    turns: z.array(mockTurnSchema).max(60).optional(),
+  })
+  .meta({ id: 'MockModel' });
+
+/** What an agent may do with a tool. Without options, an agent's `tools` can have the name alone. */
+const agentToolSchema = z
+  .strictObject({
+    /** A built-in tool, `custom:<name>`, or `workflow:<id or exact name>`, which runs that workflow. */
+    name: toolName,
+    /** Whether a person must approve a call: an expression reads `args` and the run's state. */
+    approval: z.union([z.enum(['always', 'never']), z.string().min(1).max(2_000)]).optional(),
+    /** For the model; replaces the tool's own. */
+    description: z.string().min(1).max(5_000).optional(),
+    /** JSON Schema of the arguments, for a tool that has none; the arguments are validated against it. */
+    parameters: jsonObject.optional(),
+    /** Arguments that the model neither sees nor sets. Strings in it, at any depth, are templates. */
+    fixed: jsonObject.optional(),
+    /** Calls over all turns. */
+    max_calls: z.int().min(1).max(1_000).optional(),
+    /** When a call has failed permanently: `tell` reports it to the model, `fail` fails the node. */
+    on_error: z.enum(['tell', 'fail']).default('tell'),
+  })
+  .meta({ id: 'AgentTool' });
+
+/** The most tools that one agent can have. */
+const MAX_AGENT_TOOLS = 64;
+/** The most turns of one conversation, without the one that may answer after the last. */
+export const MAX_TURNS = 100;
+
+const agentNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('agent'),
+    system_prompt: text.optional(),
+    /** Template; without one the model gets the run state as JSON. */
+    prompt: text.optional(),
+    /** `provider/model`, or `mock`. */
+    model: z.string().min(1).max(200).default('mock'),
+    fallback_models: z.array(z.string().min(1).max(200)).max(10).optional(),
+    temperature: z.number().min(0).max(2).optional(),
+    max_output_tokens: z.int().min(1).max(10_000_000).optional(),
+    /** JSON Schema of the response; the parsed object becomes the output. */
+    response_schema: jsonObject.optional(),
+    /** State key of the output; the default is the node's id. */
+    output_key: outputKey.optional(),
+    /** Tools that the model can call, in turns, until it answers. */
+    tools: z
+      .array(z.union([toolName, agentToolSchema]))
+      .min(1)
+      .max(MAX_AGENT_TOOLS)
+      .optional(),
+    /** The default is 10. */
+    max_turns: z.int().min(1).max(MAX_TURNS).optional(),
+    /** `required`: the first turn must call a tool. The default is `auto`. */
+    tool_choice: z.enum(['auto', 'required']).optional(),
+    /** After the last turn: `fail`, the default, or `answer` without tools in one more turn. */
+    on_max_turns: z.enum(['fail', 'answer']).optional(),
+    mock: mockSchema.optional(),
+  })
+  .meta({ id: 'AgentNode' });
+
+const toolNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('tool'),
+    /** A built-in tool, or `custom:<name>`. */
+    tool_name: z.string().min(1).max(200),
+    /** Strings in it, at any depth, are templates. */
+    params: jsonObject.default({}),
+    output_key: outputKey.optional(),
+  })
+  .meta({ id: 'ToolNode' });
+
+const conditionNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('condition'),
+    expression: text,
+  })
+  .meta({ id: 'ConditionNode' });
+
+const loopNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('loop'),
+    expression: text,
+    max_iterations: z.int().min(1).max(10_000).default(5),
+  })
+  .meta({ id: 'LoopNode' });
+
+/** A member with one of the roles, or one of the members. */
+const approversSchema = z
+  .strictObject({
+    roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
+    /** Ids of members. */
+    members: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
+  })
+  .refine(
+    ({ roles, members }) => roles !== undefined || members !== undefined,
+    'needs `roles` or `members`',
+  )
+  .meta({ id: 'GateApprovers' });
+
+/** What a gate does at its deadline. */
+export const timeoutActions = ['reject', 'approve', 'fail'] as const;
+
+const MAX_WAIT_SECONDS = 31_536_000;
+
+const DEFAULT_CONCURRENCY = 10;
+const MAX_CONCURRENCY = 100;
+
+const mapNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('map'),
+    /** Expression that gives a list of at most 10,000 items. Its `'true'` edges lead to the body, which runs per item. */
+    items: text,
+    /** How many items are in progress at the same time. */
+    concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(DEFAULT_CONCURRENCY),
+    /** `fail`: a failed item fails the node. `collect`: `{error}` is its place in the output. */
+    on_item_error: z.enum(['fail', 'collect']).default('fail'),
+    /** State key of the list of outputs; the default is the node's id. */
+    output_key: outputKey.optional(),
+  })
+  .meta({ id: 'MapNode' });
+
+// How long a run may take is decided by the nodes of its own graph.
+const { timeout_seconds: _timeout, ...commonOfWorkflow } = common;
+
+/** A run of another workflow: the step waits for its end. */
+const workflowNodeSchema = z
+  .strictObject({
+    ...commonOfWorkflow,
+    kind: z.literal('workflow'),
+    /** Id or exact name of a workflow of the workspace; found when the step starts. */
+    workflow: z.string().min(1).max(200),
+    /** The default is the version that is current when the step starts. */
+    version: z.int().min(1).max(1_000_000_000).optional(),
+    /** The input of its run. Strings in it, at any depth, are templates. */
+    input: jsonObject.default({}),
+    /** State key of the output of its run; the default is the node's id. */
+    output_key: outputKey.optional(),
+  })
+  .meta({ id: 'WorkflowNode' });
+
+const gateNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('human_gate'),
+    /** Template of the question for the approver. */
+    prompt: text.default(''),
+    /** JSON Schema of the input that approvers send: a form in the console. */
+    input_schema: jsonObject.optional(),
+    /** Who can decide; without it every credential with the capability approve_gates. */
+    approvers: approversSchema.optional(),
+    /** How many different members must approve. The default is 1. One rejection rejects. */
+    required: z.int().min(1).max(5).optional(),
+    /** The members who started the run, or one from which it starts, cannot decide. */
+    not_the_starter: z.boolean().optional(),
+    /** How long the gate stays open; needs `on_timeout`. */
+    timeout_seconds: z.number().positive().max(MAX_WAIT_SECONDS).optional(),
+    on_timeout: z.enum(timeoutActions).optional(),
+    /** Alerts again after each such time, while it is open. */
+    remind_seconds: z.number().min(1).max(MAX_WAIT_SECONDS).optional(),
+  })
+  .meta({ id: 'HumanGateNode' });
+
+const mergeNodeSchema = z
+  .strictObject({ ...common, kind: z.literal('merge') })
+  .meta({ id: 'MergeNode' });
+
+export const graphNodeSchema = z
+  .discriminatedUnion('kind', [
+    agentNodeSchema,
+    toolNodeSchema,
+    conditionNodeSchema,
+    loopNodeSchema,
+    mapNodeSchema,
+    workflowNodeSchema,
+    gateNodeSchema,
+    mergeNodeSchema,
+  ])
+  .meta({ id: 'GraphNode' });
+
+export const graphEdgeSchema = z
+  .strictObject({
+    id: z.string().min(1).max(200).optional(),
+    source: z.string().min(1).max(100),
+    target: z.string().min(1).max(100),
+    /** The source's result that this edge requires; without one it accepts any. `error`: the source has failed. */
+    condition_value: z.enum(['true', 'false', 'error']).optional(),
+  })
+  .meta({ id: 'GraphEdge' });
+
+/** A graph with the shape that can be compiled; `checkGraph` validates the rest. */
+export const graphSchema = z.strictObject({
+  nodes: z.array(graphNodeSchema).default([]),
+  edges: z.array(graphEdgeSchema).default([]),
+});
+
+/** A graph that can be saved: drafts keep everything that was drawn, even if it cannot run yet. */
+export const draftGraphSchema = z.looseObject({
+  nodes: z.array(json).default([]),
+  edges: z.array(json).default([]),
+});
+
+export const graphIssueSchema = z
+  .object({
+    code: z.string(),
+    message: z.string(),
+    node_id: z.string().optional(),
+    /** The position in the graph, such as `nodes[3].params.url`. */
+    path: z.string().optional(),
+    /** Offset in the text at `path`, from 0, in UTF-16 units. */
+    position: z.int().optional(),
+  })
+  .meta({ id: 'GraphIssue' });
+
+export const graphReportSchema = z
+  .object({
+    valid: z.boolean(),
+    errors: z.array(graphIssueSchema),
+    warnings: z.array(graphIssueSchema),
+  })
+  .meta({ id: 'GraphReport' });
+
+const checkCommon = {
+  name: z.string().min(1).max(200),
+  /** State key or dotted path; text checks without one use the run's output. */
+  target: z.string().max(500).optional(),
+  /** Text checks only; without it case is ignored. */
+  case_sensitive: z.boolean().optional(),
+};
+
+export const evaluationCheckSchema = z
+  .discriminatedUnion('type', [
+    z
+      .strictObject({
+        ...checkCommon,
+        type: z.enum(['contains', 'not_contains', 'equals', 'regex']),
+        value: z.union([z.string().max(10_000), z.number()]),
+      })
+      .meta({ id: 'TextCheck' }),
+    z
+      .strictObject({
+        ...checkCommon,
+        type: z.enum(['max_cost_usd', 'max_duration_ms']),
+        value: z.number().min(0),
+      })
+      .meta({ id: 'LimitCheck' }),
+    z
+      .strictObject({
+        ...checkCommon,
+        type: z.literal('expression'),
+        value: z.string().min(1).max(2000),
+      })
+      .meta({ id: 'ExpressionCheck' }),
+  ])
+  .meta({ id: 'EvaluationCheck' });
+
+export const evaluationChecksSchema = z.array(evaluationCheckSchema).max(100);
+
+/** Checks in requests: an amount of money must be a whole number of micro-dollars. */
+export const evaluationChecksInput = evaluationChecksSchema.superRefine((checks, context) => {
+  for (const [index, { type, value }] of checks.entries()) {
+    if (type !== 'max_cost_usd') continue;
+    for (const { message } of dollarsOrZero(1_000_000_000).safeParse(value).error?.issues ?? []) {
+      context.addIssue({ code: 'custom', path: [index, 'value'], message });
+    }
+  }
+});
+
+const checkResultSchema = z
+  .object({
+    name: z.string(),
+    type: z.enum([
+      'contains',
+      'not_contains',
+      'equals',
+      'regex',
+      'max_cost_usd',
+      'max_duration_ms',
+      'expression',
+    ]),
+    passed: z.boolean(),
+    actual: json,
+    expected: json,
+    message: z.string().optional(),
+  })
+  .meta({ id: 'CheckResult' });
+
+export const evalsSchema = z
+  .object({
+    passed: z.int(),
+    total: z.int(),
+    results: z.array(checkResultSchema),
+  })
+  .meta({ id: 'Evaluation' });
+
+export type GraphNode = z.infer<typeof graphNodeSchema>;
+export type AgentNode = z.infer<typeof agentNodeSchema>;
+export type AgentTool = z.infer<typeof agentToolSchema>;
+export type ToolNode = z.infer<typeof toolNodeSchema>;
+export type LoopNode = z.infer<typeof loopNodeSchema>;
+export type ConditionNode = z.infer<typeof conditionNodeSchema>;
+export type MapNode = z.infer<typeof mapNodeSchema>;
+export type WorkflowNode = z.infer<typeof workflowNodeSchema>;
+export type GateNode = z.infer<typeof gateNodeSchema>;
+export type NodeKind = GraphNode['kind'];
+export type GraphEdge = z.infer<typeof graphEdgeSchema>;
+export type EdgeCondition = NonNullable<GraphEdge['condition_value']>;
+export type Graph = z.infer<typeof graphSchema>;
+/** A graph in a request, before defaults are applied. */
+export type GraphInput = z.input<typeof graphSchema>;
+export type DraftGraph = z.infer<typeof draftGraphSchema>;
+export type GraphIssue = z.infer<typeof graphIssueSchema>;
+export type GraphReport = z.infer<typeof graphReportSchema>;
+export type EvaluationCheck = z.infer<typeof evaluationCheckSchema>;
+export type CheckResult = z.infer<typeof checkResultSchema>;
+export type Evals = z.infer<typeof evalsSchema>;

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { secretContext } from '#shared/db/webhooks/endpoints.ts';
+import { inviteCodePlace } from '#shared/db/people/invite-codes.ts';
+import { headerContext } from '#shared/db/tools/custom-tools.ts';
+import { secretPlace } from './secrets.ts';
+
+/**
+ * Every sealed text in the database, by table, so that all can be sealed with another key. A row's texts are read and
+ * replaced while the row is locked, so that no change of them is lost.
+ */
+
+/** The new seal of a text; undefined to leave it as it is. */
+type Reseal = (sealed: string, place: string) => string | undefined;
+
+export interface SealedTable {
+  name: string;
+  /** Processes the next rows after this key, in its order; undefined after the last one. */
+  resealNext: (db: Pool, after: string, reseal: Reseal) => Promise<string | undefined>;
+}
+
+/** Rows of one transaction: each stays locked until its end. */
+const BATCH = 100;
+
+const keyRow = z.object({ key: z.string() });
+
+/** A table that is processed in batches, each row by `resealRow`. */
+function sealedTable<Row extends { key: string }>(
+  name: string,
+  lockNext: (tx: Tx, after: string) => Promise<readonly Row[]>,
+  resealRow: (tx: Tx, row: Row, reseal: Reseal) => Promise<void>,
+): SealedTable {
+  return {
+    name,
+    resealNext: (db, after, reseal) =>
+      db.transaction(async (tx) => {
+        const rows = await lockNext(tx, after);
+        for (const row of rows) await resealRow(tx, row, reseal);
+        return rows.length < BATCH ? undefined : rows.at(-1)?.key;
+      }),
+  };
+}
+
+const secretRow = keyRow.extend({ workspace_id: z.string(), name: z.string(), sealed: z.string() });
+const secrets = sealedTable(
+  'secrets',
+  (tx, after) =>
+    tx.any(sql.prepared('seals_next_secrets', secretRow)`
+      SELECT workspace_id || '/' || name AS key, workspace_id, name, sealed_value AS sealed FROM secrets
+      WHERE workspace_id || '/' || name > ${after} ORDER BY key LIMIT ${BATCH}::int FOR NO KEY UPDATE
+    `),
+  async (tx, { workspace_id: workspaceId, name, sealed }, reseal) => {
+    const again = reseal(sealed, secretPlace({ workspaceId, name }));
+    if (again === undefined) return;
+    await tx.query(sql.prepared('seals_put_secret', z.object({}))`
+      UPDATE secrets SET sealed_value = ${again} WHERE workspace_id = ${workspaceId} AND name = ${name}
+    `);
+  },
+);
+
+const headersRow = keyRow.extend({
+  workspace_id: z.string(),
+  headers: z.record(z.string(), z.string()),
+});
+const toolHeaders = sealedTable(
+  'headers of custom tools',
+  (tx, after) =>
+    tx.any(sql.prepared('seals_next_tools', headersRow)`
+      SELECT id AS key, workspace_id, headers FROM custom_tools
+      WHERE id > ${after} ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
+    `),
+  async (tx, { key: toolId, workspace_id: workspaceId, headers }, reseal) => {
+    const again = Object.entries(headers).map(([header, sealed]) => {
+      const place = headerContext({ workspaceId, toolId }, header);
+      return [header, reseal(sealed, place) ?? sealed] as const;
+    });
+    if (again.every(([header, sealed]) => sealed === headers[header])) return;
+    await tx.query(sql.prepared('seals_put_headers', z.object({}))`
+      UPDATE custom_tools SET headers = ${JSON.stringify(Object.fromEntries(again))}::json WHERE id = ${toolId}
+    `);
+  },
+);
+
+const endpointRow = keyRow.extend({
+  workspace_id: z.string(),
+  secret: z.string(),
+  previous_secret: z.string().nullable(),
+});
+const endpoints = sealedTable(
+  'secrets of webhook endpoints',
+  (tx, after) =>
+    tx.any(sql.prepared('seals_next_endpoints', endpointRow)`
+      SELECT id AS key, workspace_id, secret, previous_secret FROM data_endpoints
+      WHERE id > ${after} ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
+    `),
+  async (tx, { key: id, workspace_id, secret, previous_secret: previous }, reseal) => {
+    const place = secretContext(workspace_id, id);
+    const again = reseal(secret, place);
+    const previousAgain = previous === null ? undefined : reseal(previous, place);
+    if (again === undefined && previousAgain === undefined) return;
+    await tx.query(sql.prepared('seals_put_endpoint', z.object({}))`
+      UPDATE data_endpoints SET secret = ${again ?? secret}, previous_secret = ${previousAgain ?? previous}
+      WHERE id = ${id}
+    `);
+  },
+);
+
+const codeRow = keyRow.extend({ sealed: z.string() });
+const inviteCodes = sealedTable(
+  'invite codes',
+  (tx, after) =>
+    tx.any(sql.prepared('seals_next_codes', codeRow)`
+      SELECT id AS key, invite_code_sealed AS sealed FROM members
+      WHERE id > ${after} AND invite_code_sealed IS NOT NULL ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
+    `),
+  async (tx, { key: id, sealed }, reseal) => {
+    const again = reseal(sealed, inviteCodePlace(id));
+    if (again === undefined) return;
+    await tx.query(sql.prepared('seals_put_code', z.object({}))`
+      UPDATE members SET invite_code_sealed = ${again} WHERE id = ${id}
+    `);
+  },
+);
+
+export const sealedTables: readonly SealedTable[] = [secrets, toolHeaders, endpoints, inviteCodes];

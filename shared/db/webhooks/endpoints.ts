@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import type { AuditAction } from '#shared/contract/audit/audit.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
+import {
+  type DataEndpoint,
+  type DataEndpointInput,
+  dataEndpointSchema,
+  type EndpointUpdate,
+  runEventTypes,
+  SECRET_OVERLAP_HOURS,
+} from '#shared/contract/data/outbound.ts';
+import { notFound } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import type { ReaderScope } from '#shared/db/data/lists.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
+
+/** Concurrent attempts of one endpoint, over all workers. */
+const SLOTS = 8;
+
+/**
+ * A caller that manages endpoints: a key of the data API, which sees endpoints of its mode without events of runs, or a
+ * member, who sees all. Endpoints of other workspaces are not visible.
+ */
+export interface EndpointCaller extends ReaderScope {
+  /** The member; null for a key. */
+  id: string | null;
+  /** The name in the audit log. */
+  name: string | null;
+}
+
+/** Binds a sealed secret to its endpoint: it cannot be opened for another one. */
+export const secretContext = (workspaceId: string, endpointId: string): string =>
+  `${workspaceId}/${endpointId}/secret`;
+
+const idRow = z.object({ id: z.string() });
+/** Deliveries do not change the tag. */
+const endpointRow = dataEndpointSchema
+  .omit({ etag: true })
+  .transform((endpoint): DataEndpoint =>
+    withEtag(endpoint, ['status', 'consecutive_failures', 'last_delivery_at']),
+  );
+const endpointColumns = sql.fragment`
+  id, is_demo, url, events, status, consecutive_failures, last_delivery_at, created_at`;
+const ofCaller = ({ workspaceId, isDemo }: EndpointCaller) => sql.fragment`
+  workspace_id = ${workspaceId} AND (${isDemo ?? null}::boolean IS NULL
+    OR is_demo = ${isDemo ?? null} AND NOT events && ${sql.array([...runEventTypes], 'text')})`;
+
+/** Newest first. */
+export async function listEndpoints(
+  db: Db,
+  caller: EndpointCaller,
+  page?: OffsetPage,
+): Promise<readonly DataEndpoint[]> {
+  return db.any(sql.prepared('data_endpoints_list', endpointRow)`
+    SELECT ${endpointColumns} FROM data_endpoints WHERE ${ofCaller(caller)}
+    ORDER BY created_at DESC, id DESC ${offsetClause(page)}
+  `);
+}
+
+/** Throws AppError `not_found`. */
+export async function readEndpoint(
+  db: Db,
+  caller: EndpointCaller,
+  endpointId: string,
+): Promise<DataEndpoint> {
+  const endpoint = await db.maybeOne(sql.prepared('data_endpoints_read', endpointRow)`
+    SELECT ${endpointColumns} FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)}
+  `);
+  if (endpoint === null) throw notFound('Webhook endpoint');
+  return endpoint;
+}
+
+/** Locks the endpoint until the transaction ends. Throws AppError `not_found`. */
+export async function lockEndpoint(
+  tx: Tx,
+  caller: EndpointCaller,
+  endpointId: string,
+): Promise<DataEndpoint> {
+  const endpoint = await tx.maybeOne(sql.prepared('data_endpoints_lock', endpointRow)`
+    SELECT ${endpointColumns} FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)}
+    FOR NO KEY UPDATE
+  `);
+  if (endpoint === null) throw notFound('Webhook endpoint');
+  return endpoint;
+}
+
+/**
+ * Registers an endpoint. `seal` receives its id and returns the sealed secret. Throws AppError `conflict` when there
+ * are too many, and the errors of `seal`.
+ */
+export async function createEndpoint(
+  db: Pool,
+  caller: EndpointCaller,
+  input: DataEndpointInput,
+  seal: (endpointId: string) => string,
+): Promise<DataEndpoint> {
+  const { workspaceId } = caller;
+  const { is_demo: isDemo } = input;
+  const id = newId('endpoint');
+  const secret = seal(id);
+  return db.transaction(async (tx) => {
+    await requireRoom(tx, workspaceId, 'endpoints', isDemo);
+    const endpoint = await tx.one(sql.prepared('data_endpoints_insert', endpointRow)`
+      WITH added AS (
+        INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret, created_by)
+        VALUES (${id}, ${workspaceId}, ${isDemo}, ${input.url}, ${sql.array(input.events, 'text')}, ${secret},
+                ${caller.name})
+        RETURNING ${endpointColumns}
+      ), permits AS (
+        INSERT INTO data_permits (endpoint_id, slot)
+        SELECT id, slot FROM added CROSS JOIN generate_series(1, ${SLOTS}::int) slot
+      )
+      SELECT ${endpointColumns} FROM added
+    `);
+    await auditEndpoint(tx, caller, id, 'data_webhook_create', { events: input.events });
+    return endpoint;
+  });
+}
+
+/**
+ * Changes the given fields and records them in the audit log. Pending deliveries go to the new address. Throws AppError
+ * `not_found`.
+ */
+export async function updateEndpoint(
+  db: Pool,
+  caller: EndpointCaller,
+  endpointId: string,
+  update: EndpointUpdate,
+): Promise<DataEndpoint> {
+  return db.transaction(async (tx) => {
+    const before = await lockEndpoint(tx, caller, endpointId);
+    const after = { ...before, ...update };
+    const changed = WRITABLE.filter(
+      (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
+    );
+    if (changed.length === 0) return before;
+    const endpoint = await tx.one(sql.prepared('data_endpoints_update', endpointRow)`
+      UPDATE data_endpoints SET url = ${after.url}, events = ${sql.array(after.events, 'text')}
+      WHERE id = ${endpointId} AND workspace_id = ${caller.workspaceId}
+      RETURNING ${endpointColumns}
+    `);
+    const details = { changed, ...(changed.includes('events') ? { events: after.events } : {}) };
+    await auditEndpoint(tx, caller, endpointId, 'data_webhook_update', details);
+    return endpoint;
+  });
+}
+
+const WRITABLE = ['url', 'events'] as const;
+
+/**
+ * Deletes an endpoint with its pending deliveries; their executions find nothing to deliver and end. Throws AppError
+ * `not_found`.
+ */
+export async function deleteEndpoint(
+  db: Pool,
+  caller: EndpointCaller,
+  endpointId: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const gone = await tx.maybeOne(sql.prepared('data_endpoints_delete', idRow)`
+      DELETE FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)} RETURNING id
+    `);
+    if (gone === null) throw notFound('Webhook endpoint');
+    // A separate statement, so that it sees events that were queued while the deletion waited.
+    const { rowCount } = await tx.query(sql.prepared('data_endpoints_drop_pending', z.object({}))`
+      DELETE FROM data_deliveries
+      WHERE endpoint_id = ${endpointId} AND workspace_id = ${caller.workspaceId} AND status = 'pending'
+    `);
+    await auditEndpoint(tx, caller, endpointId, 'data_webhook_delete', { pending: rowCount });
+  });
+}
+
+/** Replaces an endpoint's secret. Returns until when the previous one also signs. Throws AppError `not_found`. */
+export async function rotateSecret(
+  db: Pool,
+  caller: EndpointCaller,
+  endpointId: string,
+  sealed: string,
+): Promise<string> {
+  return db.transaction(async (tx) => {
+    const rotated = await tx.maybeOne(sql.prepared(
+      'data_endpoints_rotate',
+      z.object({ previous_secret_until: z.string() }),
+    )`
+      UPDATE data_endpoints
+      SET previous_secret = secret, secret = ${sealed},
+          previous_secret_until = now() + ${SECRET_OVERLAP_HOURS}::int * interval '1 hour'
+      WHERE id = ${endpointId} AND ${ofCaller(caller)}
+      RETURNING previous_secret_until
+    `);
+    if (rotated === null) throw notFound('Webhook endpoint');
+    await auditEndpoint(tx, caller, endpointId, 'data_webhook_rotate');
+    return rotated.previous_secret_until;
+  });
+}
+
+/** An audit entry about an endpoint. Without its address, which may contain a secret. */
+export const auditEndpoint = (
+  db: Db,
+  caller: EndpointCaller,
+  endpointId: string,
+  action: AuditAction,
+  details: JsonObject = {},
+): Promise<void> =>
+  recordAudit(db, caller, { action, targetType: 'data_webhook', targetId: endpointId, details });

@@ -1,0 +1,145 @@
+import { type CapabilityOverrides, holds, type Role } from '#shared/people/capabilities.ts';
+import type { GateNode } from '#shared/contract/workflows/graph.ts';
+
+const settingNames = [
+  'input_schema',
+  'approvers',
+  'required',
+  'not_the_starter',
+  'timeout_seconds',
+  'on_timeout',
+  'remind_seconds',
+] as const satisfies readonly (keyof GateNode)[];
+
+/** What a gate asks of its approvers, and when it stops to wait. Stored with the gate as it opens. */
+export type GateSettings = Pick<GateNode, (typeof settingNames)[number]>;
+
+/**
+ * The settings of a gate; undefined when it has none. A timeout counts only with `on_timeout`: a gate of an earlier
+ * version can have one that never had an effect.
+ */
+export function settingsOf(node: GateNode): GateSettings | undefined {
+  const given = settingNames.filter(
+    (name) =>
+      node[name] !== undefined &&
+      node[name] !== false &&
+      (name !== 'timeout_seconds' || node.on_timeout !== undefined),
+  );
+  if (given.length === 0) return undefined;
+  return Object.fromEntries(given.map((name) => [name, node[name]])) as GateSettings;
+}
+
+/** Whether something happens at the gate at a time. */
+export const hasClock = ({ timeout_seconds, remind_seconds }: GateSettings = {}): boolean =>
+  timeout_seconds !== undefined || remind_seconds !== undefined;
+
+/** Whether only members can decide: a key without one could be anyone. */
+export const needsMember = ({
+  approvers,
+  required = 1,
+  not_the_starter,
+}: Pick<GateSettings, 'approvers' | 'required' | 'not_the_starter'>): boolean =>
+  approvers !== undefined || required > 1 || not_the_starter === true;
+
+/** A member as the rules of a gate see it. */
+export interface Approver {
+  id: string;
+  role: Role;
+}
+
+/** A member with what decides whether they hold a capability. */
+export interface MemberStanding extends Approver {
+  name: string;
+  /** Neither invited nor waiting for admission. */
+  active: boolean;
+  overrides: CapabilityOverrides;
+}
+
+export const mayApprove = ({ active, role, overrides }: MemberStanding): boolean =>
+  active && holds(role, overrides, 'approve_gates');
+
+/** Whether the gate lets the member decide, as far as `approvers` says. */
+export const isApprover = (
+  { approvers }: Pick<GateSettings, 'approvers'>,
+  { id, role }: Approver,
+): boolean =>
+  approvers === undefined ||
+  approvers.roles?.includes(role) === true ||
+  approvers.members?.includes(id) === true;
+
+/** Who can still decide an open gate. */
+export interface Deciders {
+  /** The members who can, without those who have approved it. */
+  members: MemberStanding[];
+  /** Too few approvers are left for the approvals that are missing, so admins can decide, too. */
+  adminsStandIn: boolean;
+}
+
+/** What has happened at a gate, as far as it matters for who can decide it. */
+export interface GateProgress {
+  /** The members who started the run or one from which it starts; none for a run that no member started. */
+  starters: readonly string[];
+  /** The approvals so far. */
+  decisions: readonly { member_id: string | null }[];
+}
+
+/**
+ * Who can still decide a gate, from the members as they are now: approvers can leave the workspace or lose their role
+ * while it is open. Admins then stand in for `approvers`, since the run could not continue otherwise. The other rules
+ * hold for them as well: different people, and not the starter.
+ */
+export function decidersOf(
+  settings: GateSettings,
+  members: readonly MemberStanding[],
+  { starters, decisions }: GateProgress,
+): Deciders {
+  const approved = decisions.map(({ member_id }) => member_id);
+  const { required = 1, not_the_starter: excludes = false } = settings;
+  const left = members.filter(
+    (member) =>
+      mayApprove(member) &&
+      !approved.includes(member.id) &&
+      !(excludes && starters.includes(member.id)),
+  );
+  const approvers = left.filter((member) => isApprover(settings, member));
+  const adminsStandIn = approvers.length < required - approved.length;
+  return {
+    members: adminsStandIn
+      ? left.filter((member) => isApprover(settings, member) || member.role === 'admin')
+      : approvers,
+    adminsStandIn: adminsStandIn && settings.approvers !== undefined,
+  };
+}
+
+/**
+ * Why someone cannot decide a gate; undefined when they can. `member` is null for a key without a member.
+ */
+export function refusedDecision(
+  settings: GateSettings,
+  label: string,
+  {
+    member,
+    starters,
+    adminsStandIn,
+  }: { member: Approver | null; starters: readonly string[]; adminsStandIn: boolean },
+): string | undefined {
+  if (!needsMember(settings)) return undefined;
+  if (member === null) {
+    return `Gate '${label}' can only be decided by a member: use a session, or a key that is linked to one`;
+  }
+  if (settings.not_the_starter === true && starters.includes(member.id)) {
+    return starters.length === 1
+      ? `Gate '${label}' cannot be decided by the member who started the run`
+      : `Gate '${label}' cannot be decided by a member who started the run or one before it, or set its schedule`;
+  }
+  if (isApprover(settings, member) || (adminsStandIn && member.role === 'admin')) return undefined;
+  const { roles = [], members = [] } = settings.approvers ?? {};
+  const who = [
+    ...(roles.length > 0 ? [`the roles ${roles.join(', ')}`] : []),
+    ...(members.length > 0
+      ? [members.length === 1 ? '1 named member' : `${members.length} named members`]
+      : []),
+  ];
+  const others = adminsStandIn ? ', and by admins, since too few of them are left' : '';
+  return `Gate '${label}' can only be decided by ${who.join(' and ')}${others}`;
+}

@@ -1,0 +1,45 @@
+import { isGrpcServiceError } from '@temporalio/client';
+import { runsDueWithin } from '#shared/db/gates/clock.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import type { TemporalLink } from '#shared/platform/temporal.ts';
+import { GRPC_NOT_FOUND } from '#shared/operations/runs/resumption.ts';
+
+/**
+ * How long the Temporal server believes that a worker which was killed still polls, in seconds, and a little more. Until
+ * then it offers the tasks of a run to the worker that had it last, for two seconds each.
+ */
+const BELIEVED_ALIVE_SECONDS = 12;
+
+/**
+ * Lets any worker take the next task of the runs with a gate that is due soon, for a worker that starts: the one that
+ * had them may just have been killed, and their deadlines would be noticed two seconds late.
+ */
+export async function releaseDueRuns({
+  db,
+  temporal,
+  log,
+}: {
+  db: Pool;
+  temporal: TemporalLink;
+  log: Logger;
+}): Promise<void> {
+  try {
+    const runIds = await runsDueWithin(db, BELIEVED_ALIVE_SECONDS);
+    const { namespace, client } = temporal;
+    for (const workflowId of runIds) {
+      await client.workflowService
+        .resetStickyTaskQueue({ namespace, execution: { workflowId } })
+        .catch(ignoreClosed);
+    }
+    log.debug({ runs: runIds.length }, 'any worker may take the runs whose gates are due');
+  } catch (error) {
+    // The deadlines are still noticed, a little later.
+    log.warn({ err: error }, 'the runs whose gates are due could not be released');
+  }
+}
+
+function ignoreClosed(error: unknown): void {
+  const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
+  if (code !== GRPC_NOT_FOUND) throw error;
+}

@@ -1,0 +1,16 @@
+import type { Db } from '#shared/db/pool.ts';
+import { readStandings } from '#shared/db/people/standings.ts';
+import { type MemberStanding, needsMember } from '#shared/graph/gates/gate-settings.ts';
+
+/** The members that the check of a graph needs to know; none when no gate has a rule about them. */
+export async function membersFor(
+  db: Db,
+  workspaceId: string,
+  graph: unknown,
+): Promise<{ members?: readonly MemberStanding[] }> {
+  const { nodes } = (graph ?? {}) as { nodes?: unknown };
+  const asks =
+    Array.isArray(nodes) &&
+    nodes.some((node: unknown) => typeof node === 'object' && node !== null && needsMember(node));
+  return asks ? { members: await readStandings(db, workspaceId) } : {};
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '#shared/people/actor.ts';
+import { holds } from '#shared/people/capabilities.ts';
+import {
+  type CustomToolAnswer,
+  type CustomToolInput,
+  type CustomToolUpdate,
+  targetProblem,
+  type ToolTest,
+} from '#shared/contract/tools/custom-tool.ts';
+import {
+  auditTool,
+  createCustomTool,
+  type CustomTool,
+  readCustomTool,
+  toAnswer,
+  updateCustomTool,
+} from '#shared/db/tools/custom-tools.ts';
+import { recordGovernanceEvent } from '#shared/db/policies/governance.ts';
+import { readPolicies } from '#shared/db/policies/policies.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { useSecrets } from '#shared/db/secrets/secrets.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { NodeError } from '#shared/node-error.ts';
+import {
+  callCustomTool,
+  type CustomToolDeps,
+  secretNamesOfTool,
+} from '#shared/platform/calls/custom-tool.ts';
+import {
+  argumentsUntrusted,
+  judgeUntrusted,
+  schemaProblem,
+} from '#shared/platform/threads/untrusted.ts';
+import { compilePolicies, type Judgement } from '#shared/policies/judge.ts';
+import { calledAs } from '#shared/tools.ts';
+import { checkHeaderSecrets } from '#shared/operations/secrets/secrets.ts';
+import { invalid, keepHeadersAtOrigin, sealHeaders } from './tool-headers.ts';
+
+export interface ToolDeps extends CustomToolDeps {
+  db: Pool;
+}
+
+/** Registers a tool. Throws AppError `invalid`, `conflict`, and `forbidden` where a graph in use already calls it. */
+export async function registerTool(
+  { db, sealer }: ToolDeps,
+  actor: Actor,
+  input: CustomToolInput,
+): Promise<CustomToolAnswer> {
+  await checkSchema(actor, input.input_schema);
+  await checkHeaderSecrets(db, actor.workspaceId, input.headers, input.endpoint_url);
+  const tool = await createCustomTool(db, actor, input, (scope) =>
+    sealHeaders(sealer, scope, input.headers, {}),
+  );
+  return toAnswer(tool);
+}
+
+/**
+ * Changes the given fields. Headers are replaced as a whole, and a masked one keeps its value if the tool stays at its
+ * origin. Throws AppError `not_found`, `invalid`, and `forbidden` where a graph in use calls it.
+ */
+export async function changeTool(
+  { db, sealer }: ToolDeps,
+  actor: Actor,
+  toolId: string,
+  body: CustomToolUpdate,
+): Promise<CustomToolAnswer> {
+  await checkSchema(actor, body.input_schema ?? null);
+  const { headers, ...fields } = body;
+  if (headers !== undefined) {
+    const address =
+      body.endpoint_url ??
+      (await readCustomTool(db, { workspaceId: actor.workspaceId, toolId })).endpoint_url;
+    await checkHeaderSecrets(db, actor.workspaceId, headers, address);
+  }
+  const tool = await updateCustomTool(db, actor, toolId, (before) => {
+    if (body.name !== undefined && body.name !== before.name) {
+      throw invalid('name cannot be changed: graphs call the tool by it');
+    }
+    const scope = { workspaceId: before.workspace_id, toolId };
+    const after = unpinned(before, { ...before, ...withoutUndefined(fields) });
+    const problem = targetProblem(after);
+    if (problem !== undefined) throw invalid(`mcp_tool ${problem}`);
+    keepHeadersAtOrigin(before, after.endpoint_url, headers);
+    if (headers === undefined) return after;
+    return { ...after, headers: sealHeaders(sealer, scope, headers, before.headers) };
+  });
+  return toAnswer(tool);
+}
+
+/** What a pin is about: with another one of these, it is another tool. */
+const PINNED = ['kind', 'endpoint_url', 'mcp_tool', 'input_schema'] as const;
+
+function unpinned(before: CustomTool, after: CustomTool): CustomTool {
+  const same = PINNED.every(
+    (field) => JSON.stringify(before[field]) === JSON.stringify(after[field]),
+  );
+  return same ? after : { ...after, pinned_schema: null };
+}
+
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+const withoutUndefined = <T extends object>(fields: T): Defined<T> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Defined<T>;
+
+async function checkSchema({ workspaceId }: Actor, schema: JsonObject | null): Promise<void> {
+  if (schema === null) return;
+  const problem = await schemaProblem(workspaceId, schema);
+  if (problem !== undefined) throw invalid(`input_schema ${problem}`);
+}
+
+/** Limit of a test, below a handler's timeout. */
+const MAX_TEST_MS = 25_000;
+
+/**
+ * Calls a tool once, as a step with these arguments would, and returns the outcome. The policies apply, except those
+ * that limit which workflows can use the tool. A caller without `run_workflows` sends no header that is stored sealed, and
+ * so no secret: a test is no way to do what a run would. Throws AppError `not_found`, and `invalid` for invalid arguments.
+ */
+export async function testTool(
+  deps: ToolDeps,
+  actor: Actor,
+  toolId: string,
+  args: JsonObject,
+): Promise<ToolTest> {
+  const stored = await readCustomTool(deps.db, { workspaceId: actor.workspaceId, toolId });
+  const sealed = holds(actor.role, actor.overrides, 'run_workflows');
+  const tool = sealed ? stored : { ...stored, headers: {} };
+  const omitted_headers = sealed ? [] : Object.keys(stored.headers).sort();
+  const failed = (error: string, status: number | null, duration_ms: number): ToolTest => {
+    return { ok: false, result: null, error, status, duration_ms, omitted_headers };
+  };
+  await checkArguments(tool, args);
+  const judgement = await judgeTest(deps.db, tool, args);
+  await deps.db.transaction(async (tx) => {
+    await auditTool(tx, actor, tool, 'test', {});
+    for (const verdict of judgement.verdicts) {
+      await recordGovernanceEvent(tx, {
+        ...verdict,
+        workspaceId: actor.workspaceId,
+        actorId: actor.id,
+      });
+    }
+  });
+  if (judgement.refusal !== undefined) return failed(judgement.refusal, null, 0);
+  const secrets = await useSecrets(deps.db, {
+    workspaceId: actor.workspaceId,
+    names: secretNamesOfTool(deps.sealer, tool),
+  });
+  const began = performance.now();
+  const durationMs = (): number => Math.round(performance.now() - began);
+  try {
+    const { result, status } = await callCustomTool(deps, {
+      tool,
+      arguments: judgement.params,
+      secrets,
+      idempotencyKey: `test:${randomUUID()}`,
+      timeoutMs: Math.min(MAX_TEST_MS, tool.timeout_seconds * 1000),
+      signal: AbortSignal.timeout(MAX_TEST_MS + 1_000),
+    });
+    const duration_ms = durationMs();
+    return { ok: true, result, error: null, status, duration_ms, omitted_headers };
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    return failed(error.message, error.status ?? null, durationMs());
+  }
+}
+
+async function checkArguments(tool: CustomTool, args: JsonObject): Promise<void> {
+  if (tool.input_schema === null) return;
+  const outcome = await argumentsUntrusted(tool.workspace_id, tool.input_schema, args);
+  if (outcome.schemaProblem !== undefined) {
+    throw invalid(`the tool's input_schema ${outcome.schemaProblem}`);
+  }
+  if (outcome.problem !== undefined) throw invalid(outcome.problem);
+}
+
+/** Applies the policies as to a step outside of a workflow. */
+async function judgeTest(db: Pool, tool: CustomTool, params: JsonObject): Promise<Judgement> {
+  const { policies } = await readPolicies(db, tool.workspace_id);
+  const anywhere = policies.tools.map(({ allowed_workflow_ids: _ids, ...rules }) => rules);
+  const node = { id: 'test', kind: 'tool', tool_name: calledAs(tool.name), params: {} } as const;
+  const here = { ...policies, tools: anywhere };
+  return judgeUntrusted(
+    tool.workspace_id,
+    { compiled: compilePolicies(here), json: JSON.stringify(here) },
+    { workflowId: '', node, params, state: {} },
+  );
+}

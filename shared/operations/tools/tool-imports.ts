@@ -1,0 +1,248 @@
+import { type Actor, requireCapability } from '#shared/people/actor.ts';
+import {
+  type CustomToolInput,
+  customToolInput,
+  type ImportedTool,
+  type ToolImport,
+  type ToolImportInput,
+} from '#shared/contract/tools/custom-tool.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import {
+  createCustomTool,
+  type CustomTool,
+  findCustomTool,
+  updateCustomTool,
+} from '#shared/db/tools/custom-tools.ts';
+import { AppError, conflict, type ErrorCode, messageOf } from '#shared/errors.ts';
+import { useSecrets } from '#shared/db/secrets/secrets.ts';
+import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
+import { secretNamesIn } from '#shared/values/secrets.ts';
+import { NodeError } from '#shared/node-error.ts';
+import { openHeaders } from '#shared/platform/calls/custom-tool.ts';
+import { listMcpTools, type ServerTool } from '#shared/platform/calls/mcp-tools.ts';
+import {
+  checkedEgress,
+  openSecrets,
+  withoutSecrets,
+} from '#shared/platform/secrets/open-secrets.ts';
+import { createSecretCutter, secretsOfHeaders } from '#shared/platform/secrets/secret-cutter.ts';
+import { schemaProblem } from '#shared/platform/threads/untrusted.ts';
+import { checkHeaderSecrets } from '#shared/operations/secrets/secrets.ts';
+import type { ToolDeps } from './custom-tools.ts';
+import { sealHeaders } from './tool-headers.ts';
+
+/** Together below a handler's timeout. */
+const LIMITS = { listMs: 15_000, registerMs: 10_000 };
+
+const MAX_NAME = 64;
+const MAX_LABEL = 200;
+const MAX_DESCRIPTION = 5_000;
+
+/**
+ * Registers the tools of an MCP server, each pinned to the schema that the server gives now. A tool that was imported
+ * before gets the server's current description and schema. Those that cannot be registered are skipped, each with the
+ * reason. Throws AppError `invalid` when the server's tools cannot be listed, and `forbidden` for a secret in a header
+ * without `run_workflows`: listing sends it.
+ */
+export async function importTools(
+  deps: ToolDeps,
+  actor: Actor,
+  input: ToolImportInput,
+  { listMs, registerMs } = LIMITS,
+): Promise<ToolImport> {
+  // Before any of them is sent.
+  if (Object.values(input.headers).some((text) => secretNamesIn(text).length > 0)) {
+    requireCapability(actor, 'run_workflows');
+  }
+  sealHeaders(deps.sealer, { workspaceId: actor.workspaceId, toolId: '' }, input.headers, {});
+  await checkHeaderSecrets(deps.db, actor.workspaceId, input.headers, input.server_url);
+  const listed = await listTools(deps, actor, input, listMs);
+  const result: ToolImport = { created: [], updated: [], unchanged: [], skipped: [] };
+  for (const name of new Set(input.names)) {
+    if (listed.some((tool) => tool.name === name)) continue;
+    result.skipped.push({ name, reason: 'the server has no tool with this name' });
+  }
+  const until = performance.now() + registerMs;
+  const taken = new Map<string, string>();
+  for (const tool of listed) {
+    const reason = performance.now() > until ? TOO_LATE : undefined;
+    const outcome = reason ?? (await importTool(deps, actor, input, tool, taken));
+    if (typeof outcome === 'string') result.skipped.push({ name: tool.name, reason: outcome });
+    else result[outcome.change].push(outcome.tool);
+  }
+  return result;
+}
+
+const TOO_LATE = 'there was no time left to check its schema; import it with names';
+
+async function listTools(
+  { db, sealer, egress }: ToolDeps,
+  { workspaceId }: Actor,
+  { server_url: serverUrl, headers: given, names }: ToolImportInput,
+  timeoutMs: number,
+): Promise<ServerTool[]> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const secrets = Object.values(given).flatMap(secretNamesIn);
+  const sealed = await useSecrets(db, { workspaceId, names: secrets });
+  try {
+    const opened = openSecrets(sealer, sealed, secrets);
+    const headers = opened.fillHeaders(given);
+    const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
+    // The signal covers all exchanges together and comes first.
+    const server = {
+      serverUrl,
+      headers,
+      timeoutMs: timeoutMs + 1_000,
+      redact: cutter.text,
+      signal,
+    };
+    const tools = await withoutSecrets(cutter, () =>
+      listMcpTools(checkedEgress(egress, opened.check), server, names),
+    );
+    // A schema with a value in it is not pinned as the server gives it, and so never called.
+    return secrets.length === 0
+      ? tools
+      : (cutter.json(tools as unknown as Json) as unknown as ServerTool[]);
+  } catch (error) {
+    if (!signal.aborted && !(error instanceof NodeError)) throw error;
+    const reason = signal.aborted
+      ? `It did not respond in full within ${timeoutMs / 1000} s`
+      : messageOf(error);
+    throw new AppError('invalid', `The tools of this server cannot be listed. ${reason}`);
+  }
+}
+
+interface Change {
+  change: 'created' | 'updated' | 'unchanged';
+  tool: ImportedTool;
+}
+
+/** Refusals that concern one tool; the others can still be imported. */
+const SKIPPED: ReadonlySet<ErrorCode> = new Set(['invalid', 'conflict', 'forbidden', 'not_found']);
+
+/** The change, or why the tool is skipped. `taken` are the names that this import has used. */
+async function importTool(
+  deps: ToolDeps,
+  actor: Actor,
+  input: ToolImportInput,
+  tool: ServerTool,
+  taken: Map<string, string>,
+): Promise<Change | string> {
+  const name = nameHere(tool.name, input.prefix);
+  if (name === '') return 'its name has no letter from a to z';
+  const other = taken.get(name);
+  if (other === tool.name) return 'the server lists it twice';
+  if (other !== undefined) return `its name here would be '${name}', as that of '${other}'`;
+  taken.set(name, tool.name);
+  const { workspaceId } = actor;
+  const { schema } = tool;
+  if (schema === null) return 'the server gives no inputSchema for it that is an object';
+  const described = describe(input, { ...tool, schema }, name);
+  if (typeof described === 'string') return described;
+  const problem = await schemaProblem(workspaceId, schema);
+  if (problem !== undefined) return `its schema ${problem}`;
+  try {
+    const existing = await findCustomTool(deps.db, { workspaceId, name });
+    if (existing !== undefined) return await importAgain(deps, actor, input, existing, described);
+    const { sealer } = deps;
+    const created = await createCustomTool(deps.db, actor, described, (scope) =>
+      sealHeaders(sealer, scope, input.headers, {}),
+    );
+    return { change: 'created', tool: imported(created) };
+  } catch (error) {
+    if (error instanceof AppError && SKIPPED.has(error.code)) return error.message;
+    throw error;
+  }
+}
+
+/** A name in our form: `getUser` and `get.user` become `get_user`. Empty when nothing is left. */
+function nameHere(name: string, prefix = ''): string {
+  const plain = name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '_')
+    .replace(/^[_-]+/, '');
+  if (!/[a-z0-9]/.test(plain)) return '';
+  return (prefix + plain).replace(/^[^a-z]+/, '').slice(0, MAX_NAME);
+}
+
+type Described = CustomToolInput & { pinned_schema: string };
+
+/** The tool as it is registered, or why it cannot be. */
+function describe(
+  { server_url }: ToolImportInput,
+  { name: serverName, title, description, schema }: ServerTool & { schema: JsonObject },
+  name: string,
+): Described | string {
+  const parsed = customToolInput.safeParse({
+    name,
+    label: textOf(title, MAX_LABEL),
+    description: textOf(description, MAX_DESCRIPTION),
+    kind: 'mcp',
+    endpoint_url: server_url,
+    mcp_tool: serverName,
+    input_schema: schema,
+  });
+  if (parsed.success) return { ...parsed.data, pinned_schema: jsonDigest(schema) };
+  return parsed.error.issues
+    .map(({ path, message }) => `its ${path.join('.')}: ${message}`)
+    .join('; ');
+}
+
+/** The text as it can be stored: its beginning, cut between two characters. */
+function textOf(text: string, most: number): string {
+  const storable = toStorable(text) as string;
+  return storable.slice(0, most).replace(/[\ud800-\udbff]$/, '');
+}
+
+/** Updates a tool that comes from the same place. Throws AppError `conflict` for any other. */
+async function importAgain(
+  deps: ToolDeps,
+  actor: Actor,
+  { headers }: ToolImportInput,
+  { id, name, workspace_id: workspaceId }: CustomTool,
+  described: Described,
+): Promise<Change> {
+  const change: Pick<Change, 'change'> = { change: 'unchanged' };
+  const tool = await updateCustomTool(deps.db, actor, id, (before) => {
+    if (
+      before.kind !== 'mcp' ||
+      before.mcp_tool !== described.mcp_tool ||
+      before.endpoint_url !== described.endpoint_url
+    ) {
+      throw conflict(`A tool named '${name}' already exists`);
+    }
+    const { description, input_schema, pinned_schema } = described;
+    const sameHeaders = hasHeaders(deps, before, headers);
+    const sameTexts = before.description === description && before.pinned_schema === pinned_schema;
+    if (sameTexts && sameHeaders) return before;
+    change.change = 'updated';
+    const sealed = sameHeaders
+      ? before.headers
+      : sealHeaders(deps.sealer, { workspaceId, toolId: id }, headers, {});
+    return { ...before, description, input_schema, pinned_schema, headers: sealed };
+  });
+  return { ...change, tool: imported(tool) };
+}
+
+function hasHeaders(
+  { sealer }: ToolDeps,
+  tool: CustomTool,
+  headers: Readonly<Record<string, string>>,
+): boolean {
+  try {
+    const stored = openHeaders(sealer, tool);
+    return jsonDigest({ ...stored }) === jsonDigest({ ...headers });
+  } catch (error) {
+    // Sealed with another key: they are stored again.
+    if (error instanceof NodeError) return false;
+    throw error;
+  }
+}
+
+const imported = ({ id, name, mcp_tool, input_schema }: CustomTool): ImportedTool => ({
+  id,
+  name,
+  mcp_tool: mcp_tool ?? '',
+  schema_digest: jsonDigest(input_schema),
+});

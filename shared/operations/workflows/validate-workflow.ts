@@ -1,0 +1,40 @@
+import type { GraphReport } from '#shared/contract/workflows/graph.ts';
+import { type CurrentGraph, readCurrentGraph } from '#shared/db/workflows/current-graph.ts';
+import type { Db } from '#shared/db/pool.ts';
+import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
+import { notFound } from '#shared/errors.ts';
+import { type ModelSettings, unavailableProviders } from '#shared/platform/calls/models.ts';
+import { inputKeysOf } from '#shared/graph/input-keys.ts';
+import { checkGraphUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { builtinTools } from '#shared/tools.ts';
+import { costWarningsOf } from '#shared/operations/money/cost-limits.ts';
+import { membersFor } from '#shared/operations/gates/gate-checks.ts';
+import { schemaIssues } from './schema-checks.ts';
+
+/**
+ * Every error and warning of the saved graph, or of `drawn` instead, including models without a key. Throws AppError
+ * `not_found`.
+ */
+export async function validateWorkflow(
+  db: Db,
+  scope: WorkflowScope,
+  models: ModelSettings,
+  drawn?: Pick<CurrentGraph, 'graph' | 'inputSchema'>,
+): Promise<GraphReport> {
+  const current = await readCurrentGraph(db, scope, drawn);
+  if (current === undefined) throw notFound('Workflow');
+  const { graph, errors, warnings } = await checkGraphUntrusted(scope.workspaceId, current.graph, {
+    tools: builtinTools,
+    customTools: current.customTools,
+    workflows: current.workflows,
+    secrets: current.secrets,
+    calls: current.calls,
+    maySetSecrets: current.maySetSecrets,
+    ...(await membersFor(db, scope.workspaceId, current.graph)),
+    ...inputKeysOf(current.inputSchema),
+    unavailableProviders: unavailableProviders(models),
+  });
+  const all = [...errors, ...(await schemaIssues(scope.workspaceId, graph))];
+  const costs = await costWarningsOf(db, scope, graph);
+  return { valid: all.length === 0, errors: all, warnings: [...warnings, ...costs] };
+}

@@ -1,0 +1,690 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { tools } from '#api/mcp/server.ts';
+import { capabilities, type Capability, type Role } from '#shared/people/capabilities.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { connectMcp, type Generation, generations } from '#test/fakes/mcp-client.ts';
+import { begin } from '#test/support/backtests.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { subscribeToAll } from '#test/support/outbound-events.ts';
+import { raceRounds } from '#test/support/soak.ts';
+
+const row = z.object({});
+
+let engine: Engine;
+let app: App;
+let url: string;
+beforeAll(async () => {
+  engine = await startEngine();
+  app = buildApp(engine.deps);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}/api/mcp`;
+}, 60_000);
+afterAll(async () => {
+  await app.close();
+  await engine.close();
+});
+
+/** A tool's data when it succeeded, otherwise the text of its error. */
+const use = async (client: Client, name: string, args: Record<string, unknown> = {}) => {
+  const result: any = await client.callTool({ name, arguments: args });
+  const [content] = result.content;
+  if (result.isError === true) return { error: content.text as string };
+  expect(JSON.parse(content.text)).toEqual(result.structuredContent);
+  return { data: result.structuredContent };
+};
+const connect = async (generation?: Generation, headers?: Record<string, string>) => {
+  const client = await connectMcp(url, generation, headers);
+  // From here on, the client validates results against the output schemas.
+  await client.listTools();
+  return client;
+};
+
+/** Creates a member with a linked key. */
+const addCaller = async (
+  role: Role,
+  overrides: Record<string, boolean> = {},
+  workspaceId = engine.actor.workspaceId,
+) => {
+  const id = newId('member');
+  await engine.db.query(sql.type(row)`
+    INSERT INTO members (id, workspace_id, name, email, role, status, overrides)
+    VALUES (${id}, ${workspaceId}, ${`Caller ${id}`}, ${`${id}@example.com`}, ${role}, 'active',
+            ${JSON.stringify(overrides)}::jsonb)
+  `);
+  const digest = sql.binary(createHash('sha256').update(`ops_${id}`).digest());
+  await engine.db.query(sql.type(row)`
+    INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id)
+    VALUES (${newId('apiKey')}, ${workspaceId}, 'k', 'ops_', ${digest}, ${role}, ${id})
+  `);
+  return { id, headers: { 'x-api-key': `ops_${id}` } };
+};
+const addWorkspace = async () => {
+  const id = newId('workspace');
+  await engine.db.query(sql.type(row)`INSERT INTO workspaces (id, name) VALUES (${id}, 'Other')`);
+  return id;
+};
+
+const gate = { id: 'gate', kind: 'human_gate', prompt: 'Send {ticket}?' } as const;
+// The next step is slow, so that the response to a decision or resume is read first.
+const slow = { output: 'x', delay_ms: 500 };
+const gated = { nodes: [gate, mock('send', slow)], edges: [edge('gate', 'send')] };
+const failing = { nodes: [mock('a', { ...slow, fail_times: 1 })], edges: [] };
+const quick = { nodes: [echo('answer', "'re: ' + ticket")], edges: [] };
+const broken = { nodes: [echo('a'), echo('b')], edges: [edge('a', 'b'), edge('b', 'a')] };
+
+const lastEntry = async () =>
+  engine.db.one(
+    sql.type(
+      z.object({ action: z.string(), actor_id: z.string().nullable(), target_id: z.string() }),
+    )`SELECT action, actor_id, target_id FROM audit_log ORDER BY seq DESC LIMIT 1`,
+  );
+
+describe.each(generations)('a client of protocol %s', (generation) => {
+  let client: Client;
+  beforeAll(async () => {
+    client = await connect(generation);
+  });
+  afterAll(async () => client?.close());
+
+  test('negotiates that version', () => {
+    expect(client.getNegotiatedProtocolVersion()).toBe(generation);
+    expect(client.getServerVersion()).toMatchObject({ title: 'Durable workflows' });
+  });
+
+  test('lists every tool with its schemas, annotations and a description', async () => {
+    const { tools: listed } = await client.listTools();
+    expect(listed.map(({ name }) => name).sort()).toEqual([
+      'approve_run',
+      'assign_gate',
+      'backtest_policies',
+      'cancel_backtest',
+      'cancel_event_replay',
+      'cancel_experiment',
+      'cancel_run',
+      'create_webhook',
+      'delete_webhook',
+      'discard_draft',
+      'dry_run_workflow',
+      'fork_run',
+      'get_backtest',
+      'get_draft',
+      'get_event_replay',
+      'get_experiment',
+      'get_gate',
+      'get_inbound_event',
+      'get_run',
+      'get_usage',
+      'get_workflow',
+      'list_experiments',
+      'list_inbound_events',
+      'list_pins',
+      'list_runs',
+      'list_secrets',
+      'list_webhook_deliveries',
+      'list_webhooks',
+      'list_workflows',
+      'pin_output',
+      'publish_draft',
+      'redeliver_webhook',
+      'redeliver_webhook_range',
+      'replay_inbound_event',
+      'replay_inbound_events',
+      'rerun_run',
+      'resume_run',
+      'rotate_webhook_secret',
+      'run_workflow',
+      'save_draft',
+      'start_experiment',
+      'test_node',
+      'test_webhook',
+      'unpin_output',
+      'update_webhook',
+      'validate_workflow',
+    ]);
+    for (const tool of listed) {
+      expect(tool.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+      expect(tool.outputSchema).toMatchObject({ type: 'object' });
+      expect(tool.description!.length).toBeGreaterThan(50);
+      const { readOnlyHint, openWorldHint } = tool.annotations!;
+      expect([typeof readOnlyHint, typeof openWorldHint]).toEqual(['boolean', 'boolean']);
+      if (readOnlyHint === false) {
+        const { destructiveHint, idempotentHint } = tool.annotations!;
+        expect([typeof destructiveHint, typeof idempotentHint]).toEqual(['boolean', 'boolean']);
+      }
+    }
+  });
+
+  test('runs a workflow by name and waits for its output', async () => {
+    const name = `Quick ${generation}`;
+    const id = await engine.define(quick, name);
+    const { data } = await use(client, 'run_workflow', {
+      workflow: name,
+      input: { ticket: 'hello' },
+      wait_seconds: 20,
+    });
+    expect(data).toMatchObject({
+      workflow_id: id,
+      status: 'success',
+      trigger: 'mcp',
+      output: { answer: 're: hello' },
+      replayed: false,
+    });
+    const { data: read } = await use(client, 'get_run', { run_id: data.id });
+    expect(read).toEqual(await engine.run(data.id));
+  });
+
+  test('runs the draft of a workflow on request', async () => {
+    const workflow = await engine.define(
+      { nodes: [echo('a', '1')], edges: [] },
+      `Drawn ${generation}`,
+    );
+    const given = { workflow, draft: true, wait_seconds: 20 };
+    expect(await use(client, 'run_workflow', given)).toEqual({ error: 'Draft not found' });
+    await use(client, 'save_draft', { workflow, graph: { nodes: [echo('a', '2')], edges: [] } });
+    const { data: drawn } = await use(client, 'run_workflow', given);
+    expect(drawn).toMatchObject({ of_draft: true, status: 'success', output: { a: 2 } });
+    const { data: current } = await use(client, 'run_workflow', { ...given, draft: false });
+    expect(current).toMatchObject({ of_draft: false, output: { a: 1 } });
+  });
+
+  test('pins the output of a node, tests another with it, and unpins it', async () => {
+    const workflow = await engine.define(
+      { nodes: [echo('a', '1'), echo('b', 'a + 1')], edges: [edge('a', 'b')] },
+      `Pinned ${generation}`,
+    );
+    const given = { workflow, input: {}, wait_seconds: 20 };
+    const { data: run } = await use(client, 'run_workflow', given);
+    const other = await engine.trigger(workflow, {});
+    await engine.until(other, ['success']);
+    const pin = { workflow, node_id: 'a', run_id: run.id };
+    expect((await use(client, 'pin_output', pin)).data).toMatchObject({
+      node_id: 'a',
+      run_id: run.id,
+      step_key: 'a',
+      bytes: 1,
+    });
+    expect((await use(client, 'list_pins', { workflow })).data.pins).toHaveLength(1);
+    const tested = { workflow, node_id: 'b', run_id: other, pins: true };
+    expect((await use(client, 'test_node', tested)).data).toMatchObject({
+      status: 'success',
+      step: { output: 2 },
+    });
+    expect((await use(client, 'unpin_output', { workflow, node_id: 'a' })).data).toEqual({
+      removed: true,
+    });
+    expect(await use(client, 'unpin_output', { workflow, node_id: 'a' })).toEqual({
+      error: 'Pin not found',
+    });
+  });
+
+  test('gets a pending run without wait_seconds, and one run per idempotency key', async () => {
+    const workflow = await engine.define(gated);
+    const args = { workflow, input: { ticket: 'x' }, idempotency_key: `once-${generation}` };
+    const { data: first } = await use(client, 'run_workflow', args);
+    expect(first).toMatchObject({ status: 'pending', replayed: false });
+    const { data: again } = await use(client, 'run_workflow', args);
+    expect([again.id, again.replayed]).toEqual([first.id, true]);
+    const { data: list } = await use(client, 'list_runs', { workflow, trigger: 'mcp' });
+    expect(list.runs.map(({ id }: any) => id)).toEqual([first.id]);
+    expect(await use(client, 'run_workflow', { ...args, input: {} })).toEqual({
+      error: 'This Idempotency-Key was used with another input; use a new key for a new run',
+    });
+  });
+
+  test('stops waiting at a gate and can approve it', async () => {
+    const workflow = await engine.define(gated);
+    const { data: paused } = await use(client, 'run_workflow', {
+      workflow,
+      input: { ticket: 'x' },
+      wait_seconds: 20,
+    });
+    expect(paused).toMatchObject({ status: 'paused', pending_gates: [{ prompt: 'Send x?' }] });
+    const { step_key } = paused.pending_gates[0];
+    const { data: asked } = await use(client, 'get_gate', { run_id: paused.id, step_key });
+    expect(asked).toMatchObject({ prompt: 'Send x?', status: 'open', can_decide: true });
+    const { data: approved } = await use(client, 'approve_run', {
+      run_id: paused.id,
+      input: { note: 'fine' },
+      reason: 'She has read it',
+    });
+    expect(approved.status).toBe('running');
+    const done = await engine.until(paused.id, ['success']);
+    expect(done.state).toMatchObject({ note: 'fine' });
+    expect(done.steps[0]?.decision).toMatchObject({ approved: true, reason: 'She has read it' });
+    expect(await use(client, 'approve_run', { run_id: paused.id })).toEqual({
+      error: "Gate 'gate' has already been approved by Owner",
+    });
+  });
+
+  test('resumes a failed run', async () => {
+    const workflow = await engine.define(failing);
+    const { data: failed } = await use(client, 'run_workflow', { workflow, wait_seconds: 20 });
+    expect(failed).toMatchObject({ status: 'failed', resumable: true });
+    const { data: resumed } = await use(client, 'resume_run', { run_id: failed.id });
+    expect(resumed.status).toBe('running');
+    await engine.until(failed.id, ['success']);
+    expect(await use(client, 'resume_run', { run_id: failed.id })).toHaveProperty('error');
+  });
+
+  test('cancels a run, recording the actor', async () => {
+    const workflow = await engine.define(gated);
+    const { data: run } = await use(client, 'run_workflow', { workflow, input: { ticket: 'x' } });
+    const { data: cancelled } = await use(client, 'cancel_run', { run_id: run.id });
+    expect(cancelled).toMatchObject({ status: 'failed', error: 'Cancelled by Owner' });
+    expect(await lastEntry()).toEqual({
+      action: 'cancel',
+      actor_id: engine.actor.id,
+      target_id: run.id,
+    });
+    expect(await use(client, 'cancel_run', { run_id: run.id })).toHaveProperty('error');
+  });
+
+  test('reads workflows, their validation errors, and the usage', async () => {
+    const id = await engine.define(broken as never, `Broken ${generation}`);
+    const { data: list } = await use(client, 'list_workflows', { search: `BROKEN ${generation}` });
+    expect(list).toMatchObject({ total: 1, workflows: [{ id }] });
+    const { data: workflow } = await use(client, 'get_workflow', { workflow: id });
+    expect(workflow).toMatchObject({ id, graph: { nodes: [{ id: 'a' }, { id: 'b' }] } });
+    const { data: report } = await use(client, 'validate_workflow', { workflow: id });
+    expect(report).toMatchObject({ valid: false, errors: [{ code: 'cycle' }] });
+    const refused = await use(client, 'run_workflow', { workflow: id });
+    expect(refused.error).toMatch(/^Workflow graph invalid: /);
+    const rest = await app.inject({ url: '/api/usage' });
+    expect((await use(client, 'get_usage')).data).toEqual(rest.json());
+  });
+
+  test('gets the errors of the API for invalid arguments', async () => {
+    expect(await use(client, 'run_workflow', { workflow: 'Nobody has this name' })).toEqual({
+      error: 'Workflow not found',
+    });
+    expect(await use(client, 'get_run', { run_id: 'run_unknown' })).toEqual({
+      error: 'Run not found',
+    });
+    expect(await use(client, 'get_run')).toEqual({
+      error: 'Invalid arguments: run_id is required',
+    });
+    expect(
+      await use(client, 'run_workflow', { workflow: 'x', wait_seconds: 26, inputs: {} }),
+    ).toEqual({
+      error: expect.stringMatching(/^Invalid arguments: wait_seconds .*unknown field 'inputs'$/),
+    });
+    expect(await use(client, 'run_workflow', { workflow: 'x', input: 'text' })).toEqual({
+      error: 'Invalid arguments: input must be a JSON object',
+    });
+    expect(await use(client, 'list_runs', { cursor: 'nonsense' })).toHaveProperty('error');
+  });
+
+  test('gets a protocol error for an unknown tool', async () => {
+    await expect(client.callTool({ name: 'drop_tables', arguments: {} })).rejects.toThrow(
+      /Unknown tool: drop_tables|not found/,
+    );
+  });
+
+  test('that aborts a call leaves its run active', async () => {
+    const workflow = await engine.define({
+      nodes: [{ id: 'd', kind: 'tool', tool_name: 'delay', params: { seconds: 20 } }],
+      edges: [],
+    });
+    const impatient = new AbortController();
+    const call = client.callTool(
+      { name: 'run_workflow', arguments: { workflow, wait_seconds: 20 } },
+      { signal: impatient.signal },
+    );
+    const runs = async () => (await use(client, 'list_runs', { workflow })).data.runs;
+    await eventually(async () => (await runs()).length === 1);
+    impatient.abort();
+    await expect(call).rejects.toThrow();
+    const [run] = await runs();
+    expect(['pending', 'running']).toContain(run.status);
+    await use(client, 'cancel_run', { run_id: run.id });
+  });
+});
+
+test('an ambiguous workflow name is refused, an ID is not', async () => {
+  const client = await connect();
+  const [first] = [await engine.define(quick, 'Twin'), await engine.define(quick, 'Twin')];
+  expect(await use(client, 'get_workflow', { workflow: 'Twin' })).toEqual({
+    error: "Several workflows are named 'Twin'; give the id of one",
+  });
+  expect((await use(client, 'get_workflow', { workflow: first })).data.id).toBe(first);
+  // An id takes precedence over a workflow of that name.
+  await engine.define(quick, first);
+  expect((await use(client, 'get_workflow', { workflow: first })).data.name).toBe('Twin');
+  await client.close();
+});
+
+test('every tool that edits or deletes a record takes its etag', () => {
+  const acts = tools.filter(({ annotations }) => annotations.readOnlyHint === false);
+  const withTag = acts.filter(({ input }) => 'if_match' in input.shape).map(({ name }) => name);
+  expect(withTag.sort()).toEqual([
+    'delete_webhook',
+    'discard_draft',
+    'publish_draft',
+    'save_draft',
+    'update_webhook',
+  ]);
+  // The others create, send, or act on runs and deliveries, which no one edits.
+  const other =
+    // A pin belongs to one member.
+    /^(create|run|backtest|start|rerun|fork|approve|assign|resume|cancel|rotate|test|redeliver|replay|pin|unpin)_/;
+  const left = acts.map(({ name }) => name).filter((name) => !withTag.includes(name));
+  expect(left.filter((name) => !other.test(name))).toEqual([]);
+});
+
+describe('permissions', () => {
+  const argumentsOf: Record<string, Record<string, unknown>> = {
+    backtest_policies: { policies: {}, since: '2026-01-01', workflow: 'wf_x' },
+    get_backtest: { backtest_id: 'job_x' },
+    cancel_backtest: { backtest_id: 'job_x' },
+    start_experiment: { workflow: 'wf_x', candidate: { version: 1 }, runs: { last: 1 } },
+    get_experiment: { experiment_id: 'job_x' },
+    list_experiments: { workflow: 'wf_x' },
+    cancel_experiment: { experiment_id: 'job_x' },
+    list_inbound_events: { workflow: 'wf_x' },
+    get_inbound_event: { event_id: 'iev_x' },
+    replay_inbound_event: { event_id: 'iev_x' },
+    replay_inbound_events: { workflow: 'wf_x', since: '2026-01-01' },
+    get_event_replay: { replay_id: 'job_x' },
+    cancel_event_replay: { replay_id: 'job_x' },
+    redeliver_webhook_range: { webhook: 'end_x' },
+    get_workflow: { workflow: 'wf_x' },
+    validate_workflow: { workflow: 'wf_x' },
+    run_workflow: { workflow: 'wf_x' },
+    get_run: { run_id: 'run_x' },
+    get_gate: { run_id: 'run_x', step_key: 'gate' },
+    approve_run: { run_id: 'run_x' },
+    assign_gate: { run_id: 'run_x', member_id: null },
+    resume_run: { run_id: 'run_x' },
+    rerun_run: { run_id: 'run_x' },
+    dry_run_workflow: { workflow: 'wf_x' },
+    fork_run: { run_id: 'run_x', from_step: 'a' },
+    test_node: { workflow: 'wf_x', node_id: 'a', state: {} },
+    list_pins: { workflow: 'wf_x' },
+    pin_output: { workflow: 'wf_x', node_id: 'a', run_id: 'run_x' },
+    unpin_output: { workflow: 'wf_x', node_id: 'a' },
+    cancel_run: { run_id: 'run_x' },
+    update_webhook: { webhook: 'end_x' },
+    delete_webhook: { webhook: 'end_x' },
+    rotate_webhook_secret: { webhook: 'end_x' },
+    test_webhook: { webhook: 'end_x' },
+    list_webhook_deliveries: { webhook: 'end_x' },
+    get_draft: { workflow: 'wf_x' },
+    save_draft: { workflow: 'wf_x' },
+    discard_draft: { workflow: 'wf_x' },
+    publish_draft: { workflow: 'wf_x' },
+    redeliver_webhook: { webhook: 'end_x', delivery: 'dlv_x' },
+  };
+  const guarded = tools.filter(({ capability }) => capability !== 'view');
+
+  test('each tool needs the capability of its operation', () => {
+    const acts = Object.fromEntries(guarded.map(({ name, capability }) => [name, capability]));
+    expect(acts).toEqual({
+      backtest_policies: 'manage_workspace',
+      cancel_backtest: 'manage_workspace',
+      start_experiment: 'run_workflows',
+      cancel_experiment: 'run_workflows',
+      replay_inbound_event: 'run_workflows',
+      replay_inbound_events: 'run_workflows',
+      cancel_event_replay: 'run_workflows',
+      redeliver_webhook_range: 'manage_workspace',
+      run_workflow: 'run_workflows',
+      rerun_run: 'run_workflows',
+      dry_run_workflow: 'run_workflows',
+      fork_run: 'run_workflows',
+      test_node: 'run_workflows',
+      pin_output: 'run_workflows',
+      unpin_output: 'run_workflows',
+      approve_run: 'approve_gates',
+      assign_gate: 'approve_gates',
+      resume_run: 'cancel_resume',
+      cancel_run: 'cancel_resume',
+      create_webhook: 'manage_workspace',
+      update_webhook: 'manage_workspace',
+      delete_webhook: 'manage_workspace',
+      rotate_webhook_secret: 'manage_workspace',
+      test_webhook: 'manage_workspace',
+      redeliver_webhook: 'manage_workspace',
+      save_draft: 'create_edit_workflows',
+      discard_draft: 'create_edit_workflows',
+      publish_draft: 'publish_workflows',
+    } satisfies Record<string, Capability>);
+  });
+
+  test.each(guarded.map(({ name, capability }) => [name, capability] as const))(
+    '%s is refused without %s, before its arguments are validated',
+    async (name, capability) => {
+      const client = await connect(
+        undefined,
+        (await addCaller('admin', { [capability]: false })).headers,
+      );
+      for (const args of [argumentsOf[name], { nonsense: true }]) {
+        expect(await use(client, name, args)).toEqual({
+          error: `This action requires the '${capability}' permission`,
+        });
+      }
+      await client.close();
+    },
+  );
+
+  test.each(Object.keys(capabilities))(
+    'with view and %s, exactly their tools are allowed',
+    async (extra) => {
+      const { headers } = await addCaller('viewer', { [extra]: true });
+      const client = await connect(undefined, headers);
+      for (const { name, capability } of tools) {
+        const { error = '' } = await use(client, name, argumentsOf[name]);
+        const refused = error.includes('permission');
+        expect([name, refused]).toEqual([name, capability !== 'view' && capability !== extra]);
+      }
+      await client.close();
+    },
+  );
+
+  test('without view, every request is refused', async () => {
+    const { headers } = await addCaller('admin', { view: false });
+    await expect(connect(undefined, headers)).rejects.toThrow();
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      403,
+      { detail: "This action requires the 'view' permission" },
+    ]);
+  });
+
+  test('an invalid key is 401 with every method', async () => {
+    for (const method of ['POST', 'GET', 'DELETE']) {
+      const answer = await fetch(url, { method, headers: { 'x-api-key': 'ops_nonsense' } });
+      expect([method, answer.status]).toEqual([method, 401]);
+    }
+  });
+
+  test('the audit log names the caller', async () => {
+    const { id, headers } = await addCaller('editor');
+    const client = await connect(undefined, headers);
+    const workflow = await engine.define(quick);
+    const { data } = await use(client, 'run_workflow', { workflow, input: { ticket: 'x' } });
+    expect(await lastEntry()).toEqual({ action: 'run', actor_id: id, target_id: workflow });
+    expect((await engine.run(data.id)).created_by).toBe(id);
+    await client.close();
+  });
+
+  test('other workspaces are not visible', async () => {
+    const workflow = await engine.define(gated, 'Theirs');
+    const runId = await engine.trigger(workflow, { ticket: 'x' });
+    const { headers } = await addCaller('admin', {}, await addWorkspace());
+    const client = await connect(undefined, headers);
+    await subscribeToAll({ db: engine.db, workspaceId: engine.actor.workspaceId });
+    const backtest_id = await begin(engine, { policies: {} });
+    const webhook = { webhook: 'end_true', delivery: 'dlv_x' };
+    const theirs = { workflow, run_id: runId, backtest_id, ...webhook };
+    for (const [name, args] of Object.entries(argumentsOf)) {
+      const ids = Object.fromEntries(
+        Object.entries(args).map(([key, value]) => [
+          key,
+          Object.hasOwn(theirs, key) ? theirs[key as keyof typeof theirs] : value,
+        ]),
+      );
+      const { error } = await use(client, name, ids);
+      expect([name, error]).toEqual([name, (await use(client, name, args)).error]);
+      expect(error).toMatch(
+        /^(Workflow|Run|Gate|Backtest|Experiment|Event|Replay|Webhook endpoint) not found$/,
+      );
+    }
+    expect(await use(client, 'get_workflow', { workflow: 'Theirs' })).toHaveProperty('error');
+    expect((await use(client, 'list_workflows')).data).toEqual({ workflows: [], total: 0 });
+    expect((await use(client, 'list_runs')).data.runs).toEqual([]);
+    expect((await use(client, 'list_webhooks')).data.webhooks).toEqual([]);
+    await client.close();
+  });
+});
+
+describe('money limits', () => {
+  const withLimits = async () => {
+    const workspaceId = await addWorkspace();
+    const { headers } = await addCaller('admin', {}, workspaceId);
+    const client = await connect(undefined, headers);
+    const created = await app.inject({
+      method: 'POST',
+      url: '/api/workflows',
+      headers: { ...headers, 'content-type': 'application/json' },
+      payload: JSON.stringify({ name: 'Limited', graph: gated }),
+    });
+    return { workspaceId, headers, client, workflow: created.json().id as string };
+  };
+
+  test('an exhausted run quota is a tool error with the 402 message, and starts no run', async () => {
+    const { workspaceId, client, workflow } = await withLimits();
+    await engine.db.query(sql.type(row)`
+      INSERT INTO run_counters (workspace_id, month, shard, runs)
+      VALUES (${workspaceId}, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 0, 1000)
+    `);
+    expect(await use(client, 'run_workflow', { workflow, input: { ticket: 'x' } })).toEqual({
+      error:
+        'Monthly run limit reached (1000/1000 on the free plan). Upgrade the plan to run more.',
+    });
+    expect((await use(client, 'list_runs')).data.runs).toEqual([]);
+    expect((await use(client, 'get_usage')).data).toMatchObject({ runs_used: 1000 });
+    await client.close();
+  });
+
+  test('a budget for one run admits one of many concurrent calls', async () => {
+    for (let round = 0; round < raceRounds(10); round += 1) {
+      // The gate keeps the admitted run open, so that it does not release its hold before the last call.
+      const { headers, client, workflow } = await withLimits();
+      await app.inject({
+        method: 'POST',
+        url: '/api/budgets',
+        headers: { ...headers, 'content-type': 'application/json' },
+        payload: JSON.stringify({ name: 'Tight', limit_usd: 1, reservation_estimate_usd: 1 }),
+      });
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () =>
+          use(client, 'run_workflow', { workflow, input: { ticket: 'x' } }),
+        ),
+      );
+      const errors = answers.flatMap(({ error }) => error ?? []);
+      expect(errors).toEqual(
+        Array.from({ length: 7 }, () => "Budget 'Tight' exhausted: $1.00 of $1.00 committed"),
+      );
+      await client.close();
+    }
+  });
+});
+
+describe('large data', () => {
+  test('a run is shortened, keeps its structure, and says so', async () => {
+    const client = await connect();
+    const workflow = await engine.define({
+      nodes: Array.from({ length: 120 }, (_, at) => echo(`step_${at}`, 'upper(ticket)')),
+      edges: [],
+    });
+    const runId = await engine.trigger(workflow, { ticket: 'x"'.repeat(2_000) });
+    await engine.until(runId, ['success']);
+    const result: any = await client.callTool({ name: 'get_run', arguments: { run_id: runId } });
+    const [data, note] = result.content.map(({ text }: any) => text);
+    expect(data.length).toBeLessThan(66_000);
+    expect(note).toMatch(/^Shortened from \d{6,} characters/);
+    expect(result.structuredContent).toMatchObject({ id: runId, status: 'success' });
+    expect(result.structuredContent.steps.length).toBeGreaterThan(5);
+    expect(result.structuredContent.input.ticket).toHaveLength(4_000);
+    expect(result.structuredContent.state.step_0).toMatch(/^X"X".*… \(4000 characters\)$/);
+    await client.close();
+  });
+
+  test('a body over the limit is 413', async () => {
+    const client = await connect();
+    await expect(
+      use(client, 'run_workflow', { workflow: 'x', input: { text: 'x'.repeat(1_100_000) } }),
+    ).rejects.toThrow(/1 MB|413/);
+    await client.close();
+  });
+});
+
+describe('over plain HTTP', () => {
+  const post = async (body: unknown, headers: Record<string, string> = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+  test('a client that accepts anything gets JSON', async () => {
+    const answer = await post(listTools);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const { id, result } = (await answer.json()) as any;
+    expect([id, result.tools.length]).toEqual([1, tools.length]);
+    expect(answer.headers.get('mcp-session-id')).toBeNull();
+  });
+
+  test('a notification gets 202 without a body', async () => {
+    const answer = await post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    expect([answer.status, await answer.text()]).toEqual([202, '']);
+  });
+
+  test.each(['GET', 'DELETE'])('%s is refused, since there are no sessions', async (method) => {
+    const answer = await fetch(url, { method, headers: { accept: 'text/event-stream' } });
+    expect(answer.status).toBe(405);
+  });
+
+  test.each([
+    ['no JSON', '{', 400],
+    ['null', 'null', 400],
+    ['no message', { hello: 'world' }, 400],
+    ['nothing', '', 400],
+    ['a key that reaches a prototype', '{"jsonrpc":"2.0","id":1,"__proto__":{}}', 400],
+  ])('%s is refused', async (_what, body, status) => {
+    expect((await post(body)).status).toBe(status);
+  });
+
+  test('another origin is refused in open mode', async () => {
+    expect((await post(listTools, { origin: 'https://evil.example' })).status).toBe(403);
+  });
+
+  test('a subscription is refused, since tools never change', async () => {
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const answer = await post(
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'subscriptions/listen',
+        params: { notifications: { toolsListChanged: true }, _meta: meta },
+      },
+      { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+    );
+    expect(await answer.json()).toMatchObject({ error: {} });
+  });
+});

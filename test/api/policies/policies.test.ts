@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { readPolicies } from '#shared/db/policies/policies.ts';
+import { sql } from '#shared/db/pool.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+
+const get = async () => api.call('GET', '/api/workspace/policies');
+const put = async (body: unknown) => api.call('PUT', '/api/workspace/policies', body);
+const unrestricted = {
+  model_allowlist: null,
+  tools: [],
+  redaction: { detectors: [], patterns: [] },
+};
+const audit = async () =>
+  api.db.any(
+    sql.type(
+      z.object({
+        action: z.string(),
+        target_type: z.string(),
+        target_id: z.string(),
+        details: z.any(),
+      }),
+    )`SELECT action, target_type, target_id, details FROM audit_log WHERE action = 'policy_update' ORDER BY seq`,
+  );
+
+describe('the policies of a workspace', () => {
+  test('restrict nothing until they are set', async () => {
+    expect(await get()).toMatchObject({ status: 200, body: unrestricted });
+  });
+
+  test('are replaced as a whole, with a new revision and an audit entry', async () => {
+    const policies = {
+      model_allowlist: ['mock'],
+      tools: [
+        {
+          tool: 'http_request',
+          allowed_workflow_ids: ['wf_1'],
+          blocked_arguments: [
+            { argument: 'body.country', values: ['KP', 1, null, { a: [1] }] },
+            { argument: 'url', pattern: 'example\\.net' },
+          ],
+        },
+      ],
+      redaction: { detectors: ['email'], patterns: [{ name: 'employee', regex: 'EMP-\\d+' }] },
+    };
+    expect(await put(policies)).toMatchObject({ status: 200, body: policies });
+    expect((await get()).body).toEqual(policies);
+    expect((await put({ model_allowlist: [] })).body).toEqual({
+      ...unrestricted,
+      model_allowlist: [],
+    });
+    expect((await get()).body).toEqual({ ...unrestricted, model_allowlist: [] });
+    expect((await readPolicies(api.db, api.workspaceId)).revision).toBe(2);
+    expect(await audit()).toEqual([
+      {
+        action: 'policy_update',
+        target_type: 'workspace',
+        target_id: api.workspaceId,
+        details: {
+          revision: 1,
+          models: 1,
+          tools: ['http_request'],
+          detectors: ['email'],
+          patterns: ['employee'],
+        },
+      },
+      expect.objectContaining({ details: expect.objectContaining({ revision: 2, models: 0 }) }),
+    ]);
+  });
+
+  test('replaced concurrently get one revision each, and one is kept whole', async () => {
+    const before = (await readPolicies(api.db, api.workspaceId)).revision;
+    const sets = Array.from({ length: 8 }, (_, n) => [`model-${n}`, `other-${n}`]);
+    const answers = await Promise.all(sets.map((model_allowlist) => put({ model_allowlist })));
+    expect(answers.map(({ status }) => status)).toEqual(sets.map(() => 200));
+    const after = await readPolicies(api.db, api.workspaceId);
+    expect(after.revision).toBe(before + sets.length);
+    expect(sets).toContainEqual(after.policies.model_allowlist);
+  });
+
+  test('of other workspaces are unaffected', async () => {
+    await api.db.query(sql.type(z.object({}))`
+      INSERT INTO workspaces (id, name, created_at) VALUES ('ws_other', 'Other', now() + interval '1 day')`);
+    await put({ model_allowlist: ['mock'] });
+    expect(await readPolicies(api.db, 'ws_other')).toEqual({ revision: 0, policies: unrestricted });
+  });
+
+  const rule = (blocked: object) => ({ tools: [{ tool: 't', blocked_arguments: [blocked] }] });
+  const patterns = (...list: object[]) => ({ redaction: { patterns: list } });
+  test.each<[string, unknown]>([
+    ['redaction.patterns.0.regex is not a valid RE2 pattern', patterns({ name: 'a', regex: '(' })],
+    ['redaction.patterns.0.regex is not a valid RE2', patterns({ name: 'a', regex: '(?=look)' })],
+    ['redaction.patterns.0.name', patterns({ name: 'email', regex: 'x' })],
+    ['redaction.patterns.0.name', patterns({ name: 'a b', regex: 'x' })],
+    [
+      'redaction.patterns uses a name twice',
+      patterns({ name: 'a', regex: 'x' }, { name: 'a', regex: 'y' }),
+    ],
+    [
+      'redaction.patterns',
+      patterns(...Array.from({ length: 21 }, (_, n) => ({ name: `p${n}`, regex: 'x' }))),
+    ],
+    ['redaction.detectors.0', { redaction: { detectors: ['passport'] } }],
+    ['redaction.detectors names a detector twice', { redaction: { detectors: ['ip', 'ip'] } }],
+    [
+      'tools.0.blocked_arguments.0.pattern is not a valid RE2',
+      rule({ argument: 'a', pattern: '[' }),
+    ],
+    ['tools.0.blocked_arguments.0.argument', rule({ argument: 'a..b', values: [1] })],
+    ["requires either 'values' or 'pattern'", rule({ argument: 'a' })],
+    ["requires either 'values' or 'pattern'", rule({ argument: 'a', values: [1], pattern: 'x' })],
+    ['tools names a tool twice', { tools: [{ tool: 'a' }, { tool: 'a' }] }],
+    ['tools.0.tool', { tools: [{ tool: 'delay' }] }],
+    [
+      "unknown field 'tools.0.allowed_workflows'",
+      { tools: [{ tool: 'a', allowed_workflows: [] }] },
+    ],
+    ["unknown field 'models'", { models: [] }],
+    ['model_allowlist', { model_allowlist: 'mock' }],
+  ])('are refused with %s', async (detail, body) => {
+    const before = await readPolicies(api.db, api.workspaceId);
+    const answer = await put(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.detail).toContain(detail);
+    expect(await readPolicies(api.db, api.workspaceId)).toEqual(before);
+  });
+});
