@@ -57,9 +57,17 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'stored-json',
       'upgrade',
     ],
-    belongs:
-      'statements stand by noun: runs/, money/, people/, workflows/, audit/, data/, deliveries/',
+    belongs: 'statements are in the folder of their noun',
   },
+  'shared/contract': {
+    beside: ['common', 'health', 'if-match', 'mcp'],
+    belongs: 'schemas are in the folder of their noun',
+  },
+  'shared/operations': {
+    beside: ['bookkeeping', 'each-of', 'loop', 'start-once', 'sweep', 'upgrade'],
+    belongs: 'actions are in the folder of their noun',
+  },
+  'api/routes/ops': { beside: ['health'], belongs: 'routes are in the folder of their noun' },
   'shared/platform': {
     beside: [
       'config',
@@ -74,7 +82,24 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'outgoing requests in egress/, calls to tools and models in calls/, work threads in threads/, passwords and ' +
       'sessions in secrets/',
   },
-  'console/src/pages': { beside: [], belongs: 'a page stands in the folder of its menu entry' },
+  'console/src/pages': { beside: [], belongs: 'pages are in the folder of their noun' },
+};
+
+const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+
+/** The nouns of ARCHITECTURE.md: each names the same folder on every layer. */
+const [, table = ''] = /### Nouns\n([^#]*)/.exec(architecture.replaceAll('(#', '(')) ?? [];
+const nouns = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) =>
+  [...cell.matchAll(/`([a-z]+)`/g)].map(([, noun]) => noun),
+);
+
+/** The layers, and their folders that are no nouns. */
+const layers: Record<string, string[]> = {
+  'shared/contract': [],
+  'shared/db': ['functions'],
+  'shared/operations': ['guards'],
+  'api/routes/ops': [],
+  'console/src/pages': ['overview', 'sign-in', 'templates', 'workspace'],
 };
 
 describe('files and folders', () => {
@@ -121,8 +146,23 @@ describe('files and folders', () => {
     expect(strays).toEqual([]);
   });
 
+  test.each(Object.entries(layers))('of %s are in the folder of a noun', (layer, others) => {
+    const folders = new Set(
+      product
+        .filter((path) => path.startsWith(`${layer}/`))
+        .map((path) => path.slice(layer.length + 1).split('/'))
+        .filter(({ length }) => length > 1)
+        .map(([folder]) => folder),
+    );
+    const strange = [...folders].filter((folder = '') => ![...nouns, ...others].includes(folder));
+    expect(
+      strange.map(
+        (folder) => `${layer}/${folder}/: use a noun of ARCHITECTURE.md, or add one there`,
+      ),
+    ).toEqual([]);
+  });
+
   test('of the product are in folders that ARCHITECTURE.md names', () => {
-    const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
     const whole = new Set(['client', 'console']);
     const rooms = new Set(
       product.map((path) => {
@@ -131,7 +171,9 @@ describe('files and folders', () => {
       }),
     );
     const unnamed = [...rooms].filter(
-      (room) => !text.includes(`${posix.basename(room)}/\``) && !text.includes(`\`${room}/`),
+      (room) =>
+        !architecture.includes(`${posix.basename(room)}/\``) &&
+        !architecture.includes(`\`${room}/`),
     );
     expect(
       unnamed.map((room) => `${room}/: use a folder of ARCHITECTURE.md, or name it there`),
