@@ -42,7 +42,7 @@ export function connectOptions(config: Config) {
 export function dataConverter(db: Pool): DataConverter {
   return {
     payloadConverterPath: fileURLToPath(
-      moduleUrl('#workflows/native-payloads.ts', import.meta.url),
+      moduleUrl('../../workflows/native-payloads.ts', import.meta.url),
     ),
     payloadCodecs: [createPayloadStore(db)],
   };
