@@ -9,6 +9,7 @@ import {
 } from 'slonik';
 import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
+import { statement } from './statement.ts';
 
 /**
  * When the connection is lost during a commit, it is unknown whether the change was written. The caller checks on
@@ -149,7 +150,7 @@ async function statusOf(
   // A separate transaction: within another one, such as an export's, Slonik blocks other statements.
   return pool.transaction(async (tx) => {
     // Postgres rejects ids that it has not assigned yet, which is possible after a crash.
-    const status = await tx.oneFirst(sql.prepared('transaction_status', statusRow)`
+    const status = await tx.oneFirst(statement(statusRow)`
       SELECT CASE WHEN ${id}::xid8 < pg_current_xact_id() THEN pg_xact_status(${id}::xid8) END AS status
     `);
     if (status === 'in progress') return status;

@@ -161,6 +161,7 @@ export const jsonOrNull = (value: unknown) =>
 
 export type { FragmentSqlToken, QuerySqlToken } from 'slonik';
 export { sql };
+export { statement } from './statement.ts';
 
 /**
  * Runs `work` on a connection of its own, and closes it. A connection that is lost between two statements fails the next

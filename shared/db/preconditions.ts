@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lockWorkspace } from './people/workspaces.ts';
-import { type Pool, sql, type Tx } from './pool.ts';
+import { type Pool, sql, statement, type Tx } from './pool.ts';
 
 /**
  * Locks a record for a comparison before its change, in the order in which the change itself locks. `null` where the
@@ -42,7 +42,7 @@ export async function lockForComparison(
 ): Promise<void> {
   if (workspaceFirst.has(noun)) await lockWorkspace(tx, workspaceId);
   if (noun === 'schedule') {
-    await tx.query(sql.prepared('compare_lock_workflow_of', z.object({}))`
+    await tx.query(statement(z.object({}))`
       SELECT FROM schedules s JOIN workflows w ON w.id = s.workflow_id
       WHERE s.id = ${id} AND s.workspace_id = ${workspaceId} FOR SHARE OF w
     `);
@@ -50,7 +50,7 @@ export async function lockForComparison(
   const table = tables[noun];
   if (table === null) return;
   const key = sql.identifier([noun === 'secret' ? 'name' : 'id']);
-  await tx.query(sql.prepared(`compare_lock_${noun}`, z.object({}))`
+  await tx.query(statement(z.object({}))`
     SELECT FROM ${sql.identifier([table])} WHERE ${key} = ${id} AND workspace_id = ${workspaceId} FOR NO KEY UPDATE
   `);
 }

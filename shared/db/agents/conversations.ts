@@ -3,7 +3,7 @@ import { MAX_RESULT_CHARACTERS } from '#shared/agents/loop.ts';
 import { type CallResult, type Conversation, openingOf } from '#shared/agents/conversation.ts';
 import { type RecordedCall, type TurnRecord, turnKey } from '#shared/agents/turn-record.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
@@ -27,7 +27,7 @@ async function readParts(
   db: Db,
   agent: { runId: string; agentKey: string; before: number },
 ): Promise<readonly PartRow[]> {
-  return db.any(sql.prepared('agents_read_parts', partRow)`
+  return db.any(statement(partRow)`
     SELECT turn, call_index, status, CASE WHEN turn = 1 AND call_index IS NULL THEN input END AS input, output, error
     FROM steps
     WHERE run_id = ${agent.runId} AND parent_step_key = ${agent.agentKey} AND turn < ${agent.before}::int
@@ -94,7 +94,7 @@ export async function countCalls(
   db: Db,
   agent: { runId: string; agentKey: string; before: number },
 ): Promise<ReadonlyMap<string, number>> {
-  const rows = await db.any(sql.prepared('agents_count_calls', earlierRow)`
+  const rows = await db.any(statement(earlierRow)`
     SELECT c ->> 'tool' AS tool, count(*)::int AS calls
     FROM steps s CROSS JOIN json_array_elements(s.output -> 'calls') AS c
     WHERE s.run_id = ${agent.runId} AND s.parent_step_key = ${agent.agentKey} AND s.turn < ${agent.before}::int
@@ -136,7 +136,7 @@ export async function readCall(
   db: Db,
   key: { runId: string; agentKey: string; turn: number; stepKey: string; index: number },
 ): Promise<StoredCall | undefined> {
-  const row = await db.maybeOne(sql.prepared('agents_read_call', callRow)`
+  const row = await db.maybeOne(statement(callRow)`
     SELECT t.output, c.status, EXISTS (
       SELECT FROM json_array_elements(c.policy) AS v WHERE v ->> 'decision' IN ('denied', 'blocked')) AS refused, (
       SELECT json_build_object('digest', g.decided_digest, 'arguments', g.decided_arguments, 'reused', g.reused_from IS NOT NULL)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 /** The channel that carries text as models say it. Nothing of it is stored, and a lost notification is not repeated. */
 export const DELTAS_CHANNEL = 'agent_deltas';
@@ -50,7 +50,7 @@ export function payloadsOf(deltas: readonly AgentDelta[]): string[] {
 
 /** Sends pieces to every process that serves streams. */
 export async function notifyDeltas(db: Db, payloads: readonly string[]): Promise<void> {
-  await db.query(sql.prepared('notify_deltas', z.object({ pg_notify: z.unknown() }))`
+  await db.query(statement(z.object({ pg_notify: z.unknown() }))`
     SELECT pg_notify(${DELTAS_CHANNEL}, payload)
     FROM unnest(${sql.array([...payloads], 'text')}) WITH ORDINALITY AS p (payload, n) ORDER BY n
   `);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 
 const endedAgent = z.object({
   step_key: z.string(),
@@ -31,7 +31,7 @@ export async function readEndedAgents(
   db: Db,
   { runId, resumes }: { runId: string; resumes: number },
 ): Promise<readonly EndedAgent[]> {
-  return db.any(sql.prepared('read_ended_agents', endedAgent)`
+  return db.any(statement(endedAgent)`
     SELECT a.step_key, a.node_id, a.label, a.status, p.turns, p.calls, p.model, p.input_tokens, p.output_tokens,
            p.cost_micros, p.unpriced, (extract(epoch FROM a.started_at) * 1000)::float8 AS started_ms,
            (extract(epoch FROM a.finished_at) * 1000)::float8 AS finished_ms

@@ -11,7 +11,7 @@ import type { Step } from '#shared/contract/steps/step.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { storedTime } from '#shared/time.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 import { outcomeOf } from './conversations.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
@@ -44,7 +44,7 @@ export async function readMessages(
     hides?: boolean;
   },
 ): Promise<Message[] | undefined> {
-  const parts = await db.any(sql.prepared('agents_read_messages', partRow)`
+  const parts = await db.any(statement(partRow)`
     SELECT s.turn, s.call_index, s.status, s.input, s.output, s.error, s.model, s.usage, s.cost_micros, s.finished_at
     FROM runs r JOIN steps s ON s.run_id = r.id
     WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId} AND s.parent_step_key = ${scope.agentKey}

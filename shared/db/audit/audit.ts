@@ -9,7 +9,7 @@ import {
 import type { JsonObject } from '#shared/json.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { noteTransaction, transactionId } from '#shared/db/commit-outcome.ts';
-import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { type Db, type FragmentSqlToken, sql, statement } from '#shared/db/pool.ts';
 import { z } from 'zod';
 
 export interface AuditEntry {
@@ -32,7 +32,7 @@ export async function recordAudit(
   entry: AuditEntry,
 ): Promise<void> {
   const auditId = newId('audit');
-  const id = await db.oneFirst(sql.prepared('record_audit', z.object({ id: z.string() }))`
+  const id = await db.oneFirst(statement(z.object({ id: z.string() }))`
     INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
     VALUES (${auditId}, ${actor.workspaceId}, ${entry.action}, ${actor.id}, ${actor.name},
             ${entry.targetType}, ${entry.targetId}, ${JSON.stringify(entry.details ?? {})}::jsonb)
@@ -69,7 +69,7 @@ export async function listActionsOf(
   db: Db,
   of: { workspaceId: string; actorId: string; limit: number },
 ): Promise<LoggedEntry[]> {
-  const entries = await db.any(sql.prepared('audit_list_actions', auditEntrySchema)`
+  const entries = await db.any(statement(auditEntrySchema)`
     SELECT ${entryColumns} FROM audit_log a
     WHERE a.workspace_id = ${of.workspaceId} AND a.actor_id = ${of.actorId}
     ORDER BY a.seq DESC LIMIT ${of.limit}
@@ -133,7 +133,7 @@ async function countEntries(db: Db, where: FragmentSqlToken): Promise<number> {
  * take longer than the rest of the request.
  */
 async function countAllEntries(db: Db, workspaceId: string): Promise<number> {
-  return db.oneFirst(sql.prepared('audit_total', total)`
+  return db.oneFirst(statement(total)`
     SELECT coalesce((SELECT head_position - base_position FROM audit_chains
                      WHERE workspace_id = ${workspaceId}), 0)
          + (SELECT count(*) FROM audit_unsealed WHERE workspace_id = ${workspaceId}) AS total

@@ -8,6 +8,7 @@ import {
   inSnapshot,
   type Pool,
   sql,
+  statement,
   type Tx,
 } from '#shared/db/pool.ts';
 import { verifyToolCalls } from './tool-calls.ts';
@@ -31,7 +32,7 @@ const placeRow = z.object({ position: z.number(), hash: z.string() });
 /** The workspaces with unsealed entries. */
 export async function listUnsealedWorkspaces(db: Db): Promise<readonly string[]> {
   // Skips from one workspace to the next in the index, regardless of the number of entries.
-  return db.anyFirst(sql.prepared('audit_unsealed_workspaces', z.object({ id: z.string() }))`
+  return db.anyFirst(statement(z.object({ id: z.string() }))`
     WITH RECURSIVE waiting AS (
       SELECT min(workspace_id) AS id FROM audit_unsealed
       UNION ALL
@@ -53,16 +54,16 @@ export async function sealAuditEntries(
   batch = SEAL_BATCH,
 ): Promise<number> {
   return db.transaction(async (tx) => {
-    await tx.query(sql.prepared('audit_chain_begin', nothing)`
+    await tx.query(statement(nothing)`
       INSERT INTO audit_chains (workspace_id) VALUES (${workspaceId}) ON CONFLICT DO NOTHING
     `);
     // Only the holder of the row lock seals or sweeps; the queue is read after the lock, so nothing is sealed twice.
-    const head = await tx.maybeOne(sql.prepared('audit_chain_lock', placeRow)`
+    const head = await tx.maybeOne(statement(placeRow)`
       SELECT head_position AS position, encode(head_hash, 'hex') AS hash FROM audit_chains
       WHERE workspace_id = ${workspaceId} FOR UPDATE SKIP LOCKED
     `);
     if (head === null) return 0;
-    const entries = await tx.any(sql.prepared('audit_seal_take', queuedRow)`
+    const entries = await tx.any(statement(queuedRow)`
       SELECT a.seq, a.id, ${canonicalEntry(sql.fragment`a`)} AS canonical
       FROM (SELECT seq FROM audit_unsealed WHERE workspace_id = ${workspaceId} ORDER BY seq LIMIT ${batch}) u
       JOIN audit_log a ON a.seq = u.seq AND a.workspace_id = ${workspaceId}
@@ -89,7 +90,7 @@ async function appendSeals(
       .digest('hex');
     return [entry.seq, position, entry.id, previous, hash];
   });
-  await tx.query(sql.prepared('audit_seals_append', nothing)`
+  await tx.query(statement(nothing)`
     WITH s AS MATERIALIZED (
       SELECT * FROM ${sql.unnest(seals, ['int8', 'int8', 'text', 'text', 'text'])}
         AS s (seq, position, audit_id, previous_hash, hash)
@@ -112,14 +113,14 @@ export async function sweepAudit(
   db: Db,
   sweep: { workspaceId: string; before: string; batch: number },
 ): Promise<number> {
-  return db.oneFirst(sql.prepared('audit_sweep', z.object({ removed: z.number() }))`
+  return db.oneFirst(statement(z.object({ removed: z.number() }))`
     SELECT sweep_audit(${sweep.workspaceId}, ${sweep.before}::timestamptz, ${sweep.batch}::integer) AS removed
   `);
 }
 
 /** The logs to verify: of every workspace, and of every chain whose workspace was deleted. */
 export async function listAuditedWorkspaces(db: Db): Promise<readonly string[]> {
-  return db.anyFirst(sql.prepared('audit_workspaces', z.object({ id: z.string() }))`
+  return db.anyFirst(statement(z.object({ id: z.string() }))`
     SELECT id FROM workspaces UNION SELECT workspace_id FROM audit_chains ORDER BY id
   `);
 }
@@ -182,7 +183,7 @@ interface Chain {
 }
 
 async function readChain(tx: Tx, workspaceId: string): Promise<Chain> {
-  const row = await tx.one(sql.prepared('audit_chain_read', chainRow)`
+  const row = await tx.one(statement(chainRow)`
     SELECT c.head_position, encode(c.head_hash, 'hex') AS head_hash,
            c.base_position, encode(c.base_hash, 'hex') AS base_hash,
            coalesce((SELECT sum(removed) FROM audit_sweeps WHERE workspace_id = w.id), 0) AS swept,
@@ -246,7 +247,7 @@ async function walkSeals(
   let at = chain.base;
   if (noted?.position === at.position && !same(at, noted)) return forged(noted.position);
   for (;;) {
-    const page = await tx.one(sql.prepared('audit_chain_page', sealPage)`
+    const page = await tx.one(statement(sealPage)`
       WITH page AS MATERIALIZED (
         SELECT position, audit_id, previous_hash, hash,
                lag(position, 1, ${at.position}::bigint) OVER (ORDER BY position) AS position_before,
@@ -310,7 +311,7 @@ async function walkEntries(
   let unsealed = 0;
   let stray: string | null = null;
   for (;;) {
-    const page = await tx.one(sql.prepared('audit_entries_page', entryPage)`
+    const page = await tx.one(statement(entryPage)`
       SELECT max(a.seq) AS last, count(*) FILTER (WHERE s.audit_id IS NULL) AS unsealed,
              (array_agg(a.id ORDER BY a.seq) FILTER (WHERE s.audit_id IS NULL AND u.seq IS NULL))[1] AS stray
       FROM (SELECT id, seq FROM audit_log WHERE workspace_id = ${workspaceId} AND seq > ${after}

@@ -3,7 +3,7 @@ import { type PlanName, planNames } from '#shared/people/plans.ts';
 import { recordAudit } from './audit.ts';
 import { sweepAudit } from './chain.ts';
 import type { OutboxRow } from '#shared/db/runs/outbox.ts';
-import { type Db, type Pool, sql, syncCommit, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, syncCommit, type Tx } from '#shared/db/pool.ts';
 import { settleCancelled } from '#shared/db/runs/ends.ts';
 
 /**
@@ -36,7 +36,7 @@ export async function workspacesAfter(
   after: string,
   limit: number,
 ): Promise<readonly { id: string; plan: PlanName }[]> {
-  return db.any(sql.prepared('retention_workspaces', workspaceRow)`
+  return db.any(statement(workspaceRow)`
     SELECT id, plan FROM workspaces WHERE id > ${after} ORDER BY id LIMIT ${limit}
   `);
 }
@@ -65,7 +65,7 @@ export async function expiredAndEnding(
   window: Window,
   limit: number,
 ): Promise<readonly string[]> {
-  return db.anyFirst(sql.prepared('retention_ending', idRow)`
+  return db.anyFirst(statement(idRow)`
     SELECT id FROM runs
     WHERE ${expired(window)} AND status IN ('success', 'failed')
       AND finished_at > now() - ${ENDING_MINUTES}::int * interval '1 minute'
@@ -106,7 +106,7 @@ export async function deleteExpiredRuns(
   { closed, from }: RunBatch,
 ): Promise<{ runs: number; until: string }> {
   return db.transaction(async (tx) => {
-    const { runs, until } = await tx.one(sql.prepared('retention_delete_runs', deletedRow)`
+    const { runs, until } = await tx.one(statement(deletedRow)`
       WITH held AS (
         SELECT id, created_at, frame_seq FROM runs
         WHERE ${expired(window)} AND ${atRest} AND created_at >= ${from}::timestamptz
@@ -141,7 +141,7 @@ export async function cancelExpiredRuns(
   window: Window,
   options: { limit: number; alerts: boolean },
 ): Promise<OutboxRow[]> {
-  const live = await db.anyFirst(sql.prepared('retention_live_runs', idRow)`
+  const live = await db.anyFirst(statement(idRow)`
     SELECT id FROM runs
     WHERE ${expired(window)} AND status IN ('pending', 'running', 'paused')
     ORDER BY created_at, id LIMIT ${options.limit}
@@ -161,7 +161,7 @@ async function cancelExpired(
 ): Promise<OutboxRow | undefined> {
   const actor = { workspaceId: window.workspaceId, id: null, name: null };
   return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('retention_lock_live', idRow)`
+    const run = await tx.maybeOne(statement(idRow)`
       SELECT id FROM runs
       WHERE id = ${runId} AND ${expired(window)} AND status IN ('pending', 'running', 'paused') FOR UPDATE
     `);
@@ -172,7 +172,7 @@ async function cancelExpired(
 
 /** The number of expired runs that are left, active or not yet deletable. At most `limit`. */
 export async function countExpired(db: Db, window: Window, limit: number): Promise<number> {
-  return db.oneFirst(sql.prepared('retention_count_expired', z.object({ left: z.number() }))`
+  return db.oneFirst(statement(z.object({ left: z.number() }))`
     SELECT count(*) AS left FROM (SELECT FROM runs WHERE ${expired(window)} LIMIT ${limit}) r
   `);
 }
@@ -196,7 +196,7 @@ export async function deleteExpiredAudit(db: Pool, window: Window): Promise<numb
  */
 export async function deleteExpiredGovernance(db: Db, window: Window): Promise<number> {
   // Only the oldest are read: if none of them is past the window, no event is.
-  const { rowCount } = await db.query(sql.prepared('retention_delete_governance', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     DELETE FROM governance_events WHERE id IN (
       SELECT o.id FROM (
         SELECT id, created_at FROM governance_events WHERE workspace_id = ${window.workspaceId}
@@ -211,7 +211,7 @@ async function countRemoved(
   workspaceId: string,
   removed: { runs: number; audit: number },
 ): Promise<void> {
-  await tx.query(sql.prepared('retention_count_removed', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO retention_removals AS r (workspace_id, runs, audit)
     VALUES (${workspaceId}, ${removed.runs}, ${removed.audit})
     ON CONFLICT (workspace_id) DO UPDATE SET runs = r.runs + excluded.runs, audit = r.audit + excluded.audit
@@ -223,7 +223,7 @@ async function countRemoved(
  * how many events.
  */
 export async function deleteExpiredOutbound(db: Db, window: Window): Promise<number> {
-  const { rowCount } = await db.query(sql.prepared('retention_delete_outbound', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     DELETE FROM outbound_events WHERE id IN (
       SELECT id FROM outbound_events
       WHERE workspace_id = ${window.workspaceId} AND created_at < now() - ${window.days}::int * interval '1 day'
@@ -235,10 +235,7 @@ export async function deleteExpiredOutbound(db: Db, window: Window): Promise<num
 /** Writes an audit entry with the removals since the last such entry, if there were any. */
 export async function recordRemovals(db: Pool, workspaceId: string): Promise<void> {
   await db.transaction(async (tx) => {
-    const removed = await tx.maybeOne(sql.prepared(
-      'retention_take_removals',
-      z.object({ runs: z.number(), audit: z.number() }),
-    )`
+    const removed = await tx.maybeOne(statement(z.object({ runs: z.number(), audit: z.number() }))`
       DELETE FROM retention_removals WHERE workspace_id = ${workspaceId} RETURNING runs, audit
     `);
     if (removed === null) return;
@@ -265,7 +262,7 @@ export async function recordRemovals(db: Pool, workspaceId: string): Promise<voi
  */
 export async function deleteUnusedPayloads(db: Pool, historyDays: number): Promise<number> {
   const keep = sql.fragment`${historyDays + PAYLOAD_MARGIN_DAYS}::int * interval '1 day'`;
-  const deleted = await db.query(sql.prepared('retention_delete_payloads', z.object({}))`
+  const deleted = await db.query(statement(z.object({}))`
     WITH needed AS (
       SELECT least(
         now() - ${keep},

@@ -5,7 +5,7 @@ import { callDigest } from '#shared/crypto/call-digest.ts';
 import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { decidedByKind } from '#shared/db/gates/gate-records.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { sql, statement, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 type ToolCalls = AuditVerification['tool_calls'];
@@ -63,7 +63,7 @@ async function walkDecisions(
 ): Promise<void> {
   let after = 0;
   while (found.problems.length < MAX_PROBLEMS) {
-    const page = await tx.any(sql.prepared('audit_decisions_page', decisionRow)`
+    const page = await tx.any(statement(decisionRow)`
       SELECT a.seq, a.id AS audit_id, a.details ->> 'digest' AS digest, a.details ->> 'decided_digest' AS decided_digest,
              r.id AS run_id, a.details ->> 'step_key' AS step_key, row_to_json(g) AS gate
       FROM (SELECT seq, id, target_id, details FROM audit_log
@@ -121,7 +121,7 @@ const runRow = z.object({ id: z.string(), created_at: z.string() });
 
 /** The calls of every run whose workflow has, or had, an agent with tools. */
 async function walkCalls(tx: Tx, workspaceId: string, found: ToolCalls): Promise<void> {
-  const workflows = await tx.any(sql.prepared('audit_agent_workflows', workflowRow)`
+  const workflows = await tx.any(statement(workflowRow)`
     SELECT w.id FROM workflows w WHERE w.workspace_id = ${workspaceId} AND (EXISTS (
       SELECT FROM workflow_versions v CROSS JOIN LATERAL json_array_elements(v.graph -> 'nodes') AS node
       WHERE v.workflow_id = w.id AND node ->> 'kind' = 'agent' AND node -> 'tools' IS NOT NULL)
@@ -137,7 +137,7 @@ async function walkRuns(
 ): Promise<void> {
   let before: z.infer<typeof runRow> = { id: '', created_at: 'infinity' };
   while (found.problems.length < MAX_PROBLEMS) {
-    const page = await tx.any(sql.prepared('audit_runs_page', runRow)`
+    const page = await tx.any(statement(runRow)`
       SELECT id, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at FROM runs
       WHERE workflow_id = ${workflowId} AND workspace_id = ${workspaceId}
         AND (runs.created_at, runs.id) < (${before.created_at}::timestamptz, ${before.id})
@@ -181,7 +181,7 @@ async function walkSteps(
 ): Promise<void> {
   let after = { run_id: '', step_key: '' };
   for (;;) {
-    const page = await tx.any(sql.prepared('audit_calls_page', callRow)`
+    const page = await tx.any(statement(callRow)`
       SELECT c.run_id, c.step_key, coalesce(call ->> 'question' IS NOT NULL OR g.decided_at IS NOT NULL, false) AS decided,
              call ->> 'tool' AS tool, call ->> 'schema_digest' AS schema_digest,
              call ->> 'tool_digest' AS tool_digest, call -> 'arguments' AS requested, c.input,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { auditTargets } from '#shared/contract/audit/audit.ts';
 import type { WorkspaceTopic } from '#shared/contract/runs/stream.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 const topicRow = z.object({
   workspace_id: z.string(),
@@ -21,7 +21,7 @@ export async function readTopicMarkers(
   workspaceIds: readonly string[],
   runIds: readonly string[],
 ): Promise<readonly TopicMarker[]> {
-  return db.any(sql.prepared('read_topic_markers', topicRow)`
+  return db.any(statement(topicRow)`
     WITH workspace AS MATERIALIZED (
       SELECT id FROM unnest(${sql.array([...workspaceIds], 'text')}) AS w (id)
     )

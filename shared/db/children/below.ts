@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { sql, statement, type Tx } from '#shared/db/pool.ts';
 
 const idRow = z.object({ id: z.string() });
 
@@ -11,7 +11,7 @@ const idRow = z.object({ id: z.string() });
 export async function lockBelow(tx: Tx, runIds: readonly string[]): Promise<string[]> {
   const below: string[] = [];
   for (let level = runIds; level.length > 0;) {
-    level = await tx.anyFirst(sql.prepared('children_lock_level', idRow)`
+    level = await tx.anyFirst(statement(idRow)`
       SELECT id FROM runs
       WHERE parent_run_id = ANY(${sql.array([...level], 'text')}) AND status IN ('pending', 'running', 'paused')
       ORDER BY id FOR UPDATE
@@ -24,7 +24,7 @@ export async function lockBelow(tx: Tx, runIds: readonly string[]): Promise<stri
 
 /** Each end of a run locks the budgets of that run; together they must follow the order of the ids, too. */
 async function lockBudgetsOf(tx: Tx, runIds: readonly string[]): Promise<void> {
-  await tx.query(sql.prepared('children_lock_budgets', z.object({}))`
+  await tx.query(statement(z.object({}))`
     SELECT FROM budgets
     WHERE id IN (SELECT budget_id FROM budget_holds
                  WHERE run_id = ANY(${sql.array([...runIds], 'text')}) AND status = 'open')

@@ -14,7 +14,7 @@ import {
 } from '#shared/graph/children/called-workflows.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { asTool } from '#shared/tools.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 const foundRow = z.object({
@@ -33,7 +33,7 @@ export async function findCalled(
   db: Db,
   { workspaceId, workflow, version }: CalledWorkflow & { workspaceId: string },
 ): Promise<{ id: string; name: string; version: number }> {
-  const [first, second] = await db.any(sql.prepared('called_find', foundRow)`
+  const [first, second] = await db.any(statement(foundRow)`
     SELECT w.id, w.name, w.id = ${workflow} AS by_id, w.version AS current,
            ${version ?? null}::int IS NULL OR EXISTS (
              SELECT FROM workflow_versions v WHERE v.workflow_id = w.id AND v.version = ${version ?? null}::int
@@ -71,7 +71,7 @@ export async function readWorkflowDefinitions(
 ): Promise<WorkflowDefinitions> {
   const named = [...new Set(workflows)];
   if (named.length === 0) return new Map();
-  const rows = await db.any(sql.prepared('called_definitions', definitionRow)`
+  const rows = await db.any(statement(definitionRow)`
     SELECT a.at::int, w.id, w.version, w.name, w.description, w.id = a.workflow AS by_id, v.input_schema
     FROM unnest(${sql.array(named, 'text')}) WITH ORDINALITY AS a (workflow, at)
     JOIN workflows w ON w.workspace_id = ${workspaceId} AND (w.id = a.workflow OR w.name = a.workflow)
@@ -239,7 +239,7 @@ export async function readCalledGraphs(
   const called = [...found].flatMap(([key, result]) =>
     typeof result === 'object' ? [{ key, id: result.id, version: result.version }] : [],
   );
-  const rows = await db.any(sql.prepared('called_graphs', graphRow)`
+  const rows = await db.any(statement(graphRow)`
     SELECT id, version, graph FROM (
       SELECT w.id, v.version, v.graph, sum(length(v.graph::text)) OVER (ORDER BY w.id, v.version) AS length
       FROM (
@@ -289,7 +289,7 @@ async function resolve(
   workspaceId: string,
   calls: readonly CalledWorkflow[],
 ): Promise<Map<string, Found | string>> {
-  const rows = await db.any(sql.prepared('called_resolve', calledRow)`
+  const rows = await db.any(statement(calledRow)`
     SELECT a.at::int, w.id, w.name, w.id = a.workflow AS by_id, v.version, w.run_cap_micros, w.overrun, (${callsOf}) AS calls
     FROM json_to_recordset(${JSON.stringify(calls.map((call, at) => ({ at, ...call })))}::json)
            AS a (at int, workflow text, version int)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { type Db, type FragmentSqlToken, sql, statement } from '#shared/db/pool.ts';
 import { LEASE_MS, type OutboxRow, outboxRow } from '#shared/db/runs/outbox.ts';
 import { noStart } from './starts.ts';
 
@@ -16,7 +16,7 @@ export const parentNotice = (when: FragmentSqlToken = sql.fragment`true`) => sql
 
 /** Leases the notices that wait for the run that started this one, to send them at once. */
 export async function takeNotices(db: Db, childId: string): Promise<readonly OutboxRow[]> {
-  return db.any(sql.prepared('children_take_notices', outboxRow)`
+  return db.any(statement(outboxRow)`
     UPDATE outbox SET leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
     WHERE id IN (
       SELECT o.id FROM runs c JOIN outbox o ON o.run_id = c.parent_run_id
@@ -29,7 +29,7 @@ export async function takeNotices(db: Db, childId: string): Promise<readonly Out
 
 /** Notifies the runs that started these runs, which are about to be deleted, and starts none of them. */
 export async function noticeDeletion(db: Db, runIds: readonly string[]): Promise<void> {
-  await db.query(sql.prepared('children_notice_deletion', z.object({}))`
+  await db.query(statement(z.object({}))`
     WITH run AS (
       SELECT id, parent_run_id, parent_step_key FROM runs WHERE id = ANY(${sql.array([...runIds], 'text')})
     ), ${parentNotice()}, ${noStart}

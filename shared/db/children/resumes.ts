@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { shareBudgets } from '#shared/db/money/holds.ts';
-import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
 import { enqueue, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import { markRunning } from '#shared/db/runs/resumes.ts';
 import { acceptsWorkOf } from '#shared/db/runs/row.ts';
@@ -24,8 +24,7 @@ export async function resumeChild(
   { step, childId }: { step: ChildStep; childId: string },
 ): Promise<OutboxRow | undefined> {
   const workspaceId = await db.maybeOneFirst(
-    sql.prepared(
-      'children_workspace',
+    statement(
       z.object({ workspace_id: z.string() }),
     )`SELECT workspace_id FROM runs WHERE id = ${childId}`,
   );
@@ -39,7 +38,7 @@ export async function resumeChild(
     const override =
       parent.budget_exempt && child.kind === 'budget' ? { capMicros: null } : undefined;
     const n = await markRunning(tx, childId, override);
-    await tx.query(sql.prepared('children_resumed', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE runs SET parent_attempt = greatest(parent_attempt, ${step.attempt}::int) WHERE id = ${childId}
     `);
     const actor = { workspaceId, id: parent.created_by, name: parent.created_by_name };
@@ -54,13 +53,13 @@ export async function resumeChild(
 }
 
 const lockParent = (tx: Tx, { run_id, execution }: ChildStep) =>
-  tx.maybeOne(sql.prepared('children_lock_parent', parentRow)`
+  tx.maybeOne(statement(parentRow)`
     SELECT created_by, created_by_name, budget_exempt FROM runs
     WHERE id = ${run_id} AND ${acceptsWorkOf(execution)} FOR UPDATE
   `);
 
 const lockFailed = (tx: Tx, { attempt }: ChildStep, childId: string) =>
-  tx.maybeOne(sql.prepared('children_lock_failed', failedRow)`
+  tx.maybeOne(statement(failedRow)`
     SELECT failure ->> 'kind' AS kind FROM runs
     WHERE id = ${childId} AND status = 'failed'
       AND (parent_attempt < ${attempt}::int OR coalesce((failure ->> 'with_parent')::boolean, false))

@@ -1,4 +1,4 @@
-import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { type Db, type FragmentSqlToken, sql, statement } from '#shared/db/pool.ts';
 import { LEASE_MS, type OutboxRow, outboxRow } from '#shared/db/runs/outbox.ts';
 
 /**
@@ -21,7 +21,7 @@ export const noStart = sql.fragment`
 
 /** Leases the waiting starts that can be sent now, and at least the `least` oldest of each workspace. */
 export const takeStarts = (db: Db, least: number): Promise<readonly OutboxRow[]> =>
-  db.any(sql.prepared('children_take_starts', outboxRow)`
+  db.any(statement(outboxRow)`
     UPDATE outbox SET due_at = now(), leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
     WHERE id IN (
       SELECT o.id

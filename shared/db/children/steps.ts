@@ -6,7 +6,7 @@ import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { recordStepVerdict } from '#shared/db/policies/governance.ts';
-import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
 import { startedFrame } from '#shared/db/runs/pending-writes.ts';
 import { acceptsWorkOf, phaseMs } from '#shared/db/runs/row.ts';
@@ -39,7 +39,7 @@ type LockedRun = z.infer<typeof lockedRun>;
 
 /** Locks the run for a step that continues it, also from a pause. Null when it does not accept the work. */
 const lockRun = (tx: Tx, { run_id, execution }: ChildStep): Promise<LockedRun | null> =>
-  tx.maybeOne(sql.prepared('children_lock_run', lockedRun)`
+  tx.maybeOne(statement(lockedRun)`
     UPDATE runs SET
       waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
       phase_since = CASE WHEN status = 'running' AND phase_since IS NOT NULL
@@ -107,7 +107,7 @@ const verdictsKept = sql.fragment`
 
 /** Null when this attempt has begun before. A call that waited for approval has no attempt yet. */
 const insertStep = (tx: Tx, step: ChildBeginning, run: LockedRun) =>
-  tx.maybeOne(sql.prepared('children_begin_step', opened)`
+  tx.maybeOne(statement(opened)`
     WITH claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                               input, attempts, policy, ${agentColumns})
@@ -163,7 +163,7 @@ export const readChild = (
   db: Pick<Tx, 'maybeOne'>,
   { run_id, step_key }: Pick<ChildPlace, 'run_id' | 'step_key'>,
 ): Promise<Child | null> =>
-  db.maybeOne(sql.prepared('children_read', childRow)`
+  db.maybeOne(statement(childRow)`
     SELECT c.id, c.status, c.parent_attempt AS attempt, w.name AS workflow_name, c.output, c.error, c.failure,
            c.rehearsal IS NOT NULL AS rehearses
     FROM runs c JOIN workflows w ON w.id = c.workflow_id
@@ -194,7 +194,7 @@ export async function failChildStep(
   return db.transaction(async (tx) => {
     if ((await lockRun(tx, step)) === null) return undefined;
     const final = sql.fragment`(${!retryable} OR errors - forgiven + 1 >= ${maxAttempts}::int)`;
-    const counted = await tx.maybeOne(sql.prepared('children_fail_step', errorRow)`
+    const counted = await tx.maybeOne(statement(errorRow)`
       UPDATE steps SET
         errors = errors + 1, generation = ${step.attempt}, error = ${message}, error_kind = ${kind},
         status = CASE WHEN ${final} THEN 'failed' ELSE 'running' END,
@@ -212,7 +212,7 @@ export async function failChildStep(
 }
 
 const readError = (tx: Tx, { run_id, step_key }: ChildPlace) =>
-  tx.one(sql.prepared('children_read_error', errorRow)`
+  tx.one(statement(errorRow)`
     SELECT status, coalesce(error, 'failed') AS error, errors - forgiven AS tries
     FROM steps WHERE run_id = ${run_id} AND step_key = ${step_key}
   `);
@@ -235,7 +235,7 @@ export async function finishChildStep(
       const at = { runId: step.run_id, stepKey: step.step_key, claim: null };
       await recordStepVerdict(tx, at, verdict);
     }
-    const { rowCount } = await tx.query(sql.prepared('children_finish_step', z.object({}))`
+    const { rowCount } = await tx.query(statement(z.object({}))`
       UPDATE steps SET status = 'success', output = ${JSON.stringify(output)}::json, error = NULL, error_kind = NULL,
         finished_at = clock_timestamp(), attempt_ended_at = NULL
       WHERE run_id = ${step.run_id} AND step_key = ${step.step_key} AND status IN ('running', 'cancelled')
@@ -270,15 +270,12 @@ export async function keepChildStep(
 ): Promise<boolean> {
   const paused = status === 'paused';
   return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared(
-      'children_keep_run',
-      z.object({ epoch: z.number() }),
-    )`
+    const run = await tx.maybeOne(statement(z.object({ epoch: z.number() }))`
       SELECT resumed_count AS epoch FROM runs
       WHERE id = ${step.run_id} AND ${acceptsWorkOf(step.execution)} FOR UPDATE
     `);
     if (run === null) return false;
-    const row = await tx.maybeOne(sql.prepared('children_keep_step', keptRow)`
+    const row = await tx.maybeOne(statement(keptRow)`
       UPDATE steps SET status = 'running', epoch = ${run.epoch}, finished_at = NULL, child_paused = ${paused}
       WHERE run_id = ${step.run_id} AND step_key = ${step.step_key} AND status IN ('running', 'cancelled')
         AND (status = 'cancelled' OR child_paused <> ${paused})

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type Change, changeSchema } from '#shared/contract/data/change.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 import {
-  depthOf,
   ofEntity,
   ofFeed,
   type Page,
@@ -10,7 +9,6 @@ import {
   type PageRequest,
   positionColumns,
   type ReaderScope,
-  scopesName,
   scopesOf,
   type Walk,
   walked,
@@ -42,11 +40,8 @@ export async function listChanges(
   filter: ChangeFilter,
   page: PageRequest,
 ): Promise<Page<Change>> {
-  const { walk, name } = walkOf(scope, filter);
-  const rows = await db.any(sql.prepared(
-    `data_changes_list_${depthOf(page.limit)}${name}`,
-    listedChange,
-  )`
+  const walk = walkOf(scope, filter);
+  const rows = await db.any(statement(listedChange)`
     SELECT ${changeColumns}, ${positionColumns(changedAt)}
     FROM ${walked(walk, page)} e
     ORDER BY e.changed_at DESC, e.seq DESC LIMIT ${page.limit + 1}
@@ -54,22 +49,14 @@ export async function listChanges(
   return pageOf(rows, page);
 }
 
-function walkOf(scope: ReaderScope, filter: ChangeFilter): { walk: Walk; name: string } {
+function walkOf(scope: ReaderScope, filter: ChangeFilter): Walk {
   const { feed_id, entity_id, entity_type, updated_since } = filter;
   const scopes =
     entity_id === undefined ? scopesOf(scope, feed_id) : [ofEntity(scope, entityId, entity_id)];
   const where = [sql.fragment`e.changed_at >= ${updated_since ?? '-infinity'}::timestamptz`];
-  let name = feed_id === undefined ? '' : '_feed';
-  if (entity_id !== undefined) {
-    name += '_entity';
-    if (feed_id !== undefined) where.push(ofFeed(scope, feed_id));
-  }
-  if (entity_type !== undefined) {
-    name += '_type';
-    where.push(sql.fragment`e.entity_type = ${entity_type}`);
-  }
-  const walk: Walk = { table: sql.fragment`data_changes`, clock: changedAt, scopes, where };
-  return { walk, name: `${name}${scopesName(scopes)}` };
+  if (entity_id !== undefined && feed_id !== undefined) where.push(ofFeed(scope, feed_id));
+  if (entity_type !== undefined) where.push(sql.fragment`e.entity_type = ${entity_type}`);
+  return { table: sql.fragment`data_changes`, clock: changedAt, scopes, where };
 }
 
 const named = z.object({ id: z.string(), canonical_name: z.string() });
@@ -81,7 +68,7 @@ export async function namesOfChanged(
   changes: readonly Change[],
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(changes.map(({ entity_id }) => entity_id))];
-  const rows = await db.any(sql.prepared('data_names_of_changed', named)`
+  const rows = await db.any(statement(named)`
     SELECT id, canonical_name FROM data_entities
     WHERE id = ANY(${sql.array(ids, 'text')}) AND workspace_id = ${workspaceId}
   `);
@@ -93,7 +80,7 @@ export async function listChangesOf(
   db: Db,
   of: { workspaceId: string; entityId: string; from: number; to: number },
 ): Promise<Change[]> {
-  const changes = await db.any(sql.prepared('data_changes_of_versions', changeSchema)`
+  const changes = await db.any(statement(changeSchema)`
     SELECT ${changeColumns} FROM data_changes e
     WHERE e.entity_id = ${of.entityId} AND e.workspace_id = ${of.workspaceId}
       AND e.version BETWEEN ${of.from}::int AND ${of.to}::int

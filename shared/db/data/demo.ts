@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { FeedInput } from '#shared/contract/data/feed.ts';
 import type { SourceInput } from '#shared/contract/data/source.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { sql, statement, type Tx } from '#shared/db/pool.ts';
 
 /** Whether a workspace has demo feeds or sources. */
 export async function hasDemoData(tx: Tx, workspaceId: string): Promise<boolean> {
-  return tx.oneFirst(sql.prepared('demo_exists', z.object({ exists: z.boolean() }))`
+  return tx.oneFirst(statement(z.object({ exists: z.boolean() }))`
     SELECT EXISTS (SELECT 1 FROM data_feeds WHERE workspace_id = ${workspaceId} AND is_demo)
         OR EXISTS (SELECT 1 FROM data_sources WHERE workspace_id = ${workspaceId} AND is_demo) AS exists
   `);
@@ -19,7 +19,7 @@ export async function insertDemoSources(
   sources: readonly SourceInput[],
 ): Promise<Map<string, string>> {
   const rows = sources.map((source) => ({ ...source, id: newId('source') }));
-  await tx.query(sql.prepared('demo_insert_sources', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO data_sources (id, workspace_id, is_demo, name, type, jurisdiction, cadence, permission_status,
                               license_status, reliability_score, health, last_success_at)
     SELECT id, ${workspaceId}, true, name, type, jurisdiction, cadence, permission_status, license_status,
@@ -38,7 +38,7 @@ export async function insertDemoFeed(
   feed: FeedInput,
 ): Promise<string> {
   const id = newId('feed');
-  await tx.query(sql.prepared('demo_insert_feed', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO data_feeds (id, workspace_id, is_demo, name, description, status, entity_types, schema, geography,
                             specification)
     VALUES (${id}, ${workspaceId}, true, ${feed.name}, ${feed.description}, ${feed.status},

@@ -8,11 +8,10 @@ import {
 } from '#shared/contract/data/entity.ts';
 import { notFound } from '#shared/errors.ts';
 import type { ListPosition } from '#shared/crypto/data-cursors.ts';
-import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { type Db, type FragmentSqlToken, sql, statement } from '#shared/db/pool.ts';
 import { listChangesOf } from './changes.ts';
 import {
   confidenceClass,
-  depthOf,
   HIGHEST_CONFIDENCE_CLASS,
   ofFeeds,
   ofReader,
@@ -21,7 +20,6 @@ import {
   type PageRequest,
   positionColumns,
   type ReaderScope,
-  scopesName,
   scopesOf,
   type Walk,
   walked,
@@ -70,11 +68,8 @@ export async function listEntities(
   filter: EntityFilter,
   page: PageRequest,
 ): Promise<Page<Entity>> {
-  const { walk, name } = walkOf(scope, filter);
-  const rows = await db.any(sql.prepared(
-    `data_entities_list_${depthOf(page.limit)}${name}`,
-    listedEntity,
-  )`
+  const walk = walkOf(scope, filter);
+  const rows = await db.any(statement(listedEntity)`
     SELECT ${entityColumns}, ${positionColumns(walk.clock)}
     FROM ${walked(walk, page)} e
     ORDER BY e.${walk.clock} DESC, e.seq DESC LIMIT ${page.limit + 1}
@@ -89,11 +84,8 @@ export async function searchEntities(
   filter: EntitySearch,
   page: PageRequest,
 ): Promise<Page<FoundEntity>> {
-  const { walk, name } = walkOf(scope, filter);
-  const rows = await db.any(sql.prepared(
-    `data_found_${depthOf(page.limit)}${name}`,
-    searchedEntity,
-  )`
+  const walk = walkOf(scope, filter);
+  const rows = await db.any(statement(searchedEntity)`
     SELECT ${entityColumns}, e.external_key, ${positionColumns(walk.clock)}
     FROM ${walked(walk, page)} e
     ORDER BY e.${walk.clock} DESC, e.seq DESC LIMIT ${page.limit + 1}
@@ -101,8 +93,8 @@ export async function searchEntities(
   return pageOf(rows, page);
 }
 
-/** The scan of a list, and its name, built from the names of its filters. Each combination is a separate statement. */
-function walkOf(scope: ReaderScope, filter: EntitySearch): { walk: Walk; name: string } {
+/** The scan of a list. Each combination of filters is a separate statement. */
+function walkOf(scope: ReaderScope, filter: EntitySearch): Walk {
   const { feed_id, external_key } = filter;
   const anyFeed = external_key !== undefined && feed_id === undefined;
   const scopes = anyFeed ? [ofFeeds(scope)] : scopesOf(scope, feed_id);
@@ -128,28 +120,8 @@ function walkOf(scope: ReaderScope, filter: EntitySearch): { walk: Walk; name: s
     ...(filter.geography === undefined ? {} : { anyOf: placesOf(filter.geography) }),
   };
   // One record per feed has the key, so it needs no ranges.
-  return {
-    walk: external_key === undefined ? inClasses(walk, filter) : walk,
-    name: `${nameOf(filter)}${scopesName(scopes)}`,
-  };
+  return external_key === undefined ? inClasses(walk, filter) : walk;
 }
-
-/** Short, because the length of prepared statement names is limited. */
-const filterNames = {
-  feed_id: '_feed',
-  external_key: '_key',
-  entity_type: '_type',
-  geography: '_place',
-  confidence_min: '_sure',
-  updated_since: '_updated',
-  created_since: '_created',
-} satisfies Record<keyof EntitySearch, string>;
-
-const nameOf = (filter: EntitySearch): string =>
-  Object.entries(filterNames)
-    .filter(([key]) => filter[key as keyof EntitySearch] !== undefined)
-    .map(([, name]) => name)
-    .join('');
 
 const placesOf = (place: string): FragmentSqlToken[] => [
   sql.fragment`e.city = lower(${place})`,
@@ -196,7 +168,7 @@ const olderThanAge = (createdSince: string): FragmentSqlToken => sql.fragment`
 
 /** Throws AppError `not_found`. */
 export async function readEntity(db: Db, scope: ReaderScope, entityId: string): Promise<Entity> {
-  const entity = await db.maybeOne(sql.prepared('data_entities_read', entitySchema)`
+  const entity = await db.maybeOne(statement(entitySchema)`
     SELECT ${entityColumns} FROM data_entities e WHERE e.id = ${entityId} AND ${ofReader(scope)}
   `);
   if (entity === null) throw notFound('Entity');
@@ -218,7 +190,7 @@ export async function listVersions(
   page: PageRequest,
 ): Promise<Page<EntityVersion>> {
   const below = page.after === undefined ? AFTER_ALL : Number(page.after.tie);
-  const versions = await db.any(sql.prepared('data_entities_versions', listedVersion)`
+  const versions = await db.any(statement(listedVersion)`
     SELECT v.version, v.changed_at, v.attributes, v.changed, 0 AS at, v.version AS tie
     FROM data_entity_versions v
     JOIN data_entities e ON e.id = v.entity_id AND e.workspace_id = v.workspace_id

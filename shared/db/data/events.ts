@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { type IntelligenceEvent, intelligenceEventSchema } from '#shared/contract/data/event.ts';
 import { notFound } from '#shared/errors.ts';
-import { type Db, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, sql, statement, type Tx } from '#shared/db/pool.ts';
 import {
   confidenceClass,
-  depthOf,
   HIGHEST_CONFIDENCE_CLASS,
   ofEntity,
   ofFeed,
@@ -15,7 +14,6 @@ import {
   positionColumns,
   type ReaderScope,
   type RecordScope,
-  scopesName,
   scopesOf,
   type Walk,
   walked,
@@ -49,11 +47,8 @@ export async function listEvents(
   filter: EventFilter,
   page: PageRequest,
 ): Promise<Page<IntelligenceEvent>> {
-  const { walk, name } = walkOf(scope, filter);
-  const rows = await db.any(sql.prepared(
-    `data_events_list_${depthOf(page.limit)}${name}`,
-    listedEvent,
-  )`
+  const walk = walkOf(scope, filter);
+  const rows = await db.any(statement(listedEvent)`
     SELECT ${eventColumns}, ${positionColumns(detected)}
     FROM ${walked(walk, page)} e
     ORDER BY e.detected_at DESC, e.seq DESC LIMIT ${page.limit + 1}
@@ -61,7 +56,7 @@ export async function listEvents(
   return pageOf(rows, page);
 }
 
-function walkOf(scope: ReaderScope, filter: EventFilter): { walk: Walk; name: string } {
+function walkOf(scope: ReaderScope, filter: EventFilter): Walk {
   const { feed_id, entity_id, event_type, confidence_min, created_since } = filter;
   const scopes =
     entity_id === undefined
@@ -71,8 +66,7 @@ function walkOf(scope: ReaderScope, filter: EventFilter): { walk: Walk; name: st
   if (entity_id !== undefined && feed_id !== undefined) where.push(ofFeed(scope, feed_id));
   if (event_type !== undefined) where.push(sql.fragment`e.event_type = ${event_type}`);
   const walk: Walk = { table: sql.fragment`data_events`, clock: detected, scopes, where };
-  const name = `${nameOf(filter)}${scopesName(scopes)}`;
-  if (confidence_min === undefined) return { walk, name };
+  if (confidence_min === undefined) return walk;
   where.push(sql.fragment`e.confidence >= ${confidence_min}::float8`);
   // With feed and type, or for one record, their index is read and the confidence is checked row by row.
   if (entity_id === undefined && (feed_id === undefined || event_type === undefined)) {
@@ -82,22 +76,8 @@ function walkOf(scope: ReaderScope, filter: EventFilter): { walk: Walk; name: st
       to: HIGHEST_CONFIDENCE_CLASS,
     };
   }
-  return { walk, name };
+  return walk;
 }
-
-/** Short, because the length of prepared statement names is limited. All statements filter by time. */
-const filterNames = [
-  ['feed_id', '_feed'],
-  ['entity_id', '_entity'],
-  ['event_type', '_type'],
-  ['confidence_min', '_sure'],
-] as const;
-
-const nameOf = (filter: EventFilter): string =>
-  filterNames
-    .filter(([key]) => filter[key] !== undefined)
-    .map(([, name]) => name)
-    .join('');
 
 /** Throws AppError `not_found`. */
 export async function readEvent(
@@ -105,7 +85,7 @@ export async function readEvent(
   scope: ReaderScope,
   eventId: string,
 ): Promise<IntelligenceEvent> {
-  const event = await db.maybeOne(sql.prepared('data_events_read', intelligenceEventSchema)`
+  const event = await db.maybeOne(statement(intelligenceEventSchema)`
     SELECT ${eventColumns} FROM data_events e WHERE e.id = ${eventId} AND ${ofReader(scope)}
   `);
   if (event === null) throw notFound('Event');
@@ -125,7 +105,7 @@ export async function markDelivered(
 ): Promise<IntelligenceEvent[]> {
   const fresh = events.filter((event) => event.delivered_at === null).map((event) => event.id);
   if (fresh.length === 0) return [...events];
-  const marked = await tx.any(sql.prepared('data_events_mark_delivered', deliveredRow)`
+  const marked = await tx.any(statement(deliveredRow)`
     WITH fresh AS MATERIALIZED (
       SELECT e.id FROM data_events e
       WHERE e.id = ANY (${sql.array(fresh, 'text')}) AND e.workspace_id = ${workspaceId} AND e.is_demo = ${isDemo}

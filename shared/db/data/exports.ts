@@ -3,7 +3,14 @@ import { entitySchema } from '#shared/contract/data/entity.ts';
 import { intelligenceEventSchema } from '#shared/contract/data/event.ts';
 import { type ExportKind, MAX_EXPORT_ROWS } from '#shared/contract/data/export.ts';
 import { notFound } from '#shared/errors.ts';
-import { type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import {
+  type FragmentSqlToken,
+  inSnapshot,
+  type Pool,
+  sql,
+  statement,
+  type Tx,
+} from '#shared/db/pool.ts';
 import { ofScope, type RecordScope, scopesOf, walkedFar } from './lists.ts';
 
 /** Rows in memory at a time. */
@@ -58,7 +65,7 @@ export async function withExportSet<Done>(
 }
 
 async function requireFeed(tx: Tx, scope: RecordScope, feedId: string): Promise<void> {
-  const exists = await tx.oneFirst(sql.prepared('data_exports_feed', found)`
+  const exists = await tx.oneFirst(statement(found)`
     SELECT EXISTS (SELECT FROM data_feeds f WHERE f.id = ${feedId} AND f.workspace_id = ${scope.workspaceId}
                    AND f.is_demo = ${scope.isDemo}) AS exists
   `);
@@ -77,8 +84,7 @@ async function keysOf(
   { kind, feedId }: { kind: ExportKind; feedId?: string | undefined },
 ): Promise<readonly string[]> {
   const scopes = scopesOf(scope, feedId);
-  const name = `data_exports_keys_${kind}${feedId === undefined ? '' : '_feed_id'}`;
-  return tx.anyFirst(sql.prepared(name, idRow)`
+  return tx.anyFirst(statement(idRow)`
     SELECT e.id FROM ${walkedFar({ ...kinds[kind], scopes, where: [] })} e
     ORDER BY e.${kinds[kind].clock} DESC, e.seq DESC
   `);
@@ -97,7 +103,7 @@ async function* batchesOf(
   );
   for (let start = 0; start < ids.length; start += BATCH) {
     const batch = sql.array(ids.slice(start, start + BATCH), 'text');
-    yield await tx.any(sql.prepared(`data_exports_${kind}_${json}`, exportRow)`
+    yield await tx.any(statement(exportRow)`
       SELECT ${columns} FROM ${table} e WHERE e.id = ANY (${batch}) AND ${ofScope(scope)}
       ORDER BY e.${clock} DESC, e.seq DESC
     `);

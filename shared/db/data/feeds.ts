@@ -14,7 +14,7 @@ import { etagOf } from '#shared/crypto/etags.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
-import { type Db, type Pool, sql } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement } from '#shared/db/pool.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 import { lockForWrite } from './write-lock.ts';
@@ -68,7 +68,7 @@ export async function listFeeds(
   of: { workspaceId: string; isDemo?: boolean; name?: string | undefined; archived: boolean },
   page?: OffsetPage,
 ): Promise<readonly Feed[]> {
-  return db.any(sql.prepared('data_feeds_list', feedRow)`
+  return db.any(statement(feedRow)`
     SELECT ${feedColumns} FROM data_feeds
     WHERE workspace_id = ${of.workspaceId}
       AND (${of.isDemo ?? null}::boolean IS NULL OR is_demo = ${of.isDemo ?? null})
@@ -83,7 +83,7 @@ export async function readFeed(
   db: Db,
   of: { workspaceId: string; isDemo?: boolean; feedId: string },
 ): Promise<FeedDetail> {
-  const feed = await db.maybeOne(sql.prepared('data_feeds_read', feedDetailRow)`
+  const feed = await db.maybeOne(statement(feedDetailRow)`
     SELECT ${feedColumns}, specification FROM data_feeds
     WHERE id = ${of.feedId} AND workspace_id = ${of.workspaceId}
       AND (${of.isDemo ?? null}::boolean IS NULL OR is_demo = ${of.isDemo ?? null})
@@ -98,7 +98,7 @@ export async function createFeed(db: Pool, actor: Actor, input: FeedInput): Prom
   return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'feeds');
     await lockForWrite(tx, workspaceId);
-    const feed = await tx.one(sql.prepared('data_feeds_insert', feedDetailRow)`
+    const feed = await tx.one(statement(feedDetailRow)`
       INSERT INTO data_feeds (id, workspace_id, is_demo, name, description, status, entity_types, schema, geography,
                               specification, created_by)
       VALUES (${newId('feed')}, ${workspaceId}, ${input.is_demo}, ${input.name}, ${input.description}, ${input.status},
@@ -123,7 +123,7 @@ export async function updateFeed(
 ): Promise<FeedDetail> {
   const { workspaceId } = actor;
   return db.transaction(async (tx) => {
-    const before = await tx.maybeOne(sql.prepared('data_feeds_lock', feedDetailRow)`
+    const before = await tx.maybeOne(statement(feedDetailRow)`
       SELECT ${feedColumns}, specification FROM data_feeds
       WHERE id = ${feedId} AND workspace_id = ${workspaceId} FOR NO KEY UPDATE
     `);
@@ -133,7 +133,7 @@ export async function updateFeed(
       (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
     );
     if (changed.length === 0) return before;
-    const feed = await tx.one(sql.prepared('data_feeds_update', feedDetailRow)`
+    const feed = await tx.one(statement(feedDetailRow)`
       UPDATE data_feeds
       SET name = ${after.name}, description = ${after.description}, status = ${after.status},
           entity_types = ${sql.array(after.entity_types, 'text')}, schema = ${JSON.stringify(after.schema)}::json,
@@ -173,7 +173,7 @@ export async function deleteFeed(db: Pool, actor: Actor, feedId: string): Promis
   while ((await deleteRecords(db, workspaceId, feedId)) === DELETED_AT_ONCE);
   await db.transaction(async (tx) => {
     await lockForWrite(tx, workspaceId);
-    const feed = await tx.maybeOne(sql.prepared('data_feeds_delete', feedRow)`
+    const feed = await tx.maybeOne(statement(feedRow)`
       DELETE FROM data_feeds WHERE id = ${feedId} AND workspace_id = ${workspaceId}
       RETURNING ${feedColumns}
     `);
@@ -185,7 +185,7 @@ export async function deleteFeed(db: Pool, actor: Actor, feedId: string): Promis
 const deleteRecords = async (db: Pool, workspaceId: string, feedId: string): Promise<number> =>
   db.transaction(async (tx) => {
     await lockForWrite(tx, workspaceId);
-    const { rowCount } = await tx.query(sql.prepared('data_feeds_delete_records', z.object({}))`
+    const { rowCount } = await tx.query(statement(z.object({}))`
       DELETE FROM data_entities WHERE id IN (
         SELECT id FROM data_entities WHERE feed_id = ${feedId} AND workspace_id = ${workspaceId}
         LIMIT ${DELETED_AT_ONCE}

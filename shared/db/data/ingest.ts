@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonObject } from '#shared/contract/common.ts';
 import { conflict, notFound } from '#shared/errors.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { sql, statement, type Tx } from '#shared/db/pool.ts';
 import {
   type BatchFeed,
   type BatchOutcome,
@@ -58,7 +58,7 @@ const feedRow = z.object({
  * plan per batch that uses the indexes.
  */
 async function readBatchFeed(tx: Tx, target: IngestTarget): Promise<BatchFeed> {
-  const feed = await tx.maybeOne(sql.prepared('data_ingest_feed', feedRow)`
+  const feed = await tx.maybeOne(statement(feedRow)`
     SELECT id, is_demo, status, entity_types,
            set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
            set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
@@ -93,7 +93,7 @@ async function findEntities(
       hashes.set(record.external_key, contentHash(entityContent(record)));
     }
   }
-  return tx.any(sql.prepared('data_ingest_entities', knownEntity)`
+  return tx.any(statement(knownEntity)`
     SELECT e.external_key, e.id, e.entity_type, e.version, encode(e.content_hash, 'hex') AS hash,
            CASE WHEN k.hash NOT IN ('', encode(e.content_hash, 'hex')) THEN jsonb_build_object(
              'entity_type', e.entity_type, 'canonical_name', e.canonical_name, 'aliases', e.aliases,
@@ -126,7 +126,7 @@ async function findEvents(
     record.type === 'event' ? [record.external_key] : [],
   );
   if (keys.length === 0) return [];
-  return tx.any(sql.prepared('data_ingest_events', knownEvent)`
+  return tx.any(statement(knownEvent)`
     SELECT v.external_key, v.id, encode(v.content_hash, 'hex') AS hash, v.verification_status
     FROM (SELECT DISTINCT unnest(${sql.array(keys, 'text')})) AS k(external_key)
     CROSS JOIN LATERAL (
@@ -145,7 +145,7 @@ interface Place extends IngestTarget {
 /** The newest state of each entity, all its new versions, and their changes, in one statement. */
 async function writeEntities(tx: Tx, place: Place, plan: BatchPlan): Promise<void> {
   const { workspaceId, feedId, isDemo, stamp } = place;
-  await tx.query(sql.prepared('data_ingest_write_entities', z.object({}))`
+  await tx.query(statement(z.object({}))`
     WITH written AS MATERIALIZED (
       SELECT row_number() OVER () AS n, r.*
       FROM json_to_recordset(${JSON.stringify(plan.entities)}::json) AS r(
@@ -199,7 +199,7 @@ async function writeEntities(tx: Tx, place: Place, plan: BatchPlan): Promise<voi
 
 async function writeEvents(tx: Tx, place: Place, plan: BatchPlan): Promise<void> {
   const { workspaceId, feedId, isDemo, stamp } = place;
-  await tx.query(sql.prepared('data_ingest_write_events', z.object({}))`
+  await tx.query(statement(z.object({}))`
     WITH written AS MATERIALIZED (
       SELECT row_number() OVER () AS n, r.*
       FROM json_to_recordset(${JSON.stringify(plan.events)}::json) AS r(
@@ -227,7 +227,7 @@ async function writeEvents(tx: Tx, place: Place, plan: BatchPlan): Promise<void>
 
 async function noteFreshness(tx: Tx, place: Place, plan: BatchPlan): Promise<void> {
   const hasNews = plan.entities.length > 0 || plan.events.length > 0;
-  await tx.query(sql.prepared('data_ingest_freshness', z.object({}))`
+  await tx.query(statement(z.object({}))`
     UPDATE data_feeds
     SET last_checked_at = ${place.stamp}::timestamptz,
         last_event_at = CASE WHEN ${hasNews} THEN ${place.stamp}::timestamptz ELSE last_event_at END

@@ -13,7 +13,7 @@ import { withEtag } from '#shared/crypto/etags.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 
 const keyRow = dataKeySchema
@@ -30,7 +30,7 @@ export async function listDataKeys(
   db: Db,
   page: OffsetPage & { workspaceId: string },
 ): Promise<readonly DataKey[]> {
-  return db.any(sql.prepared('data_keys_list', keyRow)`
+  return db.any(statement(keyRow)`
     SELECT ${keyColumns} FROM data_keys WHERE workspace_id = ${page.workspaceId}
     ORDER BY created_at DESC, id DESC ${offsetClause(page)}
   `);
@@ -41,7 +41,7 @@ export async function readDataKey(
   db: Db,
   { workspaceId, keyId }: { workspaceId: string; keyId: string },
 ): Promise<DataKey> {
-  const key = await db.maybeOne(sql.prepared('data_keys_read', keyRow)`
+  const key = await db.maybeOne(statement(keyRow)`
     SELECT ${keyColumns} FROM data_keys WHERE id = ${keyId} AND workspace_id = ${workspaceId}
   `);
   if (key === null) throw notFound('API key');
@@ -60,7 +60,7 @@ export async function createDataKey(
   const { secret, prefix, hash } = newApiKeySecret(dataKeyPrefixes[input.mode]);
   return db.transaction(async (tx) => {
     await requireRoom(tx, actor.workspaceId, 'dataKeys');
-    const key = await tx.one(sql.prepared('data_keys_insert', keyRow)`
+    const key = await tx.one(statement(keyRow)`
       INSERT INTO data_keys (id, workspace_id, name, mode, prefix, hash, scopes, expires_at, ip_allowlist,
                              monthly_request_allowance, monthly_credit_allowance, created_by)
       VALUES (${newId('dataKey')}, ${actor.workspaceId}, ${input.name}, ${input.mode}, ${prefix}, ${sql.binary(hash)},
@@ -79,7 +79,7 @@ export async function revokeDataKey(db: Pool, actor: Actor, keyId: string): Prom
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
     const key = await readDataKey(tx, { workspaceId, keyId });
-    const { rowCount } = await tx.query(sql.prepared('data_keys_revoke', z.object({}))`
+    const { rowCount } = await tx.query(statement(z.object({}))`
       UPDATE data_keys SET revoked_at = now()
       WHERE id = ${keyId} AND workspace_id = ${workspaceId} AND revoked_at IS NULL
     `);

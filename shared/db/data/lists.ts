@@ -45,8 +45,6 @@ export interface Walk {
  * that shows whether there is a next page.
  */
 const depths = { short: sql.fragment`26`, long: sql.fragment`101` };
-type Depth = keyof typeof depths;
-export const depthOf = (limit: number): Depth => (limit <= 25 ? 'short' : 'long');
 const longest = sql.fragment`10001`;
 
 /** Greater than any position. */
@@ -58,7 +56,7 @@ const BEGINNING = { at: 'infinity', seq: '9223372036854775807' };
  * number of parts, never on the number of matching rows.
  */
 export function walked(walk: Walk, page: PageRequest): FragmentSqlToken {
-  return walkedTo(depths[depthOf(page.limit)], walk, page.after);
+  return walkedTo(page.limit <= 25 ? depths.short : depths.long, walk, page.after);
 }
 
 /** The same, up to the size of an export. */
@@ -158,10 +156,6 @@ export function scopesOf(scope: ReaderScope, feedId: string | undefined): Fragme
   const modes = isDemo === undefined ? [false, true] : [isDemo];
   return modes.map((each) => ofScope({ workspaceId, isDemo: each }));
 }
-
-/** Suffix for the name of a statement with these conditions. */
-export const scopesName = (scopes: readonly FragmentSqlToken[]): string =>
-  scopes.length === 1 ? '' : '_both';
 
 /** Condition for a row that is looked up by its id. */
 export const ofReader = ({ workspaceId, isDemo }: ReaderScope): FragmentSqlToken =>

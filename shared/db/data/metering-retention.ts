@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { thisMonth } from '#shared/db/month.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 
 /** A year and a month, for comparisons with the previous year and for disputes. */
 const CHARGES_KEPT_DAYS = 400;
@@ -11,7 +11,7 @@ const BATCH = 2_000;
 /** Deletes a batch of a workspace's expired charges and months. Returns how many rows. */
 export async function deleteExpiredMetering(db: Db, workspaceId: string): Promise<number> {
   const row = z.object({ removed: z.number() });
-  return db.oneFirst(sql.prepared('data_delete_metering', row)`
+  return db.oneFirst(statement(row)`
     WITH charges AS (
       DELETE FROM data_charges WHERE seq IN (
         SELECT seq FROM data_charges

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type PlanName, planNames, plans } from '#shared/people/plans.ts';
 import { noteTransaction, transactionId } from '#shared/db/commit-outcome.ts';
 import { thisMonth } from '#shared/db/month.ts';
-import { type Db, type Pool, refusalOf, sql, syncCommit } from '#shared/db/pool.ts';
+import { type Db, type Pool, refusalOf, sql, statement, syncCommit } from '#shared/db/pool.ts';
 
 /** `limit` null: unlimited. Requests that were refused because of an exhausted allowance count as used. */
 export interface Allowance {
@@ -63,7 +63,7 @@ export async function admitRequests(
   hash: Buffer,
   count: number,
 ): Promise<readonly AdmittedKey[]> {
-  const statement = sql.prepared('data_admit', admittedRow)`
+  const admission = statement(admittedRow)`
     WITH held AS MATERIALIZED (
       SELECT id, name, workspace_id, mode = 'test' AS is_demo, ${thisMonth} AS month
       FROM data_keys
@@ -87,7 +87,7 @@ export async function admitRequests(
     FROM held h, plan_month p, key_month k, data_key_now(k.key_id) n
     WHERE CASE WHEN n.usable THEN true ELSE refuse('key', '{}') END
   `;
-  const row = await db.maybeOne(statement).catch((error: unknown) => {
+  const row = await db.maybeOne(admission).catch((error: unknown) => {
     if (refusalOf(error)?.reason !== 'key') throw error;
     return null;
   });
@@ -193,7 +193,7 @@ export async function takeCredits(
     request_id: requestId,
     ...cost,
   }));
-  const rows = await db.any(sql.prepared('data_take_credits', chargedRow)`
+  const rows = await db.any(statement(chargedRow)`
     WITH RECURSIVE cost AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(costs)}::json)
         AS c (n int, request_id text, operation text, credits int, records int)
@@ -271,11 +271,11 @@ export async function findTaken(
   batch: ChargeBatch,
 ): Promise<readonly Charged[] | null> {
   return db.transaction(async (tx) => {
-    await tx.query(sql.prepared('data_wait_for_charges', z.object({}))`
+    await tx.query(statement(z.object({}))`
       SELECT FROM data_months
       WHERE workspace_id = ${payer.workspaceId} AND month = ${payer.month}::date FOR NO KEY UPDATE
     `);
-    const accounts = await tx.maybeOne(sql.prepared('data_read_accounts', accountsRow)`
+    const accounts = await tx.maybeOne(statement(accountsRow)`
       SELECT s.plan, m.credits AS plan_used, (${creditsPerMonth}::json ->> s.plan)::bigint AS plan_limit,
              km.credits AS key_used, k.monthly_credit_allowance AS key_limit
       FROM data_months m
@@ -284,7 +284,7 @@ export async function findTaken(
       JOIN data_keys k ON k.id = km.key_id
       WHERE m.workspace_id = ${payer.workspaceId} AND m.month = ${payer.month}::date
     `);
-    const found = await tx.any(sql.prepared('data_find_charges', ledgerRow)`
+    const found = await tx.any(statement(ledgerRow)`
       SELECT request_id, operation, credits, records ${batchRows(payer, batch)} ORDER BY seq
     `);
     if (accounts === null || found.length === 0) return null;

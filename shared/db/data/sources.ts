@@ -14,7 +14,7 @@ import { withEtag } from '#shared/crypto/etags.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { thisMonth } from '#shared/db/month.ts';
 import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 import { lockForWrite } from './write-lock.ts';
@@ -71,7 +71,7 @@ export async function listSources(
   of: { workspaceId: string; isDemo?: boolean },
   page?: OffsetPage,
 ): Promise<readonly SourceDetail[]> {
-  return db.any(sql.prepared('data_sources_list', sourceRow)`
+  return db.any(statement(sourceRow)`
     SELECT ${sourceColumns} FROM data_sources s
     WHERE workspace_id = ${of.workspaceId}
       AND (${of.isDemo ?? null}::boolean IS NULL OR is_demo = ${of.isDemo ?? null})
@@ -84,7 +84,7 @@ export async function readSource(
   db: Db,
   of: { workspaceId: string; sourceId: string },
 ): Promise<SourceDetail> {
-  const source = await db.maybeOne(sql.prepared('data_sources_read', sourceRow)`
+  const source = await db.maybeOne(statement(sourceRow)`
     SELECT ${sourceColumns} FROM data_sources s
     WHERE id = ${of.sourceId} AND workspace_id = ${of.workspaceId}
   `);
@@ -102,7 +102,7 @@ export async function createSource(
   return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'sources');
     await lockForWrite(tx, workspaceId);
-    const source = await tx.one(sql.prepared('data_sources_insert', sourceRow)`
+    const source = await tx.one(statement(sourceRow)`
       INSERT INTO data_sources AS s (id, workspace_id, is_demo, name, type, jurisdiction, cadence, permission_status,
                                      license_status, reliability_score, created_by)
       VALUES (${newId('source')}, ${workspaceId}, ${input.is_demo}, ${input.name}, ${input.type},
@@ -124,7 +124,7 @@ export async function updateSource(
 ): Promise<SourceDetail> {
   const { workspaceId } = actor;
   return db.transaction(async (tx) => {
-    const before = await tx.maybeOne(sql.prepared('data_sources_lock', sourceRow)`
+    const before = await tx.maybeOne(statement(sourceRow)`
       SELECT ${sourceColumns} FROM data_sources s
       WHERE id = ${sourceId} AND workspace_id = ${workspaceId} FOR NO KEY UPDATE
     `);
@@ -132,7 +132,7 @@ export async function updateSource(
     const after = { ...before, ...update };
     const changed = WRITABLE.filter((field) => before[field] !== after[field]);
     if (changed.length === 0) return before;
-    const source = await tx.one(sql.prepared('data_sources_update', sourceRow)`
+    const source = await tx.one(statement(sourceRow)`
       UPDATE data_sources s
       SET name = ${after.name}, type = ${after.type}, jurisdiction = ${after.jurisdiction}, cadence = ${after.cadence},
           permission_status = ${after.permission_status}, license_status = ${after.license_status},
@@ -158,7 +158,7 @@ const WRITABLE = [
 /** Deletes a source; its records stay. Throws AppError `not_found`. */
 export async function deleteSource(db: Pool, actor: Actor, sourceId: string): Promise<void> {
   await db.transaction(async (tx) => {
-    const source = await tx.maybeOne(sql.prepared('data_sources_delete', sourceRow)`
+    const source = await tx.maybeOne(statement(sourceRow)`
       DELETE FROM data_sources s WHERE id = ${sourceId} AND workspace_id = ${actor.workspaceId}
       RETURNING ${sourceColumns}
     `);
@@ -187,7 +187,7 @@ const checkedRow = sourceFields
 export async function reportSource(tx: Tx, check: SourceCheck): Promise<SourceDetail> {
   const { workspaceId, ok } = check;
   const reportKey = check.reportKey ?? null;
-  const checked = await tx.maybeOne(sql.prepared('data_sources_report', checkedRow)`
+  const checked = await tx.maybeOne(statement(checkedRow)`
     WITH named AS MATERIALIZED (
       SELECT id FROM data_sources
       WHERE workspace_id = ${workspaceId} AND (id = ${check.source} OR name = ${check.source})

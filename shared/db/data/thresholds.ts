@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Pool, sql } from '#shared/db/pool.ts';
+import { type Pool, sql, statement } from '#shared/db/pool.ts';
 import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 
 export interface ReachedThresholds {
@@ -17,10 +17,7 @@ export interface ReachedThresholds {
 export async function recordThresholds(db: Pool, reached: ReachedThresholds): Promise<void> {
   const { workspaceId, month, meter, used, limit, percents } = reached;
   await db.transaction(async (tx) => {
-    const unrecorded = await tx.anyFirst(sql.prepared(
-      'data_thresholds_insert',
-      z.object({ percent: z.number() }),
-    )`
+    const unrecorded = await tx.anyFirst(statement(z.object({ percent: z.number() }))`
       INSERT INTO data_thresholds (workspace_id, month, meter, allowance, percent)
       SELECT ${workspaceId}, ${month}::date, ${meter}, ${limit}::bigint, percent
       FROM unnest(${sql.array([...percents], 'int4')}) AS percent ORDER BY percent

@@ -4,7 +4,7 @@ import type { DataUsage, WorkspaceDataUsage } from '#shared/contract/data/usage.
 import { notFound } from '#shared/errors.ts';
 import { planNames, plans } from '#shared/people/plans.ts';
 import { thisMonth } from '#shared/db/month.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 const KEYS_SHOWN = 200;
 
@@ -44,7 +44,7 @@ export async function readDataUsage(
   { workspaceId, keyId }: { workspaceId: string; keyId: string },
 ): Promise<DataUsage> {
   const row = z.object({ ...monthRow.shape, key: z.object(usedByKey) });
-  const usage = await db.maybeOne(sql.prepared('data_usage_of_key', row)`
+  const usage = await db.maybeOne(statement(row)`
     SELECT ${monthColumns},
            json_build_object('id', k.id, 'name', k.name, 'request_limit', k.monthly_request_allowance,
              'credit_limit', k.monthly_credit_allowance, 'requests', coalesce(u.requests, 0),
@@ -65,10 +65,10 @@ export async function readWorkspaceDataUsage(
   db: Db,
   { workspaceId }: { workspaceId: string },
 ): Promise<WorkspaceDataUsage> {
-  const month = await db.one(sql.prepared('data_usage_month', monthRow)`
+  const month = await db.one(statement(monthRow)`
     SELECT ${monthColumns} FROM ${monthOf} WHERE w.id = ${workspaceId}
   `);
-  const keys = await db.any(sql.prepared('data_usage_keys', keyRow)`
+  const keys = await db.any(statement(keyRow)`
     SELECT k.id, k.name, k.mode, u.requests, u.credits, u.records,
            k.monthly_request_allowance AS request_limit, k.monthly_credit_allowance AS credit_limit
     FROM data_key_months u JOIN data_keys k ON k.id = u.key_id

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { statement, type Tx } from '#shared/db/pool.ts';
 
 /**
  * Serializes the writers of a workspace's records: waits for the current one, and blocks others until the commit.
@@ -7,7 +7,7 @@ import { sql, type Tx } from '#shared/db/pool.ts';
  * API. So later commits have later timestamps, and readers who continue from a timestamp miss nothing.
  */
 export async function lockForWrite(tx: Tx, workspaceId: string): Promise<string> {
-  return tx.oneFirst(sql.prepared('data_lock_for_write', z.object({ stamp: z.string() }))`
+  return tx.oneFirst(statement(z.object({ stamp: z.string() }))`
     INSERT INTO data_turns AS t (workspace_id, stamp)
     VALUES (${workspaceId}, date_trunc('milliseconds', clock_timestamp()))
     ON CONFLICT (workspace_id) DO UPDATE

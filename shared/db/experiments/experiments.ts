@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EvaluationCheck } from '#shared/contract/workflows/graph.ts';
 import { rehearsalFields, rehearsalSchema } from '#shared/contract/forks/fork.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { type Db, jsonOrNull, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, jsonOrNull, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /** An experiment is a job (`shared/db/jobs`) with the same id, a candidate, and the runs to rehearse. */
@@ -42,7 +42,7 @@ export interface NewExperiment {
 /** The job must have been inserted. The checks are those that the workflow has now. */
 export async function insertExperiment(tx: Tx, experiment: NewExperiment): Promise<void> {
   const { id, workflowId, content, rules } = experiment;
-  await tx.query(sql.prepared('experiments_insert', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO experiments (id, workspace_id, workflow_id, version, graph, input_schema, content_digest, checks, rules,
                              budget_micros)
     SELECT ${id}, ${experiment.workspaceId}, w.id, ${experiment.version}::int, ${jsonOrNull(content.graph)},
@@ -50,7 +50,7 @@ export async function insertExperiment(tx: Tx, experiment: NewExperiment): Promi
            ${experiment.budgetMicros}::bigint
     FROM workflows w WHERE w.id = ${workflowId} AND w.workspace_id = ${experiment.workspaceId}
   `);
-  await tx.query(sql.prepared('experiments_insert_runs', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO experiment_runs (experiment_id, n, run_id)
     SELECT ${id}, n, run_id
     FROM unnest(${sql.array([...experiment.runIds], 'text')}) WITH ORDINALITY AS t (run_id, n)
@@ -59,7 +59,7 @@ export async function insertExperiment(tx: Tx, experiment: NewExperiment): Promi
 
 /** Null when it was deleted, as with its workflow. What it has spent is read only under a budget. */
 export const findExperiment = (db: Db, id: string): Promise<StoredExperiment | null> =>
-  db.maybeOne(sql.prepared('experiments_find', candidateRow)`
+  db.maybeOne(statement(candidateRow)`
     SELECT e.workflow_id, e.version, e.graph, e.input_schema, e.checks, e.rules, e.budget_micros,
            CASE WHEN e.budget_micros IS NULL THEN 0 ELSE ${spentMicros} END AS spent_micros,
            j.created_by, j.created_by_name
@@ -68,12 +68,12 @@ export const findExperiment = (db: Db, id: string): Promise<StoredExperiment | n
 
 /** How many runs it rehearses. */
 export const countExperimentRuns = (db: Db, id: string): Promise<number> =>
-  db.oneFirst(sql.prepared('experiments_count_runs', z.object({ n: z.number() }))`
+  db.oneFirst(statement(z.object({ n: z.number() }))`
     SELECT count(*) AS n FROM experiment_runs WHERE experiment_id = ${id}
   `);
 
 export const readWorkflowOf = (db: Db, id: string): Promise<string> =>
-  db.oneFirst(sql.prepared('experiments_workflow_of', z.object({ workflow_id: z.string() }))`
+  db.oneFirst(statement(z.object({ workflow_id: z.string() }))`
     SELECT workflow_id FROM experiments WHERE id = ${id}
   `);
 
@@ -90,7 +90,7 @@ export const openRuns = (
   db: Db,
   { id, limit }: { id: string; limit: number },
 ): Promise<readonly OpenRun[]> =>
-  db.any(sql.prepared('experiments_open_runs', openRow)`
+  db.any(statement(openRow)`
     SELECT o.n, o.run_id, r.id AS rehearsal_run_id, r.status
     FROM (SELECT n, run_id FROM experiment_runs
           WHERE experiment_id = ${id} AND outcome IS NULL ORDER BY n LIMIT ${limit}::int) AS o
@@ -103,13 +103,13 @@ export const openRehearsals = (
   db: Db,
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<readonly string[]> =>
-  db.anyFirst(sql.prepared('experiments_open_rehearsals', z.object({ id: z.string() }))`
+  db.anyFirst(statement(z.object({ id: z.string() }))`
     SELECT id FROM runs
     WHERE experiment_id = ${id} AND workspace_id = ${workspaceId} AND status IN ('pending', 'running', 'paused')
   `);
 
 /** The rehearsals of an experiment that wait for a decision. */
 export const waitingRehearsals = (db: Db, id: string): Promise<readonly string[]> =>
-  db.anyFirst(sql.prepared('experiments_waiting_rehearsals', z.object({ id: z.string() }))`
+  db.anyFirst(statement(z.object({ id: z.string() }))`
     SELECT id FROM runs WHERE experiment_id = ${id} AND status = 'paused'
   `);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '#shared/json.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 import { startsRun } from '#shared/db/steps/step-records.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
@@ -50,7 +50,7 @@ const childMicros = sql.fragment`
 
 /** The runs among these that have ended, with recorded cost and duration for the steps that they reuse. */
 export const readFinishedRuns = (db: Db, ids: readonly string[]): Promise<readonly FinishedRun[]> =>
-  db.any(sql.prepared('experiments_finished_runs', endedRow)`
+  db.any(statement(endedRow)`
     SELECT r.id, r.status, r.output, r.state, r.error, r.failure, r.active_ms,
            f.micros, f.ms
     FROM runs r CROSS JOIN LATERAL (

@@ -4,7 +4,7 @@ import { jobStatuses } from '#shared/contract/jobs/job.ts';
 import { notFound } from '#shared/errors.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { decodeCursor, pageOf } from '#shared/db/cursor.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 import { spentMicros } from './experiments.ts';
 import { summaryJson, summaryShape, toExperimentSummary } from './results.ts';
 
@@ -50,7 +50,7 @@ export async function readExperiment(
   db: Db,
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<ListedExperiment> {
-  const row = await db.maybeOne(sql.prepared('experiments_read', listedRow)`
+  const row = await db.maybeOne(statement(listedRow)`
     SELECT ${listedColumns} FROM experiments e JOIN background_jobs j ON j.id = e.id
     WHERE e.id = ${id} AND e.workspace_id = ${workspaceId}
   `);
@@ -65,7 +65,7 @@ export async function listExperiments(
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): Promise<{ experiments: ListedExperiment[]; next_cursor: string | null }> {
   const end = cursor === undefined ? undefined : decodeCursor(cursor);
-  const rows = await db.any(sql.prepared('experiments_list', listedRow)`
+  const rows = await db.any(statement(listedRow)`
     SELECT ${listedColumns} FROM (
       SELECT * FROM experiments
       WHERE workflow_id = ${workflowId} AND workspace_id = ${workspaceId}

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { conflict } from '#shared/errors.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { statement, type Tx } from '#shared/db/pool.ts';
 
 /** What is tried and published: a graph, and the schema of its input. */
 interface Content {
@@ -33,7 +33,7 @@ export async function requireTried(
   content: Content,
 ): Promise<void> {
   if (!workflow.required) return;
-  const latest = await tx.maybeOne(sql.prepared('experiments_latest_of_content', latestRow)`
+  const latest = await tx.maybeOne(statement(latestRow)`
     SELECT e.id, j.status, coalesce(sum(json_array_length(x.checks_lost)), 0) AS lost,
            count(*) FILTER (WHERE x.outcome = 'failed') AS failed,
            count(*) FILTER (WHERE x.outcome IN ('equal', 'changed', 'failed')) AS compared

@@ -8,7 +8,7 @@ import { cursorsOf } from '#shared/db/cursor.ts';
 import { badnessOf, type Comparison, type Outcome } from '#shared/graph/experiments/comparison.ts';
 import { intervalOf } from '#shared/graph/experiments/interval.ts';
 import { MICROS_PER_DOLLAR, toDollars } from '#shared/money/money.ts';
-import { type Db, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, sql, statement, type Tx } from '#shared/db/pool.ts';
 import type { Figures } from './figures.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
@@ -41,7 +41,7 @@ export async function insertResults(
     base_ms: figures?.base.ms ?? null,
     candidate_ms: figures?.candidate.ms ?? null,
   }));
-  await tx.query(sql.prepared('experiments_insert_results', z.object({}))`
+  await tx.query(statement(z.object({}))`
     UPDATE experiment_runs e SET
       rehearsal_run_id = t.rehearsal_run_id, outcome = t.outcome, badness = t.badness, reason = t.reason, diff = t.diff,
       checks_won = t.checks_won, checks_lost = t.checks_lost, base_micros = t.base_micros,
@@ -100,7 +100,7 @@ export async function listResults(
   const [badness, n] = page.cursor === undefined ? [null, null] : cursors.decode(page.cursor);
   const outcome = page.outcome ?? null;
   const limit = page.limit === undefined ? null : page.limit + 1;
-  const rows = await db.any(sql.prepared('experiments_list_results', resultRow)`
+  const rows = await db.any(statement(resultRow)`
     SELECT n, run_id, rehearsal_run_id, outcome, badness, reason, diff, checks_won, checks_lost, base_micros,
            candidate_micros, base_ms, candidate_ms
     FROM experiment_runs

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_EXPERIMENT_RUNS } from '#shared/contract/experiments/experiment.ts';
 import { AppError } from '#shared/errors.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 
 const idRow = z.object({ id: z.string() });
@@ -13,7 +13,7 @@ export async function newestRuns(
   wanted: { last: number; status?: 'success' | 'failed' | undefined; since?: string | undefined },
 ): Promise<readonly string[]> {
   const { status = null, since = null } = wanted;
-  const ids = await db.anyFirst(sql.prepared('experiments_newest_runs', idRow)`
+  const ids = await db.anyFirst(statement(idRow)`
     SELECT id FROM runs
     WHERE workflow_id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId} AND rehearsal IS NULL
       AND status IN ('success', 'failed') AND (${status}::text IS NULL OR status = ${status}::text)
@@ -44,7 +44,7 @@ export async function namedRuns(
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const unique = [...new Set(ids)];
-  const rows = await db.any(sql.prepared('experiments_named_runs', namedRow)`
+  const rows = await db.any(statement(namedRow)`
     SELECT id, workflow_id, status, rehearsal IS NOT NULL AS rehearsal FROM runs
     WHERE id = ANY (${sql.array(unique, 'text')}) AND workspace_id = ${workspaceId}
   `);

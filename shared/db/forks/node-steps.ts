@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 
 /** A node in a run, and perhaps which of its steps. */
 export interface NodeInRun {
@@ -19,7 +19,7 @@ export async function findNodeStep(
   db: Db,
   { runId, nodeId, stepKey }: NodeInRun,
 ): Promise<string | undefined> {
-  const row = await db.maybeOne(sql.prepared('node_steps_find', keyRow)`
+  const row = await db.maybeOne(statement(keyRow)`
     SELECT step_key FROM steps
     WHERE run_id = ${runId} AND node_id = ${nodeId} AND parent_step_key IS NULL AND status <> 'skipped'
       AND (${stepKey ?? null}::text IS NULL OR step_key = ${stepKey ?? null})

@@ -4,7 +4,7 @@ import { type ErrorKind, errorKinds } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { type RecordedCall, turnKey } from '#shared/agents/turn-record.ts';
-import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { type Db, type FragmentSqlToken, sql, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /** What the record of a run has for a step of its rehearsal or its fork. */
@@ -64,7 +64,7 @@ export async function findRecorded(
   db: Db,
   { runId, stepKey, digest }: { runId: string; stepKey: string; digest: string },
 ): Promise<RecordedStep | undefined> {
-  const row = await db.maybeOne(sql.prepared('rehearsals_step', recordedRow)`
+  const row = await db.maybeOne(statement(recordedRow)`
     ${ofSource(
       runId,
       sql.fragment`s.step_key = ${stepKey} AND ${countsForFork} AND EXISTS (
@@ -84,7 +84,7 @@ export async function findRecordedTurn(
 ): Promise<RecordedStep | undefined> {
   const { runId, agentKey, digest } = turn;
   const prefix = turnKey(agentKey, '');
-  const row = await db.maybeOne(sql.prepared('rehearsals_turn', recordedRow)`
+  const row = await db.maybeOne(statement(recordedRow)`
     ${ofSource(
       runId,
       sql.fragment`s.step_key = ${turnKey(agentKey, turn.turn)} AND ${countsForFork}
@@ -117,7 +117,7 @@ export async function findRecordedCall(
   call: { runId: string; stepKey: string; agentKey: string; tool: string; args: JsonObject },
 ): Promise<RecordedStep | undefined> {
   const { runId, stepKey, agentKey, tool, args } = call;
-  const rows = await db.any(sql.prepared('rehearsals_calls', callRow)`
+  const rows = await db.any(statement(callRow)`
     SELECT ${recordedColumns}, s.turn, s.call_index AS index, t.output -> 'calls' AS calls,
            (SELECT g.decided_arguments FROM gates g
             WHERE g.run_id = s.run_id AND g.step_key = s.step_key AND g.status = 'approved'
@@ -146,7 +146,7 @@ export async function findPinned(
   db: Db,
   { runId, nodeId }: { runId: string; nodeId: string },
 ): Promise<RecordedStep | undefined> {
-  const row = await db.maybeOne(sql.prepared('rehearsals_pin', pinRow)`
+  const row = await db.maybeOne(statement(pinRow)`
     SELECT p.run_id, p.step_key, p.output
     FROM runs r JOIN workflow_pins p ON p.workflow_id = r.workflow_id AND p.member_id IS NOT DISTINCT FROM r.created_by
     WHERE r.id = ${runId} AND p.node_id = ${nodeId}
@@ -167,7 +167,7 @@ export async function readRehearsedChild(
   db: Db,
   { runId, stepKey }: { runId: string; stepKey: string },
 ): Promise<z.infer<typeof childRow>> {
-  return db.one(sql.prepared('rehearsals_child', childRow)`
+  return db.one(statement(childRow)`
     SELECT coalesce(r.rehearsal -> 'decisions', '{}') AS decisions, (
       SELECT c.id FROM runs c WHERE c.parent_run_id = r.forked_from AND c.parent_step_key = ${stepKey}) AS child
     FROM runs r WHERE r.id = ${runId}

@@ -4,7 +4,7 @@ import { decidedByKinds } from '#shared/contract/gates/gate.ts';
 import { AppError, notFound } from '#shared/errors.ts';
 import type { RecordedTexts } from '#shared/graph/forks/plan.ts';
 import { decidedByKind } from '#shared/db/gates/gate-records.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 import { hasResult, readCaught, readEndOrder } from '#shared/db/runs/restart.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -36,7 +36,7 @@ export interface SourceScope {
 
 /** Throws AppError `not_found`. */
 export async function readForkSource(db: Db, scope: SourceScope): Promise<ForkSource> {
-  const row = await db.maybeOne(sql.prepared('forks_source', sourceRow)`
+  const row = await db.maybeOne(statement(sourceRow)`
     SELECT r.workflow_id, r.workflow_version, r.graph IS NOT NULL AS of_draft, coalesce(r.graph, v.graph) AS graph,
            r.input, r.laid
     FROM runs r JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
@@ -67,16 +67,16 @@ export async function readResults(
   db: Db,
   runId: string,
 ): Promise<Pick<RecordedTexts, 'outputs' | 'caught' | 'decisions' | 'failed' | 'order' | 'gated'>> {
-  const finished = await db.any(sql.prepared('forks_finished', resultRow)`
+  const finished = await db.any(statement(resultRow)`
     SELECT step_key, coalesce(output::text, 'null') AS output FROM steps s WHERE run_id = ${runId} AND ${hasResult}
   `);
-  const decided = await db.any(sql.prepared('forks_decided', decidedRow)`
+  const decided = await db.any(statement(decidedRow)`
     SELECT step_key, status = 'approved' AS approved, input, by_kind
     FROM (SELECT DISTINCT ON (step_key) step_key, status, input, timed_out, ${decidedByKind} AS by_kind FROM gates g
           WHERE run_id = ${runId} AND kind = 'human_gate' ORDER BY step_key, round DESC) AS last
     WHERE status IN ('approved', 'rejected') AND timed_out IS DISTINCT FROM 'fail'
   `);
-  const failed = await db.any(sql.prepared('forks_failed', failedRow)`
+  const failed = await db.any(statement(failedRow)`
     SELECT step_key FROM steps
     WHERE run_id = ${runId} AND status = 'failed' AND NOT caught AND parent_step_key IS NULL ORDER BY ordinal
   `);
@@ -102,7 +102,7 @@ const gatedRow = z.object({ step_key: z.string() });
  * agents included: requests and pins decide what these return.
  */
 async function readGated(db: Db, runId: string): Promise<string[]> {
-  const gated = await db.any(sql.prepared('forks_gated', gatedRow)`
+  const gated = await db.any(statement(gatedRow)`
     WITH RECURSIVE below AS (
       SELECT s.step_key, c.id FROM steps s
       JOIN runs c ON c.parent_run_id = coalesce(s.reused_from, s.run_id) AND c.parent_step_key = s.step_key
@@ -134,7 +134,7 @@ export interface ForkPlace {
 
 /** The step of a run with this key; for a turn or a call, the agent's step and that turn. Throws AppError `unprocessable`. */
 export async function readForkPlace(db: Db, runId: string, stepKey: string): Promise<ForkPlace> {
-  const row = await db.maybeOne(sql.prepared('forks_place', placeRow)`
+  const row = await db.maybeOne(statement(placeRow)`
     SELECT status, parent_step_key, turn FROM steps WHERE run_id = ${runId} AND step_key = ${stepKey}
   `);
   if (row === null || row.status === 'skipped') {

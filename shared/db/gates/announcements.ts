@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RunEventType } from '#shared/contract/data/outbound.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { MAX_PENDING } from '#shared/db/webhooks/outbound-events.ts';
-import { type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
+import { type FragmentSqlToken, sql, statement, type Tx } from '#shared/db/pool.ts';
 
 /** The events of gates: `run.paused` for the gate that waits longest, `approval.requested` for each that opens. */
 export interface Announcement {
@@ -39,7 +39,7 @@ export async function announceGates(
     ...(paused ? [{ type: pausedType, step_key: null, round: null }] : []),
     ...opened.map(({ step_key, round }) => ({ type: requestedType, step_key, round })),
   ].map((event) => ({ id: newId('outboundEvent'), ...event }));
-  return tx.maybeOne(sql.prepared('gates_announce', oldestGate)`
+  return tx.maybeOne(statement(oldestGate)`
     WITH run AS (
       SELECT id, workspace_id, rehearsal FROM runs WHERE id = ${runId}
     ), oldest AS MATERIALIZED (

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type GateDecision, withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 const decisionRow = z.object({
@@ -18,7 +18,7 @@ const decisionRow = z.object({
  * out of the executions.
  */
 export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
-  const rows = await db.any(sql.prepared('gates_decisions', decisionRow)`
+  const rows = await db.any(statement(decisionRow)`
     SELECT step_key, round, status = 'approved' AS approved, input,
            CASE WHEN kind = 'human_gate' THEN reason END AS reason,
            CASE WHEN timed_out = 'fail' THEN timed_out END AS timed_out

@@ -10,7 +10,7 @@ import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { GateProgress, GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { storedTime } from '#shared/time.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 import { assigneeOf, decidedByKind, isDecidable, startersOf } from './gate-records.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
@@ -99,7 +99,7 @@ export async function findGate(
   db: Db,
   { workspaceId, runId, stepKey }: Scope & { stepKey: string },
 ): Promise<AskedGate | undefined> {
-  const row = await db.maybeOne(sql.prepared('gates_find', gateRow)`
+  const row = await db.maybeOne(statement(gateRow)`
     SELECT g.step_key, g.round, s.iteration, g.prompt, g.arguments, ${decisionRecord} AS decision, g.kind, g.node_id,
            g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest, g.tool_digest,
            ${isDecidable} AS decidable, g.settings, g.decisions, ${startersOf} AS starters,
@@ -137,7 +137,7 @@ export async function readEarlierAskings(
   db: Db,
   { workspaceId, runId, gate, maps }: Scope & { gate: AskedGate; maps: readonly number[] },
 ): Promise<Gate['earlier']> {
-  const rows = await db.any(sql.prepared('gates_earlier', earlierRow)`
+  const rows = await db.any(statement(earlierRow)`
     SELECT g.step_key, g.round, s.iteration, g.prompt, g.arguments, ${decisionRecord} AS decision, g.input,
            g.decided_arguments
     FROM runs r JOIN gates g ON g.run_id = r.id JOIN steps s ON s.run_id = g.run_id AND s.step_key = g.step_key

@@ -7,7 +7,7 @@ import type { GateChoice } from '#shared/graph/gates/gate-decision.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { queueAssignment } from '#shared/db/runs/outbox.ts';
 import { readStandings } from '#shared/db/people/standings.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, statement, type Tx } from '#shared/db/pool.ts';
 import { lockRun, refusalOfState } from './decisions.ts';
 import { findGateToDecide } from './gate-to-decide.ts';
 import { isDecidable, isChosen, startersOf } from './gate-records.ts';
@@ -49,7 +49,7 @@ export async function assignGate(db: Pool, assignment: Assignment): Promise<void
     }
     if (memberId !== null) await requireDecider(tx, actor.workspaceId, gate, memberId);
     if (gate.assignee_id === memberId) return;
-    await tx.query(sql.prepared('gates_assign', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE gates SET assignee_id = ${memberId}
       WHERE run_id = ${runId} AND step_key = ${gate.step_key} AND round = ${gate.round}
     `);
@@ -76,7 +76,7 @@ export const readAssigneeEmail = (
   db: Db,
   gate: { runId: string; stepKey: string; memberId: string },
 ): Promise<string | null> =>
-  db.maybeOneFirst(sql.prepared('gates_read_assignee_email', z.object({ email: z.string() }))`
+  db.maybeOneFirst(statement(z.object({ email: z.string() }))`
     SELECT m.email FROM gates g JOIN runs r ON r.id = g.run_id
     JOIN members m ON m.id = g.assignee_id AND m.workspace_id = r.workspace_id
     WHERE g.run_id = ${gate.runId} AND g.step_key = ${gate.stepKey} AND g.assignee_id = ${gate.memberId}
@@ -84,7 +84,7 @@ export const readAssigneeEmail = (
   `);
 
 const findOpenGate = (tx: Tx, assignment: Assignment): Promise<OpenGate | null> =>
-  tx.maybeOne(sql.prepared('gates_find_to_assign', openGate)`
+  tx.maybeOne(statement(openGate)`
     SELECT g.step_key, g.round, g.node_id, g.label, g.prompt, g.assignee_id, g.settings, g.decisions, ${startersOf} AS starters
     FROM runs r JOIN gates g ON g.run_id = r.id
     WHERE r.id = ${assignment.runId} AND ${isDecidable} AND ${isChosen(assignment)}

@@ -5,7 +5,7 @@ import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { timeoutReason } from '#shared/graph/gates/rejection.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
-import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
 import { acceptsWorkOf } from '#shared/db/runs/row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -66,7 +66,7 @@ const MAX_DUE = 1_000;
 
 /** The ids of the runs with an open gate that is due within `seconds`, the next ones first. */
 export async function runsDueWithin(db: Pool, seconds: number): Promise<readonly string[]> {
-  return db.anyFirst(sql.prepared('gates_due', z.object({ run_id: z.string() }))`
+  return db.anyFirst(statement(z.object({ run_id: z.string() }))`
     SELECT run_id FROM gates
     WHERE status = 'open' AND expires_at < clock_timestamp() + ${seconds}::int * interval '1 s'
     ORDER BY expires_at LIMIT ${MAX_DUE}
@@ -78,17 +78,14 @@ async function lockRun(
   tx: Tx,
   { run_id, execution }: GateCheck & { execution: string },
 ): Promise<boolean> {
-  const run = await tx.maybeOne(sql.prepared(
-    'gates_lock_run_to_check',
-    z.object({ accepted: z.boolean() }),
-  )`
+  const run = await tx.maybeOne(statement(z.object({ accepted: z.boolean() }))`
     SELECT (${acceptsWorkOf(execution)}) AS accepted FROM runs WHERE id = ${run_id} FOR UPDATE
   `);
   return run?.accepted === true;
 }
 
 const readGate = (tx: Tx, { run_id, step_key, round }: GateCheck): Promise<ClockedGate | null> =>
-  tx.maybeOne(sql.prepared('gates_read_clock', clockedGate)`
+  tx.maybeOne(statement(clockedGate)`
     SELECT r.workspace_id, g.node_id, g.kind, g.label, g.prompt, g.status, g.fails_on_reject, g.input, g.decisions AS votes,
            (g.settings ->> 'timeout_seconds')::float8 AS timeout_seconds, g.settings ->> 'on_timeout' AS on_timeout,
            coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
@@ -127,7 +124,7 @@ async function remind(
   { run_id, step_key, round, alerts }: GateCheck & { alerts: boolean },
   { node_id: nodeId, prompt }: ClockedGate,
 ): Promise<void> {
-  await tx.query(sql.prepared('gates_remind', z.object({}))`
+  await tx.query(statement(z.object({}))`
     UPDATE gates SET reminders = reminders + 1,
       remind_at = CASE WHEN reminders + 1 < ${MAX_REMINDERS}
                        THEN clock_timestamp() + (settings ->> 'remind_seconds')::float8 * interval '1 s' END
@@ -144,7 +141,7 @@ async function waitOf(
   tx: Tx,
   { run_id, step_key, round }: GateCheck,
 ): Promise<{ wait_ms?: number }> {
-  const { wait_ms } = await tx.one(sql.prepared('gates_wait', wait)`
+  const { wait_ms } = await tx.one(statement(wait)`
     SELECT CASE WHEN coalesce(expires_at, remind_at) IS NOT NULL THEN greatest(1,
              ceil(extract(epoch FROM least(expires_at, remind_at) - clock_timestamp()) * 1000))::bigint END AS wait_ms
     FROM gates WHERE run_id = ${run_id} AND step_key = ${step_key} AND round = ${round}

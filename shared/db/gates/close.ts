@@ -3,7 +3,7 @@ import type { gateKinds, GateVote } from '#shared/contract/gates/gate.ts';
 import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { rejectedCall, rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
-import { jsonOrNull, sql, type Tx } from '#shared/db/pool.ts';
+import { jsonOrNull, statement, type Tx } from '#shared/db/pool.ts';
 import { phaseMs } from '#shared/db/runs/row.ts';
 import { completedFrame, failedFrame } from '#shared/db/steps/done.ts';
 
@@ -47,7 +47,7 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
     error === null
       ? completedFrame(gate.runId, gate.node_id, undefined)
       : failedFrame(gate.runId, gate.node_id, isCall ? gate.step_key : undefined, error);
-  await tx.query(sql.prepared('gates_close', z.object({}))`
+  await tx.query(statement(z.object({}))`
     WITH gate AS (
       UPDATE gates SET
         status = ${approved ? 'approved' : 'rejected'}, input = ${jsonOrNull(input)}, reason = ${reason || null},

@@ -4,7 +4,7 @@ import { AppError, conflict, forbiddenWithout, notFound } from '#shared/errors.t
 import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
-import { jsonOrNull, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { enqueueDecision, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import { closeGate } from './close.ts';
 import type { Decision } from './decision.ts';
@@ -61,7 +61,7 @@ export async function lockRun(
   { actor, runId }: Pick<Decision, 'actor' | 'runId'>,
   lock: keyof typeof locks = 'update',
 ): Promise<RunToDecide> {
-  const run = await tx.maybeOne(sql.prepared(`gates_lock_run_for_${lock}`, runToDecide)`
+  const run = await tx.maybeOne(statement(runToDecide)`
     SELECT status, rehearsal IS NOT NULL AS rehearsed FROM runs
     WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} ${locks[lock]}
   `);
@@ -181,7 +181,7 @@ async function keepOpen(
   { step_key, round }: GateToDecide,
   { votes, input }: Collected,
 ): Promise<void> {
-  await tx.query(sql.prepared('gates_count_vote', z.object({}))`
+  await tx.query(statement(z.object({}))`
     UPDATE gates SET decisions = ${jsonOrNull(votes)}, input = ${jsonOrNull(input)}
     WHERE run_id = ${runId} AND step_key = ${step_key} AND round = ${round}::int
   `);

@@ -9,7 +9,7 @@ import {
 } from '#shared/graph/gates/gate-settings.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { readStandings } from '#shared/db/people/standings.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import type { Decision } from './decision.ts';
 import { isChosen, startersOf } from './gate-records.ts';
@@ -55,7 +55,7 @@ export async function findGateToDecide(
     digest = null,
   }: Pick<Decision, 'actor' | 'runId' | 'nodeId' | 'stepKey'> & { digest?: string | null },
 ): Promise<GateToDecide | undefined> {
-  const gate = await db.maybeOne(sql.prepared('gates_to_decide', gateToDecide)`
+  const gate = await db.maybeOne(statement(gateToDecide)`
     SELECT g.step_key, g.round, g.node_id, g.kind, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
            g.digest, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
            g.timed_out IS NOT NULL OR g.status = 'open' AND coalesce(g.expires_at <= clock_timestamp(), false) AS expired,

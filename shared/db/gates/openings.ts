@@ -11,7 +11,7 @@ import { readDecisions } from './answers.ts';
 import { decideRecordedCalls, decideRehearsed } from './rehearsed.ts';
 import { parentNotice } from '#shared/db/children/notices.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
-import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
 import { phaseMs, acceptsWorkOf } from '#shared/db/runs/row.ts';
 import { anotherAttempt, startedFrame } from '#shared/db/runs/pending-writes.ts';
@@ -42,7 +42,7 @@ export async function pauseAtGates(
   call: PauseCall & PauseNotice & { execution: string },
 ): Promise<{ decisions: GateDecision[]; noticed: boolean }> {
   return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('gates_lock_run', lockedRun)`
+    const run = await tx.maybeOne(statement(lockedRun)`
       SELECT status, resumed_count AS epoch, rehearsal -> 'allow' AS allow FROM runs
       WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} FOR UPDATE
     `);
@@ -87,7 +87,7 @@ const open = (tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<
 /** A gate that opens again, after its run was resumed, starts without decisions and with new times. */
 async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
   const { settings = null } = gate;
-  const result = await tx.query(sql.prepared('gates_open', z.object({}))`
+  const result = await tx.query(statement(z.object({}))`
     WITH gate AS (
       INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject, settings, opened_at,
                               expires_at, remind_at)
@@ -129,7 +129,7 @@ async function openToolCall(
   gate: GateOpening,
   { agent_key, turn, call: index, tool }: NonNullable<GateOpening['tool_call']>,
 ): Promise<boolean> {
-  const row = await tx.maybeOne(sql.prepared('gates_read_turn', turnRow)`
+  const row = await tx.maybeOne(statement(turnRow)`
     SELECT output FROM steps
     WHERE run_id = ${runId} AND step_key = ${turnKey(agent_key, turn)} AND status = 'success'
   `);
@@ -144,7 +144,7 @@ async function openToolCall(
     schema_digest,
     arguments: args,
   });
-  const result = await tx.query(sql.prepared('gates_open_tool_call', z.object({}))`
+  const result = await tx.query(statement(z.object({}))`
     WITH gate AS (
       INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject, kind, tool, turn,
                               arguments, schema_digest, tool_digest, digest)
@@ -170,7 +170,7 @@ async function openToolCall(
 
 /** Returns whether the run that started this one is to be notified. */
 const markPaused = (tx: Tx, call: PauseCall): Promise<boolean> =>
-  tx.oneFirst(sql.prepared('gates_mark_paused', z.object({ noticed: z.boolean() }))`
+  tx.oneFirst(statement(z.object({ noticed: z.boolean() }))`
     WITH run AS (UPDATE runs SET
       active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
       phase_since = CASE WHEN status = 'paused' THEN phase_since ELSE clock_timestamp() END,

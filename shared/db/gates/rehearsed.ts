@@ -4,7 +4,7 @@ import { callDigest } from '#shared/crypto/call-digest.ts';
 import { allowsEffect } from '#shared/contract/forks/fork.ts';
 import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { statement, type Tx } from '#shared/db/pool.ts';
 import { callCountsForFork } from '#shared/db/forks/recorded.ts';
 import { closeGate } from './close.ts';
 import { BY_REQUEST, decidedByKind } from './gate-records.ts';
@@ -71,7 +71,7 @@ const findRecordedAnswer = (
   { step_key, round }: GateOpening,
   { agent_key, turn }: NonNullable<GateOpening['tool_call']>,
 ) =>
-  tx.maybeOne(sql.prepared('forks_call_answer', answerRow)`
+  tx.maybeOne(statement(answerRow)`
     SELECT g.status = 'approved' AS approved, g.input, g.reason, g.timed_out, g.decided_by_name AS by,
            ${decidedByKind} AS by_kind, coalesce(g.reused_from, g.run_id) AS reused_from, g.decided_arguments,
            gate.digest, gate.schema_digest, gate.tool_digest
@@ -93,7 +93,7 @@ const findAnswer = (
   { step_key, node_id, round }: GateOpening,
   { effects }: { effects: boolean },
 ) =>
-  tx.maybeOne(sql.prepared('rehearsals_answer', answerRow)`
+  tx.maybeOne(statement(answerRow)`
     WITH gate AS (
       SELECT g.*, r.forked_from, r.rehearsal FROM gates g JOIN runs r ON r.id = g.run_id
       WHERE g.run_id = ${runId} AND g.step_key = ${step_key} AND g.round = ${round}::int AND g.status = 'open'
@@ -132,7 +132,7 @@ async function decide(tx: Tx, runId: string, gate: GateOpening, answer: Answer):
     },
   );
   // A turn has its recorded result if all that comes before it is from the record, rejections included.
-  await tx.query(sql.prepared('rehearsals_decided_step', z.object({}))`
+  await tx.query(statement(z.object({}))`
     UPDATE steps SET reused_from = ${reusedFrom} WHERE run_id = ${runId} AND step_key = ${gate.step_key}
   `);
 }

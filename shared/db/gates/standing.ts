@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Actor } from '#shared/people/actor.ts';
 import { capabilities } from '#shared/people/capabilities.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { sql, statement, type Tx } from '#shared/db/pool.ts';
 
 /**
  * Whether the actor may still decide gates, and locks the member until the decision is written. The caller has locked the
@@ -9,7 +9,7 @@ import { sql, type Tx } from '#shared/db/pool.ts';
  */
 export async function mayStillDecide(tx: Tx, { id, workspaceId }: Actor): Promise<boolean> {
   if (id === null) return true;
-  return tx.exists(sql.prepared('gates_decider', z.object({}))`
+  return tx.exists(statement(z.object({}))`
     SELECT FROM members
     WHERE id = ${id} AND workspace_id = ${workspaceId} AND status = 'active'
       AND coalesce((overrides ->> 'approve_gates')::boolean,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type AgentNode, graphNodeSchema } from '#shared/contract/workflows/graph.ts';
 import { jsonObject } from '#shared/contract/common.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 
 const openCall = z.object({
   step_key: z.string(),
@@ -29,7 +29,7 @@ export async function findOpenCall(
   db: Db,
   scope: { workspaceId: string; runId: string; digest: string },
 ): Promise<OpenToolCall | undefined> {
-  const row = await db.maybeOne(sql.prepared('gates_find_call', openCall)`
+  const row = await db.maybeOne(statement(openCall)`
     SELECT g.step_key, g.tool, g.arguments, g.schema_digest, g.tool_digest, n.node
     FROM gates g JOIN runs r ON r.id = g.run_id
     JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version

@@ -10,7 +10,7 @@ import {
 import { notFound } from '#shared/errors.ts';
 import { storedTime } from '#shared/time.ts';
 import { decodeCursor, pageOf } from '#shared/db/cursor.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 
 /** The columns of an entry `e` in a list. */
@@ -53,10 +53,7 @@ export async function listEvents(
   const outcomes = outcome === undefined ? [...eventOutcomes] : [outcome];
   const after = cursor === undefined ? { at: null, id: null } : decodeCursor(cursor);
   // Reads a page per outcome, since the index separates outcomes, then keeps the first rows.
-  const rows = await db.any(sql.prepared(
-    'inbound_events_list',
-    listedRow.extend({ at: z.number() }),
-  )`
+  const rows = await db.any(statement(listedRow.extend({ at: z.number() }))`
     SELECT ${listedColumns}, (extract(epoch FROM e.received_at) * 1000000)::bigint AS at
     FROM (
       SELECT p.* FROM unnest(${sql.array(outcomes, 'text')}) o (outcome) CROSS JOIN LATERAL (
@@ -95,7 +92,7 @@ export async function readEvent(
   db: Db,
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<InboundEvent> {
-  const row = await db.maybeOne(sql.prepared('inbound_events_read', shownRow)`
+  const row = await db.maybeOne(statement(shownRow)`
     SELECT ${listedColumns}, e.headers, encode(e.body, 'base64') AS body,
            (SELECT coalesce(json_agg(json_build_object('run_id', p.run_id, 'created_at', p.created_at)
                                      ORDER BY p.created_at DESC, p.run_id DESC), '[]')
@@ -121,7 +118,7 @@ export async function deleteExpiredEvents(
   db: Db,
   { workspaceId, days }: { workspaceId: string; days: number },
 ): Promise<number> {
-  const { rowCount } = await db.query(sql.prepared('inbound_events_delete_expired', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     DELETE FROM inbound_events WHERE id IN (
       SELECT e.id FROM workflows w CROSS JOIN unnest(${sql.array([...eventOutcomes], 'text')}) o (outcome)
       CROSS JOIN LATERAL (

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventOutcome, RefusalReason } from '#shared/contract/inbound/inbound-event.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 import type { ArrivedEvent } from './arrived-event.ts';
 
 /** An entry that is written later, with others. */
@@ -34,7 +34,7 @@ export async function writeEvents(db: Db, events: readonly LoggedEvent[]): Promi
     body: event.body?.toString('base64'),
     times: event.times,
   }));
-  await db.query(sql.prepared('inbound_events_write', z.object({}))`
+  await db.query(statement(z.object({}))`
     INSERT INTO inbound_events (id, workflow_id, received_at, outcome, status, reason, detail, run_id, event_id, source,
                                 headers, size, body, times)
     SELECT e.id, w.id, e.received_at, e.outcome, e.status, e.reason, e.detail, e.run_id, e.event_id, e.source, e.headers,

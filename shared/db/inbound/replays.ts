@@ -7,7 +7,7 @@ import {
 } from '#shared/contract/inbound/inbound-event.ts';
 import { notFound } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { type Db, type FragmentSqlToken, sql, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 const replayableRow = z.object({
@@ -41,7 +41,7 @@ export async function readReplayable(
   db: Db,
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<ReplayableEvent> {
-  const row = await db.maybeOne(sql.prepared('inbound_replays_read', replayableRow)`
+  const row = await db.maybeOne(statement(replayableRow)`
     SELECT ${replayableColumns}
     FROM inbound_events e JOIN workflow_webhooks h ON h.workflow_id = e.workflow_id
     WHERE e.id = ${id} AND h.workspace_id = ${workspaceId}
@@ -74,7 +74,7 @@ function chosen(scope: ReplayScope): FragmentSqlToken {
 
 /** How many events a replay has. */
 export const countReplayable = (db: Db, scope: ReplayScope): Promise<number> =>
-  db.oneFirst(sql.prepared('inbound_replays_count', z.object({ n: z.number() }))`
+  db.oneFirst(statement(z.object({ n: z.number() }))`
     SELECT count(*) AS n FROM (
       SELECT FROM inbound_events e JOIN workflow_webhooks h ON h.workflow_id = e.workflow_id
       WHERE ${chosen(scope)} LIMIT ${scope.limit}::int) AS counted
@@ -92,7 +92,7 @@ export const nextReplayable = (
   scope: ReplayScope,
   { after, limit }: { after: ReplayPosition | null; limit: number },
 ): Promise<readonly z.infer<typeof pageRow>[]> =>
-  db.any(sql.prepared('inbound_replays_next', pageRow)`
+  db.any(statement(pageRow)`
     SELECT ${replayableColumns}, e.received_at::text AS at
     FROM inbound_events e JOIN workflow_webhooks h ON h.workflow_id = e.workflow_id
     WHERE ${chosen(scope)}
@@ -105,6 +105,6 @@ export const isReplayOf = (
   db: Db,
   { runId, jobId }: { runId: string; jobId: string },
 ): Promise<boolean> =>
-  db.exists(sql.prepared('inbound_replays_of_job', z.object({}))`
+  db.exists(statement(z.object({}))`
     SELECT FROM inbound_event_replays WHERE run_id = ${runId} AND job_id = ${jobId}
   `);

@@ -7,7 +7,7 @@ import { notFound } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { requireWorkflow, type WorkflowScope } from '#shared/db/workflows/workflows.ts';
 
 const settingsRow = z.object({
@@ -41,7 +41,7 @@ async function readStored(
   db: Db,
   { workspaceId, workflowId }: WorkflowScope,
 ): Promise<StoredWebhook> {
-  const row = await db.maybeOne(sql.prepared('webhooks_read', webhookRow)`
+  const row = await db.maybeOne(statement(webhookRow)`
     SELECT ${columns} FROM workflow_webhooks
     WHERE workflow_id = ${workflowId} AND workspace_id = ${workspaceId}
   `);
@@ -95,7 +95,7 @@ export async function configureWebhook(
 /** Locks the webhook until the transaction ends. Does not block triggers of runs. */
 async function lockWebhook(tx: Tx, actor: Actor, workflowId: string): Promise<StoredWebhook> {
   const { workspaceId } = actor;
-  const workflow = await tx.maybeOne(sql.prepared('webhooks_lock', z.object({ id: z.string() }))`
+  const workflow = await tx.maybeOne(statement(z.object({ id: z.string() }))`
     SELECT id FROM workflows WHERE id = ${workflowId} AND workspace_id = ${workspaceId} FOR NO KEY UPDATE
   `);
   if (workflow === null) throw notFound('Workflow');
@@ -103,7 +103,7 @@ async function lockWebhook(tx: Tx, actor: Actor, workflowId: string): Promise<St
 }
 
 async function writeWebhook(tx: Tx, scope: WorkflowScope, webhook: StoredWebhook): Promise<void> {
-  await tx.query(sql.prepared('webhooks_write', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO workflow_webhooks (workflow_id, workspace_id, ${columns})
     VALUES (${scope.workflowId}, ${scope.workspaceId}, ${webhook.secret}, ${webhook.require_signature},
             ${webhook.timestamp_tolerance_seconds}, ${webhook.dedup_window_seconds}, ${webhook.event_id_field},
@@ -153,7 +153,7 @@ export async function findWebhook(
   known: { eventId?: string | undefined; signatureHash?: Buffer | undefined } = {},
 ): Promise<ReceivingWebhook | undefined> {
   const { eventId, signatureHash } = known;
-  const row = await db.maybeOne(sql.prepared('webhooks_find', receivingRow)`
+  const row = await db.maybeOne(statement(receivingRow)`
     SELECT h.workspace_id, ${columns}, e.run_id AS seen_run_id, s.run_id AS signed_run_id
     FROM workflow_webhooks h
     LEFT JOIN webhook_events e ON e.workflow_id = h.workflow_id AND e.event_id = ${eventId ?? null}
@@ -173,7 +173,7 @@ export async function rememberSignature(
   { hash, signedAt }: SignatureMark,
   runId: string,
 ): Promise<void> {
-  await db.query(sql.prepared('webhook_signatures_remember', z.object({}))`
+  await db.query(statement(z.object({}))`
     INSERT INTO webhook_signatures (workflow_id, signature, run_id, signed_at)
     SELECT id, ${sql.binary(hash)}, ${runId}, to_timestamp(${signedAt}::bigint)
     FROM workflows WHERE id = ${workflowId}
@@ -185,7 +185,7 @@ export async function rememberSignature(
 
 /** Deletes events past the window of their webhook, at most `batch`; returns how many. */
 export async function dropPastEvents(db: Db, batch: number): Promise<number> {
-  const { rowCount } = await db.query(sql.prepared('webhook_events_drop_past', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     WITH past AS (
       SELECT e.workflow_id, e.event_id
       FROM workflow_webhooks h CROSS JOIN LATERAL (
@@ -206,7 +206,7 @@ const SIGNATURE_MARGIN_SECONDS = 600;
 
 /** Deletes signatures that are too old to be accepted again, at most `batch`; returns how many. */
 export async function dropPastSignatures(db: Db, batch: number): Promise<number> {
-  const { rowCount } = await db.query(sql.prepared('webhook_signatures_drop_past', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     WITH past AS (
       SELECT s.workflow_id, s.signature
       FROM workflow_webhooks h CROSS JOIN LATERAL (

@@ -6,7 +6,7 @@ import { conflict, notFound } from '#shared/errors.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { decodeCursor, pageOf } from '#shared/db/cursor.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
-import { type Db, jsonOrNull, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, jsonOrNull, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { enqueue, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
@@ -37,7 +37,7 @@ export async function insertJob(
 ): Promise<{ id: string; row: OutboxRow }> {
   await requireRoom(tx, actor.workspaceId, 'jobs');
   const id = newId('job');
-  await tx.query(sql.prepared('jobs_insert', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO background_jobs (id, workspace_id, kind, request, created_by, created_by_name)
     VALUES (${id}, ${actor.workspaceId}, ${kind}, ${JSON.stringify(request)}::json, ${actor.id}, ${actor.name})
   `);
@@ -48,7 +48,7 @@ const startRow = z.object({ workspace_id: z.string(), kind: z.enum(jobKinds), ro
 
 /** The execution that a job should have; null when it has ended or was deleted. */
 export const readJobStart = (db: Db, jobId: string): Promise<z.infer<typeof startRow> | null> =>
-  db.maybeOne(sql.prepared('jobs_read_start', startRow)`
+  db.maybeOne(statement(startRow)`
     SELECT workspace_id, kind, round FROM background_jobs WHERE id = ${jobId} AND status = 'running'
   `);
 
@@ -75,7 +75,7 @@ export const readRunningJob = (
   db: Db,
   { workspaceId, jobId, round }: { workspaceId: string; jobId: string; round: number },
 ): Promise<RunningJob | null> =>
-  db.maybeOne(sql.prepared('jobs_read_running', runningRow)`
+  db.maybeOne(statement(runningRow)`
     SELECT id, workspace_id, kind, round, request, "position", pages, done, total, result, created_by, created_by_name,
            created_at
     FROM background_jobs
@@ -84,7 +84,7 @@ export const readRunningJob = (
 
 /** Throws AppError `conflict` unless the job is running. */
 export async function requireRunningJob(db: Db, jobId: string): Promise<void> {
-  const running = await db.exists(sql.prepared('jobs_require_running', z.object({}))`
+  const running = await db.exists(statement(z.object({}))`
     SELECT FROM background_jobs WHERE id = ${jobId} AND status = 'running'
   `);
   if (!running) throw conflict('The job is not running any more');
@@ -107,7 +107,7 @@ export interface KeptPage {
 export async function keepPage(tx: Tx, job: RunningJob, page: KeptPage): Promise<boolean> {
   const ends = page.position === null;
   const done = job.done + page.items;
-  const { rowCount } = await tx.query(sql.prepared('jobs_keep_page', z.object({}))`
+  const { rowCount } = await tx.query(statement(z.object({}))`
     UPDATE background_jobs SET
       "position" = ${jsonOrNull(page.position)}, pages = pages + 1, done = ${done}::bigint,
       result = ${JSON.stringify(page.result)}::json, updated_at = clock_timestamp(),
@@ -122,7 +122,7 @@ export async function keepPage(tx: Tx, job: RunningJob, page: KeptPage): Promise
 
 /** Stores how many items the job has. */
 export async function keepTotal(db: Db, job: RunningJob, total: number): Promise<void> {
-  await db.query(sql.prepared('jobs_keep_total', z.object({}))`
+  await db.query(statement(z.object({}))`
     UPDATE background_jobs SET total = greatest(${total}::bigint, done), updated_at = clock_timestamp()
     WHERE id = ${job.id} AND workspace_id = ${job.workspace_id} AND status = 'running' AND total IS NULL
   `);
@@ -133,7 +133,7 @@ export async function failJob(
   db: Db,
   job: { workspaceId: string; jobId: string; round: number; error: string },
 ): Promise<void> {
-  await db.query(sql.prepared('jobs_fail', z.object({}))`
+  await db.query(statement(z.object({}))`
     UPDATE background_jobs SET status = 'failed', error = ${job.error}, finished_at = clock_timestamp()
     WHERE id = ${job.jobId} AND workspace_id = ${job.workspaceId} AND round = ${job.round}::int AND status = 'running'
   `);
@@ -143,12 +143,12 @@ const statusRow = z.object({ status: z.enum(jobStatuses) });
 
 /** Cancels a running job. Its execution ends with its next page. Throws AppError `not_found`, `conflict`. */
 export async function cancelJob(tx: Tx, scope: JobScope, noun: string): Promise<void> {
-  const { rowCount } = await tx.query(sql.prepared('jobs_cancel', z.object({}))`
+  const { rowCount } = await tx.query(statement(z.object({}))`
     UPDATE background_jobs SET status = 'cancelled', finished_at = clock_timestamp()
     WHERE id = ${scope.jobId} AND workspace_id = ${scope.workspaceId} AND kind = ${scope.kind} AND status = 'running'
   `);
   if (rowCount === 1) return;
-  const row = await tx.maybeOne(sql.prepared('jobs_read_status', statusRow)`
+  const row = await tx.maybeOne(statement(statusRow)`
     SELECT status FROM background_jobs
     WHERE id = ${scope.jobId} AND workspace_id = ${scope.workspaceId} AND kind = ${scope.kind}
   `);
@@ -183,7 +183,7 @@ const toJob = ({ done, total, ...row }: JobRow): Job => ({ ...row, progress: { d
 
 /** Throws AppError `not_found`, with the noun. */
 export async function readJob(db: Db, scope: JobScope, noun: string): Promise<Job> {
-  const row = await db.maybeOne(sql.prepared('jobs_read', jobRow)`
+  const row = await db.maybeOne(statement(jobRow)`
     SELECT ${jobColumns} FROM background_jobs
     WHERE id = ${scope.jobId} AND workspace_id = ${scope.workspaceId} AND kind = ${scope.kind}
   `);
@@ -223,7 +223,7 @@ export async function listJobs(
  * finds that it was replaced. Returns how many, at most `limit`.
  */
 export async function requeueLostJobs(db: Db, limit: number): Promise<number> {
-  const { rowCount } = await db.query(sql.prepared('jobs_requeue_lost', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     WITH lost AS (
       UPDATE background_jobs SET round = round + 1, updated_at = clock_timestamp()
       WHERE id IN (
@@ -245,7 +245,7 @@ export async function deleteExpiredJobs(
   db: Db,
   { workspaceId, days }: { workspaceId: string; days: number },
 ): Promise<number> {
-  const { rowCount } = await db.query(sql.prepared('jobs_delete_expired', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     DELETE FROM background_jobs WHERE id IN (
       SELECT id FROM background_jobs
       WHERE workspace_id = ${workspaceId} AND finished_at < now() - ${days}::int * interval '1 day'

@@ -3,7 +3,7 @@ import { type BudgetHistory, TOTAL_HISTORY_DAYS } from '#shared/contract/money/b
 import { notFound } from '#shared/errors.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { currentWindow, windowBounds } from './budgets.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 
 const historyRow = z.object({
   limit_micros: z.number(),
@@ -22,7 +22,7 @@ export async function readBudgetHistory(
   scope: { workspaceId: string; budgetId: string },
 ): Promise<BudgetHistory> {
   // A hold that closed while a clock was slightly off is counted on the nearest day.
-  const row = await db.maybeOne(sql.prepared('budgets_history', historyRow)`
+  const row = await db.maybeOne(statement(historyRow)`
     SELECT b.limit_micros, ${windowBounds},
            (SELECT json_agg(json_build_object('date', to_char(d.day, 'YYYY-MM-DD'),
                                               'spent_micros', coalesce(s.spent_micros, 0)) ORDER BY d.day)

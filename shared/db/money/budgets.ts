@@ -18,7 +18,7 @@ import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
 import { lockBudgets } from './holds.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { keepWorkflow } from '#shared/db/workflows/workflows.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 
@@ -96,7 +96,7 @@ export async function listBudgets(
   workspaceId: string,
   page: OffsetPage,
 ): Promise<Budget[]> {
-  const rows = await db.any(sql.prepared('budgets_list', budgetRow)`
+  const rows = await db.any(statement(budgetRow)`
     SELECT ${budgetColumns} FROM budgets b ${currentWindow}
     WHERE b.workspace_id = ${workspaceId} ORDER BY b.created_at, b.id ${offsetClause(page)}
   `);
@@ -120,7 +120,7 @@ export async function readBudgetRooms(
   db: Db,
   { workspaceId, workflowIds }: { workspaceId: string; workflowIds: readonly string[] },
 ): Promise<DryRunBudget[]> {
-  const rows = await db.any(sql.prepared('budgets_rooms', roomRow)`
+  const rows = await db.any(statement(roomRow)`
     SELECT ${budgetColumns} FROM budgets b ${currentWindow}
     WHERE b.workspace_id = ${workspaceId}
       AND (b.workflow_id IS NULL OR b.workflow_id = ANY (${sql.array([...workflowIds], 'text')}))
@@ -146,7 +146,7 @@ export async function readBudget(
   db: Db,
   scope: { workspaceId: string; budgetId: string },
 ): Promise<Budget> {
-  const row = await db.maybeOne(sql.prepared('budgets_read', budgetRow)`
+  const row = await db.maybeOne(statement(budgetRow)`
     SELECT ${budgetColumns} FROM budgets b ${currentWindow}
     WHERE b.id = ${scope.budgetId} AND b.workspace_id = ${scope.workspaceId}
   `);
@@ -169,7 +169,7 @@ export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): 
     await lockBudgets(tx, workspaceId);
     await requireRoom(tx, workspaceId, 'budgets');
     if (workflowId !== null) await keepWorkflow(tx, { workspaceId, workflowId });
-    await tx.query(sql.prepared('budgets_insert', z.object({ placed: z.number() }))`
+    await tx.query(statement(z.object({ placed: z.number() }))`
       WITH w AS (
         SELECT budget_window_start(${input.window}, now()) AS start
       ), seen AS (
@@ -238,7 +238,7 @@ export async function updateBudget(
   body: BudgetUpdate,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const before = await tx.maybeOne(sql.prepared('budgets_lock', lockedRow)`
+    const before = await tx.maybeOne(statement(lockedRow)`
       SELECT name, scope, workflow_id, "window", limit_micros, estimate_micros, overrun FROM budgets
       WHERE id = ${budgetId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     `);
@@ -257,7 +257,7 @@ export async function updateBudget(
           : microsOrNull(body.reservation_estimate_usd),
       overrun: body.overrun ?? before.overrun,
     };
-    await tx.query(sql.prepared('budgets_update', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE budgets SET name = ${after.name}, limit_micros = ${after.limit_micros},
         estimate_micros = ${after.estimate_micros}, overrun = ${after.overrun}, updated_at = now()
       WHERE id = ${budgetId}
@@ -272,10 +272,7 @@ export async function updateBudget(
 /** Deletes the budget with its ledger; runs with holds on it continue. Throws AppError `not_found`. */
 export async function deleteBudget(db: Pool, actor: Actor, budgetId: string): Promise<void> {
   await db.transaction(async (tx) => {
-    const name = await tx.maybeOneFirst(sql.prepared(
-      'budgets_delete',
-      z.object({ name: z.string() }),
-    )`
+    const name = await tx.maybeOneFirst(statement(z.object({ name: z.string() }))`
       DELETE FROM budgets WHERE id = ${budgetId} AND workspace_id = ${actor.workspaceId} RETURNING name
     `);
     if (name === null) throw notFound('Budget');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, statement, type Tx } from '#shared/db/pool.ts';
 
 /**
  * Holds of runs on block budgets. Database functions place them (`place_holds_1`), charge them with the cost of steps
@@ -19,13 +19,13 @@ import { type Db, sql, type Tx } from '#shared/db/pool.ts';
  * the order of requests; a row lock that many admissions share might never be free.
  */
 export async function lockBudgets(tx: Tx, workspaceId: string): Promise<void> {
-  await tx.query(sql.prepared('budgets_lock_workspace', z.object({}))`
+  await tx.query(statement(z.object({}))`
     SELECT FROM pg_advisory_xact_lock(4201, hashtext(${workspaceId}))`);
 }
 
 /** Waits for transactions that create a budget, and makes later ones wait until the transaction ends. */
 export async function shareBudgets(tx: Tx, workspaceId: string): Promise<void> {
-  await tx.query(sql.prepared('budgets_share', z.object({}))`
+  await tx.query(statement(z.object({}))`
     SELECT FROM share_budgets(${workspaceId})`);
 }
 
@@ -36,7 +36,7 @@ const reapedRow = z.object({ reaped: z.number() });
  * younger than `graceMs` are skipped. Returns how many were closed.
  */
 export async function reapHolds(db: Db, limit: number, graceMs: number): Promise<number> {
-  return db.oneFirst(sql.prepared('holds_reap', reapedRow)`
+  return db.oneFirst(statement(reapedRow)`
     SELECT reap_holds_1(now() - ${graceMs}::int * interval '1 ms', ${limit}) AS reaped
   `);
 }

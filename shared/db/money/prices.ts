@@ -3,12 +3,12 @@ import type { Actor } from '#shared/people/actor.ts';
 import type { Price } from '#shared/contract/money/price.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { nextPolicyRevision } from '#shared/db/policies/policies.ts';
-import { type Db, type Pool, sql } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement } from '#shared/db/pool.ts';
 import { priceRow, toPrice } from './price-row.ts';
 
 /** The workspace's own prices where they differ from the built-in table, by model name. */
 export async function listPrices(db: Db, workspaceId: string): Promise<readonly Price[]> {
-  const rows = await db.any(sql.prepared('prices_list', priceRow)`
+  const rows = await db.any(statement(priceRow)`
     SELECT model, input_usd_per_million, output_usd_per_million, cached_input_usd_per_million
     FROM workspace_prices WHERE workspace_id = ${workspaceId} ORDER BY model
   `);
@@ -24,7 +24,7 @@ export async function replacePrices(
   await db.transaction(async (tx) => {
     // First: its lock keeps concurrent replacements from mixing their sets.
     await nextPolicyRevision(tx, actor.workspaceId);
-    await tx.query(sql.prepared('prices_delete', z.object({}))`
+    await tx.query(statement(z.object({}))`
       DELETE FROM workspace_prices WHERE workspace_id = ${actor.workspaceId}
     `);
     if (prices.length > 0) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 
 const limitsRow = z.object({ limited: z.boolean(), cap: z.number().nullable() });
@@ -12,7 +12,7 @@ export async function readRunLimits(
   db: Db,
   { workspaceId, workflowId }: WorkflowScope,
 ): Promise<{ limited: boolean; capMicros: number | null }> {
-  const row = await db.maybeOne(sql.prepared('run_limits_read', limitsRow)`
+  const row = await db.maybeOne(statement(limitsRow)`
     SELECT w.run_cap_micros IS NOT NULL OR EXISTS (
              SELECT FROM budgets b
              WHERE b.workspace_id = w.workspace_id AND (b.workflow_id IS NULL OR b.workflow_id = w.id)

@@ -8,7 +8,7 @@ import {
   type RunRoom,
   type StepCost,
 } from '#shared/money/spending.ts';
-import { type Db, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, statement, type Tx } from '#shared/db/pool.ts';
 
 const cap = z.object({
   cost: z.number(),
@@ -59,20 +59,20 @@ export async function admitStep(
   step: { runId: string; stepKey: string; cost: StepCost },
 ): Promise<Admitted | undefined> {
   const { runId, stepKey, cost } = step;
-  const own = await tx.oneFirst(sql.prepared('spending_read_room', roomRow)`
+  const own = await tx.oneFirst(statement(roomRow)`
     SELECT step_room_1(${runId}, ${stepKey}) AS room FROM lock_limits_1(${runId})`);
   if (own === null) return undefined;
   const needed = countedCost(own, cost);
   const takes = !isCovered(own, needed) && own.budgets.some(({ contained }) => contained);
   const taken = takes
-    ? await tx.oneFirst(sql.prepared('spending_take_room', roomRow)`
+    ? await tx.oneFirst(statement(roomRow)`
         SELECT step_room_1(${runId}, ${stepKey}) AS room FROM take_room_1(${runId}, ${stepKey}, ${needed.most})`)
     : own;
   if (taken === null) return undefined;
   const found = admitted(taken, cost);
   const { admittance, counted } = found;
   if (admittance === 'begin' && (counted.most === 0 || isCovered(taken, counted))) return found;
-  const locked = await tx.oneFirst(sql.prepared('spending_lock_budgets', roomRow)`
+  const locked = await tx.oneFirst(statement(roomRow)`
     SELECT step_room_1(${runId}, ${stepKey}) AS room FROM lock_budgets_1(${runId})`);
   return locked === null ? undefined : admitted(locked, cost);
 }
@@ -84,7 +84,7 @@ const admitted = (found: RunRoom, cost: StepCost): Admitted => {
 
 /** Sets the holds of a run to its cost and that of its steps in progress. The caller must have locked the run's row. */
 export async function recountHolds(tx: Tx, runId: string): Promise<void> {
-  await tx.query(sql.prepared('spending_recount_holds', z.object({}))`
+  await tx.query(statement(z.object({}))`
     SELECT FROM recount_holds_1(${runId})`);
 }
 
@@ -101,7 +101,7 @@ export async function lastCost(
   db: Db,
   { runId, nodeId }: { runId: string; nodeId: string },
 ): Promise<number | null> {
-  return db.oneFirst(sql.prepared('spending_last_cost', z.object({ most: z.number().nullable() }))`
+  return db.oneFirst(statement(z.object({ most: z.number().nullable() }))`
     WITH run AS (
       SELECT id, workflow_id, workflow_version FROM runs WHERE id = ${runId}
     ), newest AS (

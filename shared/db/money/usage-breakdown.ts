@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { MAX_BREAKDOWN_ROWS, type UsageBreakdown } from '#shared/contract/money/usage.ts';
 import { toDollars } from '#shared/money/money.ts';
-import { type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import {
+  type FragmentSqlToken,
+  inSnapshot,
+  type Pool,
+  sql,
+  statement,
+  type Tx,
+} from '#shared/db/pool.ts';
 import { allUsage } from './usage.ts';
 
 /** Whole days of a workspace: `since` is the first instant of the first, `end` the one after the last. ISO 8601. */
@@ -50,7 +57,7 @@ const readDays = (
   tx: Tx,
   of: { workspaceId: string; days: number; at: string | null },
 ): Promise<z.infer<typeof daysRow>> =>
-  tx.one(sql.prepared('usage_breakdown_days', daysRow)`
+  tx.one(statement(daysRow)`
     WITH period AS (
       SELECT t.at, (t.at AT TIME ZONE 'UTC')::date - (${of.days}::int - 1) AS first,
              (t.at AT TIME ZONE 'UTC')::date AS last
@@ -81,7 +88,7 @@ const workflowRow = z.object({
 });
 
 async function costsByWorkflow(tx: Tx, of: Days): Promise<UsageBreakdown['by_workflow']> {
-  const rows = await tx.any(sql.prepared('usage_breakdown_workflows', workflowRow)`
+  const rows = await tx.any(statement(workflowRow)`
     WITH costs AS (
       SELECT r.workflow_id, count(*) FILTER (WHERE r.rehearsal IS NULL) AS runs, sum(r.cost_micros) AS cost_micros
       FROM runs r WHERE ${ofDays(of)} GROUP BY r.workflow_id
@@ -113,7 +120,7 @@ const modelRow = z.object({
 });
 
 async function costsByModel(tx: Tx, of: Days): Promise<UsageBreakdown['by_model']> {
-  const rows = await tx.any(sql.prepared('usage_breakdown_models', modelRow)`
+  const rows = await tx.any(statement(modelRow)`
     WITH costs AS (
       SELECT s.model, count(*) AS steps, sum((s.usage ->> 'input_tokens')::int) AS input_tokens,
              sum((s.usage ->> 'output_tokens')::int) AS output_tokens, sum(s.cost_micros) AS cost_micros,

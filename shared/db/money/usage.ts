@@ -3,7 +3,7 @@ import type { MetricsOverview, Usage } from '#shared/contract/money/usage.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { planNames, plans } from '#shared/people/plans.ts';
 import { addCosts } from '#shared/db/people/member-stats.ts';
-import { type Db, sql, syncCommit } from '#shared/db/pool.ts';
+import { type Db, sql, statement, syncCommit } from '#shared/db/pool.ts';
 
 /** Deltas added to their days in one statement. */
 export const FOLD_BATCH = 2_000;
@@ -15,7 +15,7 @@ export const FOLD_BATCH = 2_000;
  */
 export async function foldUsage(db: Db, batch = FOLD_BATCH): Promise<number> {
   const row = z.object({ folded: z.number(), set_config: z.unknown() });
-  const { folded } = await db.one(sql.prepared('usage_fold', row)`
+  const { folded } = await db.one(statement(row)`
     WITH picked AS MATERIALIZED (
       SELECT id FROM usage_deltas ORDER BY id LIMIT ${batch} FOR UPDATE SKIP LOCKED
     ), taken AS (
@@ -62,7 +62,7 @@ export async function readUsage(
   db: Db,
   { workspaceId, at = null }: { workspaceId: string; at?: string | null },
 ): Promise<Usage> {
-  const row = await db.one(sql.prepared('usage_read', usageRow)`
+  const row = await db.one(statement(usageRow)`
     WITH period AS (
       SELECT m.month::date AS first, (m.month + interval '1 month')::date AS next
       FROM date_trunc('month', coalesce(${at}::timestamptz, now()) AT TIME ZONE 'UTC') AS m (month)
@@ -107,7 +107,7 @@ export async function readOverview(
   db: Db,
   { workspaceId, at = null }: { workspaceId: string; at?: string | null },
 ): Promise<MetricsOverview> {
-  const row = await db.one(sql.prepared('usage_overview', overviewRow)`
+  const row = await db.one(statement(overviewRow)`
     WITH days AS MATERIALIZED (
       SELECT day, sum(runs) AS runs, sum(succeeded) AS succeeded, sum(failed) AS failed,
              sum(cost_micros) AS cost_micros, sum(evaluated) AS evaluated,

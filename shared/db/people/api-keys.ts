@@ -10,7 +10,7 @@ import { withEtag } from '#shared/crypto/etags.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { requireAtLeast, lockMembership } from './standing.ts';
 import { requireRoom } from './limits.ts';
 
@@ -30,7 +30,7 @@ export async function listApiKeys(
   db: Db,
   page: OffsetPage & { workspaceId: string },
 ): Promise<readonly ApiKey[]> {
-  return db.any(sql.prepared('api_keys_list', keyRow)`
+  return db.any(statement(keyRow)`
     SELECT ${keyColumns} FROM api_keys k ${linkedMember}
     WHERE k.workspace_id = ${page.workspaceId}
     ORDER BY k.created_at DESC, k.id DESC ${offsetClause(page)}
@@ -42,7 +42,7 @@ export async function readApiKey(
   db: Db,
   scope: { workspaceId: string; keyId: string },
 ): Promise<ApiKey> {
-  const key = await db.maybeOne(sql.prepared('api_keys_read', keyRow)`
+  const key = await db.maybeOne(statement(keyRow)`
     SELECT ${keyColumns} FROM api_keys k ${linkedMember}
     WHERE k.id = ${scope.keyId} AND k.workspace_id = ${scope.workspaceId}
   `);
@@ -68,7 +68,7 @@ export async function createApiKey(
     await requireRoom(tx, workspaceId, 'apiKeys');
     const grant = await lockGrant(tx, workspaceId, input);
     requireAtLeast(maker, grant);
-    await tx.query(sql.prepared('api_keys_insert', z.object({}))`
+    await tx.query(statement(z.object({}))`
       INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id, created_by)
       VALUES (${keyId}, ${workspaceId}, ${input.name}, ${prefix}, ${sql.binary(hash)}, ${grant.role},
               ${input.member_id ?? null}, ${actor.id})
@@ -98,7 +98,7 @@ async function lockGrant(
     if (role === undefined) throw new AppError('invalid', 'Invalid body: role is required');
     return { role, overrides: {} };
   }
-  const member = await tx.maybeOne(sql.prepared('api_keys_lock_member', linkRow)`
+  const member = await tx.maybeOne(statement(linkRow)`
     SELECT role, status, overrides FROM members
     WHERE id = ${memberId} AND workspace_id = ${workspaceId} FOR SHARE
   `);
@@ -116,7 +116,7 @@ const heldRow = z.object({
 
 /** The capabilities of the key: those of its member, or the defaults of its own role. */
 const readHeld = async (tx: Tx, keyId: string): Promise<z.infer<typeof heldRow>> =>
-  tx.one(sql.prepared('api_keys_read_held', heldRow)`
+  tx.one(statement(heldRow)`
     SELECT coalesce(m.role, k.role) AS role, coalesce(m.overrides, '{}') AS overrides
     FROM api_keys k ${linkedMember} WHERE k.id = ${keyId}
   `);
@@ -132,7 +132,7 @@ export async function revokeApiKey(db: Pool, actor: Actor, keyId: string): Promi
     const key = await readApiKey(tx, { workspaceId, keyId });
     if (key.revoked) return;
     requireAtLeast(revoker, await readHeld(tx, keyId));
-    const { rowCount } = await tx.query(sql.prepared('api_keys_revoke', z.object({}))`
+    const { rowCount } = await tx.query(statement(z.object({}))`
       UPDATE api_keys SET revoked_at = now()
       WHERE id = ${keyId} AND workspace_id = ${workspaceId} AND revoked_at IS NULL
     `);

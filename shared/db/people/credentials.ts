@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Actor } from '#shared/people/actor.ts';
 import { roles } from '#shared/people/capabilities.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 const overrides = z.record(z.string(), z.boolean().nullable());
 
@@ -24,7 +24,7 @@ export async function findKeyHolder(
   db: Db,
   secretHash: Buffer,
 ): Promise<{ keyId: string; actor: Actor } | undefined> {
-  const row = await db.maybeOne(sql.prepared('credentials_key', keyRow)`
+  const row = await db.maybeOne(statement(keyRow)`
     SELECT k.id AS key_id, k.name AS key_name, k.workspace_id, coalesce(m.role, k.role) AS role,
            m.id AS member_id, m.name AS member_name, m.overrides
     FROM api_keys k
@@ -62,7 +62,7 @@ export async function findSessionHolders(
   db: Db,
   memberIds: readonly string[],
 ): Promise<Map<string, { epoch: number; actor: Actor }>> {
-  const rows = await db.any(sql.prepared('credentials_sessions', sessionRow)`
+  const rows = await db.any(statement(sessionRow)`
     SELECT id, workspace_id, name, role, overrides, session_epoch FROM members
     WHERE id = ANY(${sql.array(memberIds, 'text')}) AND status = 'active'
   `);

@@ -4,13 +4,13 @@ import { notFound } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { memberColumns, memberRow, type MemberRow } from './members.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { statement, type Tx } from '#shared/db/pool.ts';
 
 export const nothing = z.object({});
 
 /** Locks the member, so that an invitation is not accepted during the change. */
 export async function holdMember(tx: Tx, manager: Operator, memberId: string): Promise<MemberRow> {
-  const row = await tx.maybeOne(sql.prepared('membership_hold', memberRow)`
+  const row = await tx.maybeOne(statement(memberRow)`
     SELECT ${memberColumns} FROM members m
     WHERE m.id = ${memberId} AND m.workspace_id = ${manager.workspaceId} FOR UPDATE
   `);

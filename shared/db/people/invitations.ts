@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 /**
  * Invitations that wait for their email, in `members.invite_mail_due_at`, which is cleared when the invitation is
@@ -30,7 +30,7 @@ const issue = sql.fragment`encode(substring(m.invite_code_hash FOR 8), 'hex')`;
 
 /** Leases up to `limit` due invitations. Those of a dead process are due again when its lease expires. */
 export async function takeDueInvitations(db: Db, limit: number): Promise<readonly DueInvitation[]> {
-  return db.any(sql.prepared('invitations_take_due', dueRow)`
+  return db.any(statement(dueRow)`
     UPDATE members m SET invite_mail_due_at = now() + ${LEASE_MS}::int * interval '1 ms',
                          invite_mail_attempts = m.invite_mail_attempts + 1
     FROM workspaces w
@@ -45,7 +45,7 @@ export async function takeDueInvitations(db: Db, limit: number): Promise<readonl
 
 /** Ends the email of an invitation: it was sent, or has failed permanently. A newer code is still due. */
 export async function endInvitationMail(db: Db, due: DueInvitation): Promise<void> {
-  await db.query(sql.prepared('invitations_end_mail', z.object({}))`
+  await db.query(statement(z.object({}))`
     UPDATE members m SET invite_mail_due_at = NULL, invite_code = NULL
     WHERE m.id = ${due.member_id} AND ${issue} = ${due.issue}
   `);
@@ -57,7 +57,7 @@ export async function postponeInvitationMail(
   { member_id, attempt, issue: mailed }: DueInvitation,
 ): Promise<void> {
   const pauseMs = FIRST_PAUSE_MS * 2 ** (attempt - 1);
-  await db.query(sql.prepared('invitations_postpone_mail', z.object({}))`
+  await db.query(statement(z.object({}))`
     UPDATE members m SET invite_mail_due_at = now() + ${pauseMs}::int * interval '1 ms'
     WHERE m.id = ${member_id} AND m.invite_mail_due_at IS NOT NULL AND ${issue} = ${mailed}
   `);

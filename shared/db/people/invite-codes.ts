@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { randomText } from '#shared/crypto/ids.ts';
 import { type Sealer, SealError } from '#shared/crypto/sealing.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { sql, statement, type Tx } from '#shared/db/pool.ts';
 
 /**
  * Invite codes. A code is checked by its SHA-256; a sealed copy is stored for as long as the code may be shown. Plain
@@ -68,7 +68,7 @@ export async function replaceInviteCode(
   rules: InviteRules,
 ): Promise<string> {
   const issued = newInviteCode(memberId, rules);
-  await tx.query(sql.prepared('invite_codes_replace', z.object({}))`
+  await tx.query(statement(z.object({}))`
     UPDATE members
     SET invite_code = ${issued.plain}, invite_code_hash = ${sql.binary(issued.hash)},
         invite_code_sealed = ${issued.sealed}, invite_expires_at = now() + ${rules.ttlMs}::float8 * interval '1 ms',

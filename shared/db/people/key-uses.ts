@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 /**
  * Writes the last uses of keys. A time never decreases: across processes the latest use wins. Rows are locked in one
@@ -15,7 +15,7 @@ const usesOf =
   async (db, uses) => {
     const keys = sql.identifier([table]);
     const rows = uses.map(([keyId, at]) => [keyId, at.toISOString()]);
-    await db.query(sql.prepared(`${table}_record_uses`, z.object({}))`
+    await db.query(statement(z.object({}))`
       WITH used AS MATERIALIZED (
         SELECT k.id, u.at FROM ${sql.unnest(rows, ['text', 'timestamptz'])} AS u (id, at)
         JOIN ${keys} k ON k.id = u.id

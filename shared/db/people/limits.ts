@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { conflict } from '#shared/errors.ts';
 import { type LimitedNoun, workspaceLimits } from '#shared/limits.ts';
-import { type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
+import { type FragmentSqlToken, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { lockWorkspace } from './workspaces.ts';
 
 /** The rows that count towards each limit, of a table aliased `t`. */
@@ -35,10 +35,7 @@ export async function requireRoom(
   const { atMost, called, remedy } = workspaceLimits[noun];
   await lockWorkspace(tx, workspaceId);
   const kind = isDemo === undefined ? sql.fragment`` : sql.fragment`AND t.is_demo = ${isDemo}`;
-  const n = await tx.oneFirst(sql.prepared(
-    `room_${noun}${isDemo === undefined ? '' : '_of_kind'}`,
-    z.object({ n: z.number() }),
-  )`
+  const n = await tx.oneFirst(statement(z.object({ n: z.number() }))`
     SELECT count(*) AS n FROM (
       SELECT FROM ${counted[noun]} AND t.workspace_id = ${workspaceId} ${kind} LIMIT ${atMost}::int) found
   `);

@@ -10,7 +10,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { type InviteRules, replaceInviteCode } from './invite-codes.ts';
 import type { MemberRow } from './members.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { sql, statement, type Tx } from '#shared/db/pool.ts';
 import type { Operator } from './held-member.ts';
 
 /**
@@ -88,7 +88,7 @@ const lockKeysOfOthers = async (
   tx: Tx,
   { id, workspace_id }: MemberRow,
 ): Promise<readonly z.infer<typeof keyOfOtherRow>[]> =>
-  tx.any(sql.prepared('membership_keys_of_others', keyOfOtherRow)`
+  tx.any(statement(keyOfOtherRow)`
     SELECT k.id, CASE WHEN maker.id IS NOT NULL
       THEN json_build_object('role', maker.role, 'overrides', maker.overrides) END AS maker
     FROM api_keys k
@@ -109,7 +109,7 @@ const revokedKey = z.object({
 /** Call this after the member is deleted: a key that is being created for them then exists already, or is refused. */
 export async function revokeKeysOf(tx: Tx, manager: Operator, member: MemberRow): Promise<void> {
   // In the same order as other statements that lock several keys.
-  const ids = await tx.anyFirst(sql.prepared('membership_keys_of', z.object({ id: z.string() }))`
+  const ids = await tx.anyFirst(statement(z.object({ id: z.string() }))`
     SELECT id FROM api_keys
     WHERE member_id = ${member.id} AND workspace_id = ${manager.workspaceId} AND revoked_at IS NULL
     ORDER BY id FOR NO KEY UPDATE
@@ -124,7 +124,7 @@ async function revokeKeys(
   { ids, role, reason }: { ids: readonly string[]; role: Role; reason?: string },
 ): Promise<void> {
   if (ids.length === 0) return;
-  const keys = await tx.any(sql.prepared('membership_revoke_keys', revokedKey)`
+  const keys = await tx.any(statement(revokedKey)`
     UPDATE api_keys SET revoked_at = now()
     WHERE id = ANY(${sql.array([...ids], 'text')}) AND workspace_id = ${manager.workspaceId}
     RETURNING id, name, prefix, member_id

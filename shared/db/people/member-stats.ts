@@ -3,7 +3,7 @@ import type { MemberStats } from '#shared/contract/people/member.ts';
 import { notFound } from '#shared/errors.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { listActionsOf } from '#shared/db/audit/audit.ts';
-import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { type Db, type FragmentSqlToken, sql, statement } from '#shared/db/pool.ts';
 
 /**
  * Member statistics per UTC day, in `member_days`. An audit entry is counted when it gets its seal, which happens once;
@@ -74,7 +74,7 @@ export async function readMemberStats(
   }: { workspaceId: string; memberId: string; at?: string | null },
 ): Promise<MemberStats> {
   // One statement: between two, a waiting entry could be counted twice.
-  const row = await db.maybeOne(sql.prepared('member_stats_read', statsRow)`
+  const row = await db.maybeOne(statement(statsRow)`
     WITH days AS MATERIALIZED (
       SELECT day, sum(actions) AS actions, sum(runs) AS runs, sum(approvals) AS approvals,
              sum(rejections) AS rejections, sum(workflows_created) AS workflows_created, sum(cost_micros) AS cost_micros

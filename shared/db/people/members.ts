@@ -17,7 +17,7 @@ import { etagOf } from '#shared/crypto/etags.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
 import { openInviteCode } from './invite-codes.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 /** The columns of a member, from `members` as `m`. */
 export const memberColumns = sql.fragment`
@@ -88,7 +88,7 @@ export async function listMembers(
   page: OffsetPage,
   sealer: Sealer | undefined,
 ): Promise<Member[]> {
-  const rows = await db.any(sql.prepared('members_list', memberRow)`
+  const rows = await db.any(statement(memberRow)`
     SELECT ${memberColumns} FROM members m WHERE m.workspace_id = ${viewer.workspaceId}
     ORDER BY m.created_at, m.id ${offsetClause(page)}
   `);
@@ -107,7 +107,7 @@ export async function readMember(
   memberId: string,
   { sealer, issued }: { sealer: Sealer | undefined; issued?: string | undefined },
 ): Promise<MemberDetail> {
-  const row = await db.maybeOne(sql.prepared('members_read', detailRow)`
+  const row = await db.maybeOne(statement(detailRow)`
     SELECT ${memberColumns},
            (SELECT count(*) FROM api_keys k
             WHERE k.member_id = m.id AND k.workspace_id = m.workspace_id AND k.revoked_at IS NULL) AS api_key_count

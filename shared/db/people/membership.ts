@@ -12,7 +12,7 @@ import { AppError, emailTaken } from '#shared/errors.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { type InviteRules, newInviteCode, replaceInviteCode } from './invite-codes.ts';
 import { memberColumns, memberRow, readMember, toMember } from './members.ts';
-import { type Pool, sql } from '#shared/db/pool.ts';
+import { type Pool, sql, statement } from '#shared/db/pool.ts';
 import { dropSignUp } from './sign-ins.ts';
 import { lockMembership, requireAtLeast } from './standing.ts';
 import { requireRoom } from './limits.ts';
@@ -44,7 +44,7 @@ export async function inviteMember(
     await dropSignUp(tx, { email, unlessOf: manager.workspaceId });
     const id = newId('member');
     const { code, hash, sealed, plain } = newInviteCode(id, rules);
-    const row = await tx.maybeOne(sql.prepared('membership_invite', memberRow)`
+    const row = await tx.maybeOne(statement(memberRow)`
       INSERT INTO members AS m (id, workspace_id, name, email, role, status, invite_code, invite_code_hash,
                                 invite_code_sealed, invite_expires_at, invite_mail_due_at)
       VALUES (${id}, ${manager.workspaceId}, ${name}, ${email}, ${role}, 'invited', ${plain}, ${sql.binary(hash)},
@@ -99,7 +99,7 @@ export async function approveMember(
     const { name, email, status, role, overrides } = await holdMember(tx, manager, memberId);
     if (status !== 'pending') throw new AppError('invalid', 'The member is not pending');
     requireAtLeast(manager, { role, overrides });
-    await tx.query(sql.prepared('membership_approve', nothing)`
+    await tx.query(statement(nothing)`
       UPDATE members
       SET status = 'active', password_hash = CASE WHEN NOT ${rules.mail} THEN password_hash END
       WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
@@ -131,7 +131,7 @@ export async function changeRole(
         after,
         refusal: 'lose the admin role',
       });
-      await tx.query(sql.prepared('membership_change_role', nothing)`
+      await tx.query(statement(nothing)`
         UPDATE members SET role = ${role}, is_owner = is_owner AND ${role === 'admin'}
         WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
       `);
@@ -172,7 +172,7 @@ export async function changeOverrides(
       requireAtLeast(manager, after);
       const lost = lostCapabilities(before, after).join("' and '");
       await requireSuccessor(tx, { before, after, refusal: `be denied '${lost}'` });
-      await tx.query(sql.prepared('membership_change_overrides', nothing)`
+      await tx.query(statement(nothing)`
         UPDATE members SET overrides = ${JSON.stringify(overrides)}::jsonb
         WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
       `);
@@ -199,7 +199,7 @@ export async function removeMember(db: Pool, actor: Actor, memberId: string): Pr
       after: undefined,
       refusal: 'be removed',
     });
-    await tx.query(sql.prepared('membership_remove', nothing)`
+    await tx.query(statement(nothing)`
       DELETE FROM members WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
     `);
     const { name, email, role } = before;

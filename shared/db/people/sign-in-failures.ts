@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 const WINDOW_MINUTES = 15;
 
@@ -13,7 +13,7 @@ export async function countAttempt(
   db: Db,
   subjects: readonly string[],
 ): Promise<readonly { subject: string; failures: number; seconds: number }[]> {
-  return db.any(sql.prepared('sign_in_failures_count', attemptRow)`
+  return db.any(statement(attemptRow)`
     INSERT INTO sign_in_failures AS f (subject, failures, window_ends_at)
     SELECT subject, 1, now() + ${WINDOW_MINUTES}::int * interval '1 minute'
     FROM unnest(${sql.array(subjects.toSorted(), 'text')}) AS s (subject) ORDER BY subject
@@ -28,7 +28,7 @@ const nothing = z.object({});
 
 /** Subtracts an attempt that did not fail from each subject. */
 export async function forgiveAttempt(db: Db, subjects: readonly string[]): Promise<void> {
-  await db.query(sql.prepared('sign_in_failures_forgive', nothing)`
+  await db.query(statement(nothing)`
     WITH held AS MATERIALIZED (
       SELECT subject FROM sign_in_failures WHERE subject = ANY(${sql.array(subjects.toSorted(), 'text')})
       ORDER BY subject FOR UPDATE
@@ -39,7 +39,7 @@ export async function forgiveAttempt(db: Db, subjects: readonly string[]): Promi
 
 /** Removes expired windows, at most `batch`; returns how many. */
 export async function dropEndedWindows(db: Db, batch: number): Promise<number> {
-  const { rowCount } = await db.query(sql.prepared('sign_in_failures_drop', nothing)`
+  const { rowCount } = await db.query(statement(nothing)`
     DELETE FROM sign_in_failures WHERE subject IN (
       SELECT subject FROM sign_in_failures WHERE window_ends_at <= now() LIMIT ${batch} FOR UPDATE SKIP LOCKED)
   `);

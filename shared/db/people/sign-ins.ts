@@ -5,7 +5,7 @@ import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { hashInviteCode } from './invite-codes.ts';
 import { memberColumns, memberRow, type MemberRow } from './members.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 
 /** Maximum pending sign-ups of the installation, since signing up needs no authentication. */
 const MAX_PENDING = 1_000;
@@ -27,7 +27,7 @@ const withoutCode = sql.fragment`
 
 /** The account of an email address, in any letter case. */
 export async function findAccount(db: Db, email: string): Promise<Account | undefined> {
-  const row = await db.maybeOne(sql.prepared('sign_ins_find', accountRow)`
+  const row = await db.maybeOne(statement(accountRow)`
     SELECT ${accountColumns} FROM members m WHERE lower(m.email) = lower(${email})
   `);
   return row ?? undefined;
@@ -35,7 +35,7 @@ export async function findAccount(db: Db, email: string): Promise<Account | unde
 
 /** The account of an active member. */
 export async function readAccount(db: Db, memberId: string): Promise<Account | undefined> {
-  const row = await db.maybeOne(sql.prepared('sign_ins_read', accountRow)`
+  const row = await db.maybeOne(statement(accountRow)`
     SELECT ${accountColumns} FROM members m WHERE m.id = ${memberId} AND m.status = 'active'
   `);
   return row ?? undefined;
@@ -57,19 +57,16 @@ export async function signUp(
   return db.transaction(async (tx) => {
     await requireNetworkRoom(tx, network);
     // Checked first, for known addresses as well. Concurrent sign-ups may exceed the limit slightly.
-    const waiting = await tx.oneFirst(sql.prepared('sign_ins_waiting', z.object({ n: z.number() }))`
+    const waiting = await tx.oneFirst(statement(z.object({ n: z.number() }))`
       SELECT count(*) AS n FROM (SELECT FROM members WHERE status = 'pending' LIMIT ${MAX_PENDING}) p
     `);
     if (waiting >= MAX_PENDING) {
       throw new AppError('rate_limited', 'Too many sign-ups wait for approval; try again later');
     }
-    const workspaceId = await tx.oneFirst(sql.prepared(
-      'sign_ins_default_workspace',
-      z.object({ id: z.string() }),
-    )`
+    const workspaceId = await tx.oneFirst(statement(z.object({ id: z.string() }))`
       SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1
     `);
-    const row = await tx.maybeOne(sql.prepared('sign_ins_sign_up', memberRow)`
+    const row = await tx.maybeOne(statement(memberRow)`
       INSERT INTO members AS m (id, workspace_id, name, email, role, status, password_hash, signup_network)
       VALUES (${newId('member')}, ${workspaceId}, ${name}, ${email}, 'viewer', 'pending', ${passwordHash}, ${network})
       ON CONFLICT (lower(email)) DO NOTHING
@@ -86,13 +83,10 @@ export async function signUp(
  * `rate_limited`.
  */
 async function requireNetworkRoom(tx: Tx, network: string): Promise<void> {
-  await tx.query(sql.prepared('sign_ins_network_turn', nothing)`
+  await tx.query(statement(nothing)`
     SELECT pg_advisory_xact_lock(hashtextextended(${`signup ${network}`}, 0))::text
   `);
-  const waiting = await tx.oneFirst(sql.prepared(
-    'sign_ins_of_network',
-    z.object({ n: z.number() }),
-  )`
+  const waiting = await tx.oneFirst(statement(z.object({ n: z.number() }))`
     SELECT count(*) AS n FROM members WHERE status = 'pending' AND signup_network = ${network}
   `);
   if (waiting >= MAX_PENDING_PER_NETWORK) {
@@ -111,7 +105,7 @@ export async function dropSignUp(
   tx: Tx,
   { email, unlessOf }: { email: string; unlessOf: string },
 ): Promise<void> {
-  const row = await tx.maybeOne(sql.prepared('sign_ins_drop_sign_up', memberRow)`
+  const row = await tx.maybeOne(statement(memberRow)`
     DELETE FROM members m
     WHERE lower(m.email) = lower(${email}) AND m.status = 'pending' AND m.workspace_id <> ${unlessOf}
     RETURNING ${memberColumns}
@@ -131,7 +125,7 @@ export async function dropSignUp(
 
 /** Whether an invitation with this code is open. */
 export async function isInvited(db: Db, inviteCode: string): Promise<boolean> {
-  return db.exists(sql.prepared('sign_ins_is_invited', nothing)`
+  return db.exists(statement(nothing)`
     SELECT FROM members
     WHERE invite_code_hash = ${sql.binary(hashInviteCode(inviteCode))} AND invite_expires_at > now()
       AND password_hash IS NULL
@@ -151,7 +145,7 @@ export async function acceptInvite(
   }: Omit<AcceptInviteInput, 'password'> & { passwordHash: string },
 ): Promise<Account | undefined> {
   return db.transaction(async (tx) => {
-    const row = await tx.maybeOne(sql.prepared('sign_ins_accept', accountRow)`
+    const row = await tx.maybeOne(statement(accountRow)`
       UPDATE members m
       SET status = 'active', ${withoutCode}, password_hash = ${passwordHash},
           name = coalesce(${name ?? null}::text, m.name)
@@ -174,7 +168,7 @@ export async function changePassword(
   change: { memberId: string; epoch: number; passwordHash: string },
 ): Promise<Account | undefined> {
   return db.transaction(async (tx) => {
-    const row = await tx.maybeOne(sql.prepared('sign_ins_change_password', accountRow)`
+    const row = await tx.maybeOne(statement(accountRow)`
       UPDATE members m SET password_hash = ${change.passwordHash}, session_epoch = m.session_epoch + 1
       WHERE m.id = ${change.memberId} AND m.session_epoch = ${change.epoch} AND m.status = 'active'
       RETURNING ${accountColumns}
@@ -194,7 +188,7 @@ export async function setPassword(
   set: { memberId: string; passwordHash: string; onlyFirst: boolean },
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const row = await tx.maybeOne(sql.prepared('sign_ins_set_password', memberRow)`
+    const row = await tx.maybeOne(statement(memberRow)`
       UPDATE members m SET password_hash = ${set.passwordHash}, session_epoch = m.session_epoch + 1, ${withoutCode}
       WHERE m.id = ${set.memberId} AND m.status = 'active' AND (NOT ${set.onlyFirst} OR m.password_hash IS NULL)
       RETURNING ${memberColumns}
@@ -235,7 +229,7 @@ export async function readOwnerAccount(
   | { id: string; email: string; workspaceId: string; hasPassword: boolean; sessionEpoch: number }
   | undefined
 > {
-  const row = await db.maybeOne(sql.prepared('sign_ins_owner', ownerRow)`
+  const row = await db.maybeOne(statement(ownerRow)`
     SELECT m.id, m.email, m.workspace_id, m.password_hash IS NOT NULL AS has_password, m.session_epoch
     FROM (SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1) w
     JOIN members m ON m.workspace_id = w.id AND m.is_owner

@@ -8,7 +8,7 @@ import {
   roles,
 } from '#shared/people/capabilities.ts';
 import { forbiddenWithout } from '#shared/errors.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { statement, type Tx } from '#shared/db/pool.ts';
 import { lockWorkspace } from './workspaces.ts';
 
 /**
@@ -32,7 +32,7 @@ export async function lockMembership(tx: Tx, actor: Actor, capability: Capabilit
   const now =
     actor.id === null
       ? actor
-      : await tx.maybeOne(sql.prepared('standing_read', standing)`
+      : await tx.maybeOne(statement(standing)`
           SELECT name, role, overrides FROM members
           WHERE id = ${actor.id} AND workspace_id = ${actor.workspaceId} AND status = 'active'
         `);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { roles } from '#shared/people/capabilities.ts';
 import type { MemberStanding } from '#shared/graph/gates/gate-settings.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 
 const standingRow = z.object({
   id: z.string(),
@@ -16,6 +16,6 @@ export const readStandings = async (
   db: Db,
   workspaceId: string,
 ): Promise<readonly MemberStanding[]> =>
-  db.any(sql.prepared('members_standings', standingRow)`
+  db.any(statement(standingRow)`
     SELECT id, name, role, status = 'active' AS active, overrides FROM members WHERE workspace_id = ${workspaceId} ORDER BY created_at, id
   `);

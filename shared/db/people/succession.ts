@@ -11,7 +11,7 @@ import type { MemberStatus } from '#shared/contract/people/member.ts';
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { MemberRow } from './members.ts';
-import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { lockWorkspace } from './workspaces.ts';
 import { audit, holdMember, nothing, type Operator } from './held-member.ts';
 import { revokeOutgrownKeys } from './member-keys.ts';
@@ -56,10 +56,7 @@ export async function requireSuccessor(
   const ownerLeaves = before.is_owner && after?.role !== 'admin';
   if (!ownerLeaves && lostCapabilities(before, after).length === 0) return undefined;
   const needed = new Set([...adminNeeds, ...namesHeldBy(before)]);
-  const successor = await tx.maybeOneFirst(sql.prepared(
-    'membership_successor',
-    z.object({ id: z.string() }),
-  )`
+  const successor = await tx.maybeOneFirst(statement(z.object({ id: z.string() }))`
     SELECT id FROM members
     WHERE workspace_id = ${before.workspace_id} AND id <> ${before.id} AND status = 'active' AND role = 'admin'
       AND NOT EXISTS (
@@ -83,7 +80,7 @@ export async function restoreOwner(
   email: string | undefined,
 ): Promise<{ id: string; email: string; workspaceId: string } | undefined> {
   return db.transaction(async (tx) => {
-    const chosen = await tx.maybeOne(sql.prepared('membership_find_for_restore', chosenRow)`
+    const chosen = await tx.maybeOne(statement(chosenRow)`
       SELECT id, workspace_id FROM members
       WHERE status = 'active' AND CASE WHEN ${email ?? null}::text IS NULL
         THEN is_owner AND workspace_id = (SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1)
@@ -94,13 +91,10 @@ export async function restoreOwner(
     await lockWorkspace(tx, workspaceId);
     const operator: Operator = { workspaceId, id: null, name: 'operator' };
     const before = await holdMember(tx, operator, memberId);
-    const from = await tx.maybeOneFirst(sql.prepared(
-      'membership_drop_owner',
-      z.object({ id: z.string() }),
-    )`
+    const from = await tx.maybeOneFirst(statement(z.object({ id: z.string() }))`
       UPDATE members SET is_owner = false WHERE workspace_id = ${workspaceId} AND is_owner RETURNING id
     `);
-    await tx.query(sql.prepared('membership_restore_owner', nothing)`
+    await tx.query(statement(nothing)`
       UPDATE members SET role = 'admin', overrides = '{}', is_owner = true
       WHERE id = ${memberId} AND workspace_id = ${workspaceId}
     `);
@@ -122,7 +116,7 @@ export async function passOwnership(
   manager: Actor,
   ids: { from: string; to: string },
 ): Promise<void> {
-  await tx.query(sql.prepared('membership_pass_ownership', nothing)`
+  await tx.query(statement(nothing)`
     UPDATE members SET is_owner = true WHERE id = ${ids.to} AND workspace_id = ${manager.workspaceId}
   `);
   await audit(tx, manager, 'owner_change', ids.to, ids);

@@ -11,7 +11,7 @@ import { type PlanName, planNames } from '#shared/people/plans.ts';
 import { withEtag } from '#shared/crypto/etags.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, statement, type Tx } from '#shared/db/pool.ts';
 import { dropSignUp } from './sign-ins.ts';
 
 /** Serializes the creation of the default workspace. The number is arbitrary and must not change. */
@@ -34,24 +34,18 @@ export async function ensureDefaultWorkspace(
   owner: { ownerEmail: string },
 ): Promise<string> {
   return db.transaction(async (tx) => {
-    await tx.query(sql.prepared(
-      'workspace_lock_default',
-      z.object({ pg_advisory_xact_lock: z.unknown() }),
-    )`
+    await tx.query(statement(z.object({ pg_advisory_xact_lock: z.unknown() }))`
       SELECT pg_advisory_xact_lock(${DEFAULT_WORKSPACE_LOCK})
     `);
-    const existing = await tx.maybeOneFirst(sql.prepared(
-      'workspace_default',
-      z.object({ id: z.string() }),
-    )`
+    const existing = await tx.maybeOneFirst(statement(z.object({ id: z.string() }))`
       SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1
     `);
     if (existing !== null) return existing;
     const id = newId('workspace');
-    await tx.query(sql.prepared('workspace_insert', z.object({}))`
+    await tx.query(statement(z.object({}))`
       INSERT INTO workspaces (id, name) VALUES (${id}, 'Default')
     `);
-    await tx.query(sql.prepared('workspace_insert_owner', z.object({}))`
+    await tx.query(statement(z.object({}))`
       INSERT INTO members (id, workspace_id, name, email, role, status, is_owner)
       VALUES (${newId('member')}, ${id}, 'Owner', ${owner.ownerEmail}, 'admin', 'active', true)
     `);
@@ -69,11 +63,11 @@ export async function createWorkspace(
 ): Promise<string> {
   const id = newId('workspace');
   return db.transaction(async (tx) => {
-    await tx.query(sql.prepared('workspace_create', z.object({}))`
+    await tx.query(statement(z.object({}))`
       INSERT INTO workspaces (id, name) VALUES (${id}, ${name})
     `);
     await dropSignUp(tx, { email: owner.email, unlessOf: id });
-    const { rowCount } = await tx.query(sql.prepared('workspace_create_owner', z.object({}))`
+    const { rowCount } = await tx.query(statement(z.object({}))`
       INSERT INTO members (id, workspace_id, name, email, role, status, is_owner, password_hash)
       VALUES (${newId('member')}, ${id}, ${owner.name}, ${owner.email}, 'admin', 'active', true, ${owner.passwordHash})
       ON CONFLICT (lower(email)) DO NOTHING
@@ -90,7 +84,7 @@ export async function createWorkspace(
 
 /** The owner of the default workspace as an actor, or undefined before there is one. */
 export async function readDefaultOwner(db: Db): Promise<Actor | undefined> {
-  const row = await db.maybeOne(sql.prepared('workspace_default_owner', ownerRow)`
+  const row = await db.maybeOne(statement(ownerRow)`
     SELECT m.workspace_id, m.id, m.name, m.role, m.overrides
     FROM (SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1) w
     JOIN members m ON m.workspace_id = w.id AND m.is_owner
@@ -111,7 +105,7 @@ const workspaceRow = workspaceSchema
 
 /** `member_count` includes members in every status. */
 export async function readWorkspace(db: Db, workspaceId: string): Promise<Workspace> {
-  const row = await db.maybeOne(sql.prepared('workspace_read', workspaceRow)`
+  const row = await db.maybeOne(statement(workspaceRow)`
     SELECT w.id, w.name, w.plan, w.created_at,
            (SELECT count(*) FROM members m WHERE m.workspace_id = w.id) AS member_count
     FROM workspaces w WHERE w.id = ${workspaceId}
@@ -127,7 +121,7 @@ export async function lockWorkspace(
   tx: Tx,
   workspaceId: string,
 ): Promise<z.infer<typeof settingsRow>> {
-  const row = await tx.maybeOne(sql.prepared('workspace_lock', settingsRow)`
+  const row = await tx.maybeOne(statement(settingsRow)`
     SELECT name, plan FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE
   `);
   if (row === null) throw notFound('Workspace');
@@ -144,7 +138,7 @@ export async function updateWorkspace(
   await db.transaction(async (tx) => {
     const before = await lockWorkspace(tx, workspaceId);
     if (before.name === name) return;
-    await tx.query(sql.prepared('workspace_rename', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE workspaces SET name = ${name} WHERE id = ${workspaceId}
     `);
     await recordAudit(tx, actor, {
@@ -162,7 +156,7 @@ export async function changePlan(db: Pool, actor: Actor, plan: PlanName): Promis
   await db.transaction(async (tx) => {
     const before = await lockWorkspace(tx, workspaceId);
     if (before.plan === plan) return;
-    await tx.query(sql.prepared('workspace_change_plan', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE workspaces SET plan = ${plan} WHERE id = ${workspaceId}
     `);
     await recordAudit(tx, actor, {

@@ -7,7 +7,7 @@ import {
 } from '#shared/contract/policies/backtest.ts';
 import { asTool } from '#shared/tools.ts';
 import { cursorsOf } from '#shared/db/cursor.ts';
-import { type Db, type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type FragmentSqlToken, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { startsRun } from '#shared/db/steps/step-records.ts';
 
 /** The recorded steps that a backtest judges, newest runs first, and what it finds. */
@@ -56,7 +56,7 @@ export async function countSteps(db: Db, window: StepWindow, onBatch: () => void
   let total = 0;
   let from = { at: '-infinity', id: '' };
   for (;;) {
-    const row = await db.maybeOne(sql.prepared(named('backtest_count', window), countRow)`
+    const row = await db.maybeOne(statement(countRow)`
       SELECT count(*) AS runs, sum(n)::bigint AS steps, max(created_at)::text AS at,
              (array_agg(id ORDER BY created_at DESC, id DESC))[1] AS id
       FROM (
@@ -73,9 +73,6 @@ export async function countSteps(db: Db, window: StepWindow, onBatch: () => void
     onBatch();
   }
 }
-
-const named = (name: string, { workflowId }: StepWindow): string =>
-  workflowId === undefined ? name : `${name}_of_workflow`;
 
 const stepRow = z.object({
   at: z.string(),
@@ -104,7 +101,7 @@ export async function readStepPage(
     WHERE ${runsOf(window)} AND (r.created_at, r.id) <= (${from.at}::timestamptz, ${from.run_id})
       AND (${from.step_key}::text IS NOT NULL OR r.id <> ${from.run_id})
     ORDER BY r.created_at DESC, r.id DESC LIMIT ${RUNS}`;
-  const rows = await db.any(sql.prepared(named('backtest_steps', window), stepRow)`
+  const rows = await db.any(statement(stepRow)`
     WITH page AS MATERIALIZED (
       SELECT r.id AS run_id, r.created_at, r.workflow_id, r.workflow_version, r.of_draft, s.*
       FROM (${runs}) AS r CROSS JOIN LATERAL (
@@ -143,7 +140,7 @@ export async function readStepPage(
     WHERE s.before < ${MAX_BYTES}::int
     ORDER BY s.created_at DESC, s.run_id DESC, s.step_key
   `);
-  return { steps: rows, next: await nextPosition(db, window, rows, runs) };
+  return { steps: rows, next: await nextPosition(db, rows, runs) };
 }
 
 /** The names, as a tool, of the workflow whose run the step `s` has started, or would start. */
@@ -162,7 +159,6 @@ const runRow = z.object({ at: z.string(), id: z.string(), runs: z.number() });
 /** A page without steps is no end: more runs may follow those that it looked through. */
 async function nextPosition(
   db: Db,
-  window: StepWindow,
   rows: readonly z.infer<typeof stepRow>[],
   runs: FragmentSqlToken,
 ): Promise<StepPosition | null> {
@@ -170,7 +166,7 @@ async function nextPosition(
   if (last !== undefined) {
     return { at: last.at, run_id: last.run_id, step_key: last.step_key };
   }
-  const end = await db.maybeOne(sql.prepared(named('backtest_last_run', window), runRow)`
+  const end = await db.maybeOne(statement(runRow)`
     SELECT created_at::text AS at, id, count(*) OVER () AS runs FROM (${runs}) AS r
     ORDER BY created_at, id LIMIT 1
   `);
@@ -186,7 +182,7 @@ export async function insertFindings(
 ): Promise<void> {
   const kept = findings.slice(0, Math.max(0, MAX_FINDINGS - before));
   if (kept.length === 0) return;
-  await tx.query(sql.prepared('backtest_insert_findings', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO backtest_findings (job_id, n, effect, run_id, step_key, node_id, before, after, reason)
     SELECT ${jobId}, ${before}::int + n, f.effect, f.run_id, f.step_key, f.node_id, f.before, f.after, f.reason
     FROM ROWS FROM (json_to_recordset(${JSON.stringify(kept)}::json)
@@ -217,7 +213,7 @@ export async function listFindings(
 ): Promise<{ steps: BacktestFinding[]; next_cursor: string | null }> {
   const after = page.cursor === undefined ? 0 : cursors.decode(page.cursor);
   const effect = page.effect ?? null;
-  const rows = await db.any(sql.prepared('backtest_list_findings', findingRow)`
+  const rows = await db.any(statement(findingRow)`
     SELECT n, effect, run_id, step_key, node_id, before, after, reason FROM backtest_findings
     WHERE job_id = ${jobId} AND n > ${after}::int AND (${effect}::text IS NULL OR effect = ${effect}::text)
     ORDER BY n LIMIT ${page.limit + 1}::int

@@ -6,7 +6,7 @@ import {
   type PolicyVerdict,
 } from '#shared/contract/policies/governance.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 /** A verdict with its run, step and node. Absent fields are null in the event. */
 export interface GovernanceEntry extends PolicyVerdict {
@@ -21,7 +21,7 @@ export interface GovernanceEntry extends PolicyVerdict {
 
 /** Writes one event, in the transaction of the decision. */
 export async function recordGovernanceEvent(db: Db, entry: GovernanceEntry): Promise<void> {
-  await db.query(sql.prepared('record_governance_event', z.object({}))`
+  await db.query(statement(z.object({}))`
     INSERT INTO governance_events (workspace_id, type, workflow_id, version, run_id, node_id, policy, actor_id,
                                    decision, reason, evidence)
     VALUES (${entry.workspaceId}, ${entry.type}, ${entry.workflowId ?? null}, ${entry.version ?? null}::int,
@@ -39,7 +39,7 @@ export async function recordStepVerdict(
   step: { runId: string; stepKey: string; claim: string | null },
   verdict: PolicyVerdict,
 ): Promise<void> {
-  await db.query(sql.prepared('record_step_verdict', z.object({}))`
+  await db.query(statement(z.object({}))`
     WITH step AS (
       UPDATE steps SET policy = (policy::jsonb || ${JSON.stringify([verdict])}::jsonb)::json
       WHERE run_id = ${step.runId} AND step_key = ${step.stepKey} AND claim IS NOT DISTINCT FROM ${step.claim}

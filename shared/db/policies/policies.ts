@@ -4,7 +4,7 @@ import { type Policies, policiesSchema, unrestricted } from '#shared/contract/po
 import type { Price } from '#shared/contract/money/price.ts';
 import { priceRow, toPrice } from '#shared/db/money/price-row.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
-import { type Db, type Pool, sql } from '#shared/db/pool.ts';
+import { type Db, type Pool, statement } from '#shared/db/pool.ts';
 
 export interface PolicyRevision {
   /** Increases with every change of the policies or the prices; 0 when neither was ever set. */
@@ -16,7 +16,7 @@ const policyRow = z.object({ revision: z.number(), policies: policiesSchema.null
 
 /** The policies with their revision, as of one moment. A workspace without policies is unrestricted. */
 export async function readPolicies(db: Db, workspaceId: string): Promise<PolicyRevision> {
-  const row = await db.maybeOne(sql.prepared('policies_read', policyRow)`
+  const row = await db.maybeOne(statement(policyRow)`
     SELECT w.policy_revision AS revision, p.policies
     FROM workspaces w LEFT JOIN workspace_policies p ON p.workspace_id = w.id WHERE w.id = ${workspaceId}
   `);
@@ -30,7 +30,7 @@ export async function readStepSettings(
   db: Db,
   workspaceId: string,
 ): Promise<PolicyRevision & { prices: readonly Price[] }> {
-  const row = await db.maybeOne(sql.prepared('policies_read_settings', settingsRow)`
+  const row = await db.maybeOne(statement(settingsRow)`
     SELECT w.policy_revision AS revision, p.policies, (
       SELECT coalesce(json_agg(json_build_object(
         'model', c.model,
@@ -52,7 +52,7 @@ export async function readStepSettings(
  * concurrent changes of them.
  */
 export const nextPolicyRevision = (tx: Db, workspaceId: string): Promise<number> =>
-  tx.oneFirst(sql.prepared('policies_next_revision', z.object({ policy_revision: z.number() }))`
+  tx.oneFirst(statement(z.object({ policy_revision: z.number() }))`
     UPDATE workspaces SET policy_revision = policy_revision + 1 WHERE id = ${workspaceId}
     RETURNING policy_revision
   `);
@@ -61,7 +61,7 @@ export const nextPolicyRevision = (tx: Db, workspaceId: string): Promise<number>
 export async function replacePolicies(db: Pool, actor: Actor, policies: Policies): Promise<void> {
   await db.transaction(async (tx) => {
     const revision = await nextPolicyRevision(tx, actor.workspaceId);
-    await tx.query(sql.prepared('policies_replace', z.object({}))`
+    await tx.query(statement(z.object({}))`
       INSERT INTO workspace_policies (workspace_id, policies)
       VALUES (${actor.workspaceId}, ${JSON.stringify(policies)}::json)
       ON CONFLICT (workspace_id) DO UPDATE SET policies = excluded.policies, updated_at = now()

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError, conflict } from '#shared/errors.ts';
 import { canonicalJson } from '#shared/graph/diff.ts';
-import { type Db, type QuerySqlToken, sql } from '#shared/db/pool.ts';
+import { type Db, type QuerySqlToken, sql, statement } from '#shared/db/pool.ts';
 import type { SignatureMark } from '#shared/db/inbound/webhooks.ts';
 import { readChild } from '#shared/db/children/steps.ts';
 import { acceptsWorkOf } from './row.ts';
@@ -56,7 +56,7 @@ export async function findReplay(db: Db, request: RunRequest): Promise<string | 
   if (event !== undefined) return runOf(db, receiving(request, event));
   const key = keyOf(request);
   if (key === undefined) return undefined;
-  const earlier = await db.maybeOne(sql.prepared('admission_read_key', claimRow)`
+  const earlier = await db.maybeOne(statement(claimRow)`
     SELECT run_id, encode(fingerprint, 'hex') AS fingerprint FROM idempotency_keys
     WHERE workspace_id = ${request.actor.workspaceId} AND workflow_id = ${request.workflowId}
       AND key = ${key}
@@ -77,15 +77,15 @@ const runOf = async (db: Db, claim: QuerySqlToken<typeof runRow>): Promise<strin
   (await db.maybeOne(claim))?.run_id;
 
 const rehearsing = (experimentId: string, fork: RunRequest['fork']) =>
-  sql.prepared('admission_read_rehearsal', runRow)`
+  statement(runRow)`
     SELECT id AS run_id FROM runs WHERE experiment_id = ${experimentId} AND forked_from = ${fork?.sourceId ?? null}`;
 
 const replaying = ({ eventId, jobId }: NonNullable<RunRequest['replay']>) =>
-  sql.prepared('admission_read_replay', runRow)`
+  statement(runRow)`
     SELECT run_id FROM inbound_event_replays WHERE event_id = ${eventId} AND job_id = ${jobId ?? null}`;
 
 const signing = ({ actor, workflowId }: RunRequest, { hash }: SignatureMark) =>
-  sql.prepared('admission_read_signature', runRow)`
+  statement(runRow)`
     SELECT s.run_id FROM webhook_signatures s JOIN workflows w ON w.id = s.workflow_id
     WHERE s.workflow_id = ${workflowId} AND s.signature = ${sql.binary(hash)}
       AND w.workspace_id = ${actor.workspaceId}`;
@@ -94,7 +94,7 @@ const receiving = (
   { actor, workflowId }: RunRequest,
   { id, windowSeconds }: NonNullable<RunRequest['event']>,
 ) =>
-  sql.prepared('admission_read_event', runRow)`
+  statement(runRow)`
     SELECT e.run_id FROM webhook_events e JOIN workflows w ON w.id = e.workflow_id
     WHERE e.workflow_id = ${workflowId} AND e.event_id = ${id} AND w.workspace_id = ${actor.workspaceId}
       AND e.received_at >= now() - ${windowSeconds}::int * interval '1 second'`;
@@ -104,7 +104,7 @@ export async function requireParent(
   db: Db,
   { runId, execution }: NonNullable<RunRequest['parent']>,
 ): Promise<void> {
-  const open = await db.exists(sql.prepared('admission_require_parent', z.object({}))`
+  const open = await db.exists(statement(z.object({}))`
     SELECT FROM runs WHERE id = ${runId} AND ${acceptsWorkOf(execution)}
   `);
   if (!open) throw conflict('The run that starts it does not accept its work');

@@ -14,7 +14,7 @@ import { asBudgetError, blockedVerdict, BudgetExceeded } from '#shared/db/money/
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { MOST_PENDING } from '#shared/db/children/starts.ts';
 import { withCertainty } from '#shared/db/commit-outcome.ts';
-import { jsonOrNull, type Pool, refusalOf, sql } from '#shared/db/pool.ts';
+import { jsonOrNull, type Pool, refusalOf, sql, statement } from '#shared/db/pool.ts';
 import { requireSchedule } from '#shared/db/schedules/schedules.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { requireRunningJob } from '#shared/db/jobs/jobs.ts';
@@ -112,7 +112,7 @@ const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number().nullab
 
 /** Finds the run of an admission whose response was lost. */
 async function findAdmitted(db: Pool, runId: string) {
-  return db.maybeOne(sql.prepared('admission_find_admitted', admittedRow)`
+  return db.maybeOne(statement(admittedRow)`
     SELECT ${summaryColumns},
            (SELECT id FROM outbox WHERE run_id = r.id AND kind = 'start' AND leased_until IS NOT NULL) AS outbox_id
     FROM runs r JOIN workflows w ON w.id = r.workflow_id
@@ -189,7 +189,7 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
     runnable.graph === undefined ? 'graph' : runnable.inputRefusal === undefined ? null : 'input';
   const action: AuditAction = request.audit?.action ?? 'run';
   const details = { run_id: runId, trigger: request.trigger, ...request.audit?.details };
-  return sql.prepared('admission_admit_run', admittedRow)`
+  return statement(admittedRow)`
     SELECT ${summaryColumns}, a.outbox_id
     FROM admit_run_1(
       run => ${runId}, workspace => ${actor.workspaceId}, workflow => ${request.workflowId},

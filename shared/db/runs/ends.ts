@@ -14,7 +14,7 @@ import { stoppedVerdict } from '#shared/db/money/blocked.ts';
 import { lockBelow } from '#shared/db/children/below.ts';
 import { noStart } from '#shared/db/children/starts.ts';
 import { enqueue, enqueueLater, type OutboxRow, queueAlert } from './outbox.ts';
-import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from './log.ts';
 import { stopClocks, acceptsWorkOf } from './row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -62,7 +62,7 @@ export async function reportFailure(
   call: FailureCall & { execution: string; alerts: boolean },
 ): Promise<FailureReport> {
   return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('failure_lock_run', failing)`
+    const run = await tx.maybeOne(statement(failing)`
       SELECT (${acceptsWorkOf(call.execution)}) AS wanted, (${call.execution} = ANY(superseded) OR resuming) AS superseded,
              failures_granted
       FROM runs WHERE id = ${call.run_id} FOR UPDATE
@@ -70,7 +70,7 @@ export async function reportFailure(
     if (run === null) return { verdict: 'fail', error: 'Run not found' };
     if (run.superseded) {
       // The resume that replaced this execution handles the rest.
-      await tx.query(sql.prepared('failure_report_late', z.object({}))`
+      await tx.query(statement(z.object({}))`
         UPDATE runs SET failures_reported = greatest(failures_reported, ${call.n}::int),
           failures_granted = greatest(failures_granted, ${call.n}::int)
         WHERE id = ${call.run_id}
@@ -89,7 +89,7 @@ export async function reportFailure(
         : { verdict: 'resume' };
     }
     const error = errorOf(call.failed[0]);
-    await tx.query(sql.prepared('failure_report', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE runs SET failures_reported = greatest(failures_reported, ${call.n}::int) WHERE id = ${call.run_id}
     `);
     if (!run.wanted) return { verdict: 'fail', error };
@@ -113,10 +113,7 @@ function errorOf(failed: FailedStep | undefined): string {
 }
 
 async function finishedOutputs(tx: Tx, call: FailureCall): Promise<Record<string, Json>> {
-  const rows = await tx.any(sql.prepared(
-    'failure_finished_steps',
-    z.object({ step_key: z.string(), output: storedJson() }),
-  )`
+  const rows = await tx.any(statement(z.object({ step_key: z.string(), output: storedJson() }))`
     SELECT step_key, output FROM steps
     WHERE run_id = ${call.run_id} AND status = 'success'
       AND step_key = ANY(${sql.array(
@@ -131,10 +128,7 @@ const endedAs = sql.fragment`CASE f.reason WHEN 'unrecorded' THEN 'unrecorded' E
 
 /** Writes the end of a step that could not write it: a timed-out attempt, or a template that did not render. */
 async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
-  const rows = await tx.any(sql.prepared(
-    'failure_write_steps',
-    z.object({ step_key: z.string(), opened: z.boolean() }),
-  )`
+  const rows = await tx.any(statement(z.object({ step_key: z.string(), opened: z.boolean() }))`
     WITH run AS (SELECT id, resumed_count AS epoch, frame_seq FROM runs WHERE id = ${call.run_id})
     INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, finished_at, error,
                             error_kind)
@@ -165,7 +159,7 @@ async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
 async function recordStops(tx: Tx, call: FailureCall): Promise<void> {
   for (const step of call.failed) {
     if (step.reason !== 'budget') continue;
-    const place = await tx.one(sql.prepared('failure_place', placeRow)`
+    const place = await tx.one(statement(placeRow)`
       SELECT workspace_id, workflow_id, workflow_version FROM runs WHERE id = ${call.run_id}
     `);
     await recordGovernanceEvent(tx, {
@@ -210,10 +204,7 @@ export async function cancelBelow(tx: Tx, below: readonly string[]): Promise<voi
 
 /** Moves a locked, open run to `failed` with its one `run_failed` frame, its one event and its one alert. */
 async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
-  const hasParent = await tx.oneFirst(sql.prepared(
-    'end_failed',
-    z.object({ has_parent: z.boolean() }),
-  )`
+  const hasParent = await tx.oneFirst(statement(z.object({ has_parent: z.boolean() }))`
     WITH run AS (
       UPDATE runs SET ${stopClocks}, status = 'failed', error = ${end.error},
         failure = ${JSON.stringify(end.failure)}::json,
@@ -224,7 +215,7 @@ async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
     )
     SELECT parent_run_id IS NOT NULL AS has_parent FROM run
   `);
-  await tx.query(sql.prepared('end_failed_steps', z.object({}))`
+  await tx.query(statement(z.object({}))`
     SELECT close_steps_1(${end.runId}), close_holds_1(ARRAY[${end.runId}], 'settled'),
            announce_end_1(run => ${end.runId}, event => ${newId('outboundEvent')}, event_type => 'run.failed',
                           most_pending => ${MAX_PENDING}, tells_parent => ${end.failure.with_parent !== true})
@@ -257,7 +248,7 @@ export async function abandonRun(
     if (!open) return undefined;
     const ended = await endFailed(tx, { ...end, failure: { kind: end.kind } });
     if (end.fromLedger === true) {
-      await tx.query(sql.prepared('abandon_from_ledger', z.object({}))`
+      await tx.query(statement(z.object({}))`
         UPDATE runs SET from_ledger = true WHERE id = ${end.runId}
       `);
     }
@@ -273,7 +264,7 @@ async function lockOpen(
     whileLost = false,
   }: { runId: string; execution?: string; whileLost?: boolean },
 ): Promise<boolean> {
-  const row = await tx.maybeOne(sql.prepared('lock_open_run', z.object({ id: z.string() }))`
+  const row = await tx.maybeOne(statement(z.object({ id: z.string() }))`
     SELECT id FROM runs
     WHERE id = ${runId} AND status IN ('pending', 'running', 'paused')
       AND NOT (${execution ?? ''} = ANY(superseded)) AND NOT (resuming AND ${execution !== undefined})
@@ -296,7 +287,7 @@ export async function cancelRun(
 ): Promise<EndedRun & { row: OutboxRow }> {
   const { actor, runId } = cancel;
   return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('cancel_lock_run', z.object({ status: z.string() }))`
+    const run = await tx.maybeOne(statement(z.object({ status: z.string() }))`
       SELECT status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     `);
     if (run === null) throw notFound('Run');

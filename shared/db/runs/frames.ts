@@ -6,7 +6,7 @@ import {
   streamFrameSchema,
 } from '#shared/contract/runs/stream.ts';
 import { notFound } from '#shared/errors.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 /** The channel that wakes readers of frames. Its payload lists run ids; an empty one means all runs. */
 export const FRAMES_CHANNEL = 'run_frames';
@@ -18,7 +18,7 @@ const MAX_PAYLOAD_BYTES = 7_000;
  * transaction that has notified takes a database-wide lock at its commit. */
 export async function notifyFrames(db: Db, runIds: readonly string[]): Promise<void> {
   const payload = runIds.join(',');
-  await db.query(sql.prepared('notify_frames', z.object({ pg_notify: z.unknown() }))`
+  await db.query(statement(z.object({ pg_notify: z.unknown() }))`
     SELECT pg_notify(${FRAMES_CHANNEL}, ${payload.length > MAX_PAYLOAD_BYTES ? '' : payload})
   `);
 }
@@ -32,7 +32,7 @@ export async function readFrames(
   cursors: readonly { runId: string; after: number }[],
 ): Promise<readonly StoredFrame[]> {
   if (cursors.length === 0) return [];
-  return db.any(sql.prepared('read_frames', frameRow)`
+  return db.any(statement(frameRow)`
     SELECT f.run_id, f.seq, f.frame
     FROM ${sql.unnest(
       cursors.map((cursor) => [cursor.runId, cursor.after]),
@@ -52,7 +52,7 @@ export async function listRunEvents(
   db: Db,
   page: { workspaceId: string; runId: string; after: number; limit: number },
 ): Promise<{ events: RunEvent[]; next_cursor: string | null }> {
-  const rows = await db.any(sql.prepared('list_run_events', runEventSchema)`
+  const rows = await db.any(statement(runEventSchema)`
     SELECT f.seq, f.created_at AS at, f.frame
     FROM runs r JOIN run_frames f ON f.run_id = r.id
     WHERE r.id = ${page.runId} AND r.workspace_id = ${page.workspaceId} AND f.seq > ${page.after}::bigint
@@ -70,7 +70,7 @@ export async function frameCursor(
   db: Db,
   scope: { workspaceId: string; runId: string },
 ): Promise<number | undefined> {
-  const row = await db.maybeOne(sql.prepared('frame_cursor', z.object({ frame_seq: z.number() }))`
+  const row = await db.maybeOne(statement(z.object({ frame_seq: z.number() }))`
     SELECT frame_seq FROM runs WHERE id = ${scope.runId} AND workspace_id = ${scope.workspaceId}
   `);
   return row?.frame_seq;

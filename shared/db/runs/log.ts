@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import type { PendingWrites } from '#shared/graph/call-parts.ts';
-import { type Db, type Pool, sql } from '#shared/db/pool.ts';
+import { type Db, type Pool, statement } from '#shared/db/pool.ts';
 import { controlRows } from './pending-writes.ts';
 import { acceptsWorkOf } from './row.ts';
 
@@ -12,7 +12,7 @@ export async function appendFrames(
   frames: readonly StreamFrame[],
 ): Promise<void> {
   if (frames.length === 0) return;
-  await db.query(sql.prepared('append_frames', z.object({}))`
+  await db.query(statement(z.object({}))`
     WITH run AS (
       UPDATE runs SET frame_seq = frame_seq + ${frames.length}::int WHERE id = ${runId}
       RETURNING id, frame_seq - ${frames.length}::int AS base)
@@ -27,7 +27,7 @@ export async function appendFrames(
 export async function writePending(db: Db, pendingWrites: PendingWrites): Promise<void> {
   if (pendingWrites.control.length === 0 && pendingWrites.observed.length === 0) return;
   const { control, frames } = controlRows(pendingWrites);
-  await db.query(sql.prepared('write_pending', z.object({}))`
+  await db.query(statement(z.object({}))`
     WITH run AS (
       UPDATE runs SET frame_seq = frame_seq + ${frames.length}::int, updated_at = now() WHERE id = ${pendingWrites.run_id}
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base
@@ -43,7 +43,7 @@ export async function recordControl(
   call: PendingWrites & { execution: string },
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('record_control_lock', z.object({ id: z.string() }))`
+    const run = await tx.maybeOne(statement(z.object({ id: z.string() }))`
       UPDATE runs SET temporal_run_id = ${call.execution}, lost_since = NULL,
         started_at = coalesce(started_at, clock_timestamp()),
         phase_since = CASE WHEN status = 'pending' THEN clock_timestamp() ELSE phase_since END,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Pool, sql } from '#shared/db/pool.ts';
+import { type Pool, sql, statement } from '#shared/db/pool.ts';
 
 const row = z.object({
   open: z.array(z.object({ status: z.string(), runs: z.number() })),
@@ -12,7 +12,7 @@ const row = z.object({
  * Starts of children that wait for others do not count.
  */
 export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
-  return db.one(sql.prepared('metrics_state', row)`
+  return db.one(statement(row)`
     SELECT coalesce((SELECT json_agg(s) FROM (
              SELECT status, count(*) AS runs FROM runs
              WHERE status IN ('pending', 'running', 'paused') GROUP BY status) s), '[]') AS open,
@@ -23,7 +23,7 @@ export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
 
 /** Which of these runs Postgres knows and has not ended. */
 export async function findOpenRuns(db: Pool, runIds: readonly string[]): Promise<Set<string>> {
-  const rows = await db.any(sql.prepared('open_runs_of', z.object({ id: z.string() }))`
+  const rows = await db.any(statement(z.object({ id: z.string() }))`
     SELECT id FROM runs
     WHERE id = ANY (${sql.array([...runIds], 'text')}) AND status IN ('pending', 'running', 'paused')
   `);
@@ -35,7 +35,7 @@ export type CrashedRun = z.infer<typeof crashedRow>;
 
 /** Runs of all workspaces that failed since then because their execution was gone, oldest first. No children. */
 export const listCrashedRuns = (db: Pool, since: Date): Promise<readonly CrashedRun[]> =>
-  db.any(sql.prepared('crashed_runs', crashedRow)`
+  db.any(statement(crashedRow)`
     SELECT id, workspace_id, coalesce(error, '') AS error FROM runs
     WHERE status = 'failed' AND failure ->> 'kind' = 'crash' AND parent_run_id IS NULL AND rehearsal IS NULL
       AND finished_at >= ${since.toISOString()}::timestamptz

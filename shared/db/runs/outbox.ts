@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { AlertEvent, TestAlert } from '#shared/contract/alerts/alerts.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type Db, type FragmentSqlToken, sql, syncCommit, type Tx } from '#shared/db/pool.ts';
+import {
+  type Db,
+  type FragmentSqlToken,
+  sql,
+  statement,
+  syncCommit,
+  type Tx,
+} from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert', 'child', 'job'] as const;
@@ -28,7 +35,7 @@ export async function enqueue(
   db: Db,
   entry: { runId: string; kind: OutboxKind; payload?: JsonObject },
 ): Promise<OutboxRow> {
-  return db.one(sql.prepared('outbox_enqueue', outboxRow)`
+  return db.one(statement(outboxRow)`
     INSERT INTO outbox (run_id, kind, payload, leased_until)
     VALUES (${entry.runId}, ${entry.kind}, ${JSON.stringify(entry.payload ?? {})}::json,
             now() + ${LEASE_MS}::int * interval '1 ms')
@@ -46,7 +53,7 @@ export async function enqueueDecision(
   db: Db,
   { runId, payload }: { runId: string; payload: JsonObject },
 ): Promise<{ row: OutboxRow; first: boolean }> {
-  const { first, ...row } = await db.one(sql.prepared('outbox_enqueue_decision', decisionRow)`
+  const { first, ...row } = await db.one(statement(decisionRow)`
     INSERT INTO outbox (run_id, kind, payload, leased_until)
     VALUES (${runId}, 'decision', ${JSON.stringify(payload)}::json, now() + ${LEASE_MS}::int * interval '1 ms')
     RETURNING id, run_id, kind, payload, attempts, NOT EXISTS (
@@ -60,7 +67,7 @@ export async function enqueueLater(
   db: Db,
   entry: { runId: string; kind: OutboxKind },
 ): Promise<void> {
-  await db.query(sql.prepared('outbox_enqueue_later', z.object({}))`
+  await db.query(statement(z.object({}))`
     INSERT INTO outbox (run_id, kind) VALUES (${entry.runId}, ${entry.kind})
   `);
 }
@@ -80,7 +87,7 @@ export async function queueAlert(
     stepKey?: string;
   },
 ): Promise<void> {
-  await tx.query(sql.prepared('outbox_queue_alert', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO outbox (run_id, kind, payload)
     SELECT r.id, 'alert', json_strip_nulls(json_build_object(
              'run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_name', w.name, 'event', ${alert.event}::text,
@@ -103,7 +110,7 @@ export async function queueAssignment(
     by: string | null;
   },
 ): Promise<void> {
-  await tx.query(sql.prepared('outbox_queue_assignment', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO outbox (run_id, kind, payload)
     SELECT r.id, 'alert', json_build_object(
              'run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_name', w.name, 'event', 'assigned',
@@ -119,7 +126,7 @@ export async function queueTestAlert(
   { workspaceId, by }: { workspaceId: string; by: string | null },
 ): Promise<void> {
   const alert: TestAlert = { event: 'test', workspace_id: workspaceId, by };
-  await tx.query(sql.prepared('outbox_queue_test_alert', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO outbox (run_id, kind, payload) VALUES (${workspaceId}, 'alert', ${JSON.stringify(alert)}::json)
   `);
 }
@@ -129,7 +136,7 @@ const isOrdered = (kind: FragmentSqlToken) => sql.fragment`${kind} NOT IN ('aler
 
 /** Whether no older row of the same run is waiting. */
 export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
-  return db.oneFirst(sql.prepared('outbox_is_first', z.object({ first: z.boolean() }))`
+  return db.oneFirst(statement(z.object({ first: z.boolean() }))`
     SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${row.run_id} AND id < ${row.id} AND ${isOrdered(sql.fragment`kind`)}) AS first
   `);
 }
@@ -139,7 +146,7 @@ export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
  * process has locked.
  */
 export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow[]> {
-  return db.any(sql.prepared('outbox_take_due', outboxRow)`
+  return db.any(statement(outboxRow)`
     UPDATE outbox SET leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
     WHERE id IN (
       SELECT o.id FROM outbox o
@@ -158,7 +165,7 @@ export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow
  */
 export async function complete(db: Db, row: OutboxRow, temporalRunId?: string): Promise<void> {
   const runId = temporalRunId ?? null;
-  await db.query(sql.prepared('outbox_complete', z.object({ set_config: z.unknown() }))`
+  await db.query(statement(z.object({ set_config: z.unknown() }))`
     WITH done AS (
       DELETE FROM outbox WHERE id = ${row.id}
     ), noted AS (
@@ -173,7 +180,7 @@ export async function complete(db: Db, row: OutboxRow, temporalRunId?: string): 
 /** Releases the row, due again after a delay that doubles from 200 ms to 30 s. */
 export async function postpone(db: Db, row: OutboxRow, reason: string): Promise<void> {
   const delayMs = Math.min(BACKOFF_CAP_MS, 200 * 2 ** Math.min(row.attempts, 10));
-  await db.query(sql.prepared('outbox_postpone', z.object({}))`
+  await db.query(statement(z.object({}))`
     UPDATE outbox
     SET attempts = attempts + 1, leased_until = NULL, last_error = ${reason.slice(0, 500)},
         due_at = now() + ${delayMs}::int * interval '1 ms'
@@ -186,7 +193,7 @@ export async function postpone(db: Db, row: OutboxRow, reason: string): Promise<
  * changed or deleted after it was read: then another process decides.
  */
 export async function remember(db: Db, row: OutboxRow, payload: JsonObject): Promise<boolean> {
-  const { rowCount } = await db.query(sql.prepared('outbox_remember', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     UPDATE outbox SET payload = ${JSON.stringify(payload)}::json
     WHERE id = ${row.id} AND payload::jsonb = ${JSON.stringify(row.payload)}::jsonb
   `);

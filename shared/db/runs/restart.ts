@@ -8,7 +8,7 @@ import { triggerSchema } from '#shared/contract/runs/run.ts';
 import type { LedgerState } from '#shared/execution.ts';
 import { readDecisions } from '#shared/db/gates/answers.ts';
 import type { AdmittedRun } from './admission.ts';
-import { type Db, type Pool, sql } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement } from '#shared/db/pool.ts';
 import { rulesOf } from './run-request.ts';
 import { startsRun } from '#shared/db/steps/step-records.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -37,7 +37,7 @@ export const hasResult = sql.fragment`
 
 /** The caught errors of a run, by step key. */
 export async function readCaught(db: Db, runId: string): Promise<Record<string, CaughtError>> {
-  const caught = await db.any(sql.prepared('ledger_caught', caughtRow)`
+  const caught = await db.any(statement(caughtRow)`
     SELECT step_key, coalesce(error, 'failed') AS message, coalesce(error_kind, 'node') AS kind,
            greatest(1, errors - forgiven) AS attempts
     FROM steps WHERE run_id = ${runId} AND caught
@@ -49,7 +49,7 @@ const endedRow = z.object({ step_key: z.string() });
 
 /** The keys of the steps of a run with a result, in the order in which they ended. */
 export async function readEndOrder(db: Db, runId: string): Promise<string[]> {
-  const ended = await db.any(sql.prepared('ledger_order', endedRow)`
+  const ended = await db.any(statement(endedRow)`
     SELECT step_key FROM steps s
     WHERE run_id = ${runId} AND (${hasResult} OR caught OR (kind = 'human_gate' AND finished_at IS NOT NULL))
     ORDER BY finished_at, ordinal, step_key
@@ -67,7 +67,7 @@ export class UnusableLedgerError extends Error {
  * rounds, and the number of reported failures. Control nodes are computed again. Throws UnusableLedgerError.
  */
 export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> {
-  const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
+  const finished = await db.any(statement(finishedRow)`
     SELECT step_key, coalesce(output::text, 'null') AS output FROM steps s WHERE run_id = ${runId} AND ${hasResult}
   `);
   for (const { step_key: key, output } of finished) {
@@ -77,7 +77,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
       `The output of step '${key}' is too large to continue: ${problem}`,
     );
   }
-  const run = await db.maybeOne(sql.prepared('ledger_run', runRow)`
+  const run = await db.maybeOne(statement(runRow)`
     SELECT failures_reported, rehearsal IS NOT NULL AS rehearsed,
            (SELECT json_object_agg(step_key, round) FROM (
               SELECT step_key, max(round) AS round FROM gates WHERE run_id = r.id GROUP BY step_key) g) AS rounds,
@@ -137,7 +137,7 @@ export interface StartableRun extends AdmittedRun {
 
 /** A run with everything that starting or resetting its execution needs; undefined when it was deleted. */
 export async function readStartable(db: Pool, runId: string): Promise<StartableRun | undefined> {
-  const row = await db.maybeOne(sql.prepared('ledger_startable', startRow)`
+  const row = await db.maybeOne(statement(startRow)`
     SELECT r.id, r.status, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.trigger,
            r.created_by_name, coalesce(r.graph, v.graph) AS graph, r.input, r.temporal_run_id, r.superseded, r.from_ledger,
            r.resumed_count, r.laid, r.rehearsal, r.forked_from_step IS NOT NULL OR r.rehearsal IS NOT NULL AS forked,
@@ -179,7 +179,7 @@ export async function supersede(
   db: Pool,
   { runId, execution, n }: { runId: string; execution: string | undefined; n: number },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(sql.prepared('ledger_supersede', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     UPDATE runs SET resuming = false,
       superseded = CASE WHEN ${execution ?? null}::text IS NULL OR ${execution ?? null} = ANY(superseded) THEN superseded
                         ELSE array_append(superseded, ${execution ?? null}::text) END

@@ -6,7 +6,7 @@ import { recordAudit } from '#shared/db/audit/audit.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { recordGovernanceEvent } from '#shared/db/policies/governance.ts';
 import { asBudgetError, blockedVerdict, BudgetExceeded } from '#shared/db/money/blocked.ts';
-import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
 
 const placeRow = z.object({
   id: z.string(),
@@ -48,7 +48,7 @@ async function resumeIn(
   tx: Tx,
   { actor, runId, override }: { actor: Actor; runId: string; override?: Override },
 ): Promise<OutboxRow> {
-  const run = await tx.maybeOne(sql.prepared('resume_lock_run', resumableRow)`
+  const run = await tx.maybeOne(statement(resumableRow)`
     SELECT id, workflow_id, workflow_version, status, failure,
            cost_micros + (SELECT coalesce(sum(b.cost_micros), 0)::bigint FROM runs b
                           WHERE b.id = ANY (ARRAY(SELECT a.id FROM runs_below(r.id) AS a))) AS cost_micros
@@ -87,7 +87,7 @@ async function recordRefusal(
   { actor, runId }: { actor: Actor; runId: string },
   error: BudgetExceeded,
 ): Promise<void> {
-  const run = await db.maybeOne(sql.prepared('resume_refused_run', placeRow)`
+  const run = await db.maybeOne(statement(placeRow)`
     SELECT id, workflow_id, workflow_version FROM runs
     WHERE id = ${runId} AND workspace_id = ${actor.workspaceId}
   `);
@@ -114,7 +114,7 @@ export async function markRunning(
   runId: string,
   override: Override | undefined,
 ): Promise<number> {
-  const statement = sql.prepared('resume_run', resumedRow)`
+  const resume = statement(resumedRow)`
     WITH run AS (
       UPDATE runs SET status = 'running', error = NULL, failure = NULL, finished_at = NULL, evals = NULL,
         failures_granted = failures_reported, resumed_count = resumed_count + 1, phase_since = clock_timestamp(),
@@ -131,7 +131,7 @@ export async function markRunning(
     FROM run, place_holds_1(id, resumed_count, cost_micros, workspace_id, workflow_id, parent_run_id, budget_exempt)
   `;
   try {
-    return (await tx.one(statement)).n;
+    return (await tx.one(resume)).n;
   } catch (error) {
     throw asBudgetError(error);
   }

@@ -4,7 +4,13 @@ import type { RunListQuery, RunSummary } from '#shared/contract/runs/run.ts';
 import { AppError } from '#shared/errors.ts';
 import { toMicros } from '#shared/money/money.ts';
 import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '#shared/db/cursor.ts';
-import { type Db, type FragmentSqlToken, type QuerySqlToken, sql } from '#shared/db/pool.ts';
+import {
+  type Db,
+  type FragmentSqlToken,
+  type QuerySqlToken,
+  sql,
+  statement,
+} from '#shared/db/pool.ts';
 import { wordsQuery } from './run-words.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 
@@ -61,15 +67,15 @@ export async function* runPages(
 /** Reads with a plan for these values: the best index depends on how many runs match. */
 async function readPlanned(
   db: Db,
-  statement: QuerySqlToken<typeof pagedSummary>,
+  page: QuerySqlToken<typeof pagedSummary>,
 ): Promise<readonly z.output<typeof pagedSummary>[]> {
   try {
     return await db.transaction(async (tx) => {
-      await tx.query(sql.prepared('run_list_settings', z.unknown())`
+      await tx.query(statement(z.unknown())`
         SELECT set_config('plan_cache_mode', 'force_custom_plan', true),
                set_config('statement_timeout', ${String(MAX_SEARCH_MS)}, true)
       `);
-      return tx.any(statement);
+      return tx.any(page);
     });
   } catch (error) {
     if (!(error instanceof StatementTimeoutError)) throw error;

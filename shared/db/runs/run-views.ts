@@ -4,7 +4,7 @@ import type { RunView } from '#shared/contract/runs/run-view.ts';
 import { AppError, conflict, notFound } from '#shared/errors.ts';
 import { MAX_VIEW_NAME, MAX_VIEWS } from '#shared/limits.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
-import { type Db, type Pool, sql } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement } from '#shared/db/pool.ts';
 
 /** Filters of the list of runs that a member has saved. Credentials without a member have theirs in common. */
 
@@ -17,7 +17,7 @@ const ofOwner = ({ workspaceId, id }: Owner) => sql.fragment`
 
 /** The views of the actor, by name. */
 export async function listRunViews(db: Db, actor: Owner): Promise<RunView[]> {
-  const rows = await db.any(sql.prepared('run_views_list', viewRow)`
+  const rows = await db.any(statement(viewRow)`
     SELECT name, filter, saved_at FROM run_views WHERE ${ofOwner(actor)} ORDER BY lower(name), name
   `);
   return [...rows];
@@ -41,13 +41,13 @@ export async function saveRunView(
   return db.transaction(async (tx) => {
     // Of two requests for the last place, the second counts the first.
     await lockWorkspace(tx, actor.workspaceId);
-    const others = await tx.oneFirst(sql.prepared('run_views_count', z.object({ n: z.number() }))`
+    const others = await tx.oneFirst(statement(z.object({ n: z.number() }))`
       SELECT count(*) AS n FROM run_views WHERE ${ofOwner(actor)} AND name <> ${name}
     `);
     if (others >= MAX_VIEWS) {
       throw conflict(`You can save at most ${MAX_VIEWS} views; remove some first`);
     }
-    return tx.one(sql.prepared('run_views_save', viewRow)`
+    return tx.one(statement(viewRow)`
       INSERT INTO run_views (workspace_id, member_id, name, filter)
       VALUES (${actor.workspaceId}, ${actor.id}, ${name}, ${filter})
       ON CONFLICT ON CONSTRAINT run_views_one_per_name DO UPDATE SET filter = excluded.filter, saved_at = now()
@@ -58,10 +58,7 @@ export async function saveRunView(
 
 /** Throws AppError `not_found`. */
 export async function removeRunView(db: Pool, actor: Owner, name: string): Promise<void> {
-  const removed = await db.maybeOne(sql.prepared(
-    'run_views_remove',
-    z.object({ name: z.string() }),
-  )`
+  const removed = await db.maybeOne(statement(z.object({ name: z.string() }))`
     DELETE FROM run_views WHERE ${ofOwner(actor)} AND name = ${name} RETURNING name
   `);
   if (removed === null) throw notFound('View');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readableJson, searchableWords, wordsIn } from '#shared/values/words.ts';
-import { type FragmentSqlToken, type Pool, sql } from '#shared/db/pool.ts';
+import { type FragmentSqlToken, type Pool, sql, statement } from '#shared/db/pool.ts';
 
 /** Runs whose words are stored in one transaction. */
 export const WORDS_BATCH = 200;
@@ -24,20 +24,17 @@ const textRow = z.object({
  */
 export async function storeRunWords(db: Pool, batch = WORDS_BATCH): Promise<number> {
   return db.transaction(async (tx) => {
-    const { locked } = await tx.one(sql.prepared(
-      'run_words_lock',
-      z.object({ locked: z.boolean() }),
-    )`
+    const { locked } = await tx.one(statement(z.object({ locked: z.boolean() }))`
       SELECT pg_try_advisory_xact_lock(${LOCK_KEY}::bigint) AS locked
     `);
     if (!locked) return 0;
-    const due = await tx.any(sql.prepared('run_words_take', z.object({ run_id: z.string() }))`
+    const due = await tx.any(statement(z.object({ run_id: z.string() }))`
       DELETE FROM run_words_due WHERE id IN (SELECT id FROM run_words_due ORDER BY id LIMIT ${batch})
       RETURNING run_id
     `);
     const ids = [...new Set(due.map(({ run_id }) => run_id))];
     if (ids.length === 0) return 0;
-    const texts = await tx.any(sql.prepared('run_words_read', textRow)`
+    const texts = await tx.any(statement(textRow)`
       SELECT id, left(input::text, ${SEARCHED.json}) AS input, left(output::text, ${SEARCHED.json}) AS output,
              left(error, ${SEARCHED.error}) AS error
       FROM runs WHERE id = ANY (${sql.array(ids, 'text')}) ORDER BY id
@@ -45,7 +42,7 @@ export async function storeRunWords(db: Pool, batch = WORDS_BATCH): Promise<numb
       FOR KEY SHARE
     `);
     const rows = texts.map((row) => ({ id: row.id, words: wordsOf(row) }));
-    await tx.query(sql.prepared('run_words_store', z.object({}))`
+    await tx.query(statement(z.object({}))`
       INSERT INTO run_words (run_id, words)
       SELECT r.id, array_to_tsvector(ARRAY(
         SELECT run_words_key(r.workspace_id, r.created_at) || word FROM json_array_elements_text(t.words) AS word))

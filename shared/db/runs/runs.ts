@@ -10,7 +10,7 @@ import { toDollars } from '#shared/money/money.ts';
 import { type JsonText, put, valueOf } from '#shared/values/json-text.ts';
 import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '#shared/db/cursor.ts';
 import { gateRecord, type GateRow, toGates } from '#shared/db/gates/gate-records.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 import {
   countSteps,
   cutPage,
@@ -89,7 +89,7 @@ export async function readRun(
   db: Db,
   scope: TemporalPages & { workspaceId: string; runId: string; maxSteps?: number },
 ): Promise<Run | undefined> {
-  const row = await db.maybeOne(sql.prepared('read_run', runRow)`
+  const row = await db.maybeOne(statement(runRow)`
     SELECT ${summaryColumns}, r.input::text, r.state::text, r.output::text, r.evals, r.temporal_run_id,
       ${graphOfMaps} AS graph_of_maps, r.graph AS graph_of_draft,
       CASE WHEN EXISTS (SELECT FROM runs c WHERE c.parent_run_id = r.id) THEN (
@@ -165,7 +165,7 @@ function toCheckpoint(row: StepRow): Checkpoint {
  * any key.
  */
 async function readStateSteps(db: Db, runId: string, graph: Graph | null): Promise<StepRow[]> {
-  const rows = await db.any(sql.prepared('run_state_steps', stepRow)`
+  const rows = await db.any(statement(stepRow)`
     SELECT ${stepColumns} FROM (
       -- Without the payloads, which would be sorted as well.
       SELECT DISTINCT ON (node_id, caught, CASE WHEN kind = 'human_gate' THEN step_key END) step_key
@@ -222,7 +222,7 @@ export async function readRunStatus(
   db: Db,
   run: { workspaceId: string; runId: string },
 ): Promise<RunStatus | undefined> {
-  const row = await db.maybeOne(sql.prepared('runs_status', statusRow)`
+  const row = await db.maybeOne(statement(statusRow)`
     SELECT status FROM runs WHERE id = ${run.runId} AND workspace_id = ${run.workspaceId}
   `);
   return row?.status;

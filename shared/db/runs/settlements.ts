@@ -8,7 +8,7 @@ import { toDollars } from '#shared/money/money.ts';
 import { controlRows } from './pending-writes.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { MAX_PENDING } from '#shared/db/webhooks/outbound-events.ts';
-import { jsonOrNull, type Pool, sql } from '#shared/db/pool.ts';
+import { jsonOrNull, type Pool, sql, statement } from '#shared/db/pool.ts';
 import { activeMsNow, acceptsWorkOf } from './row.ts';
 
 /** `duration_ms` consists of the clocks `active_ms` and `phase_us`. */
@@ -60,7 +60,7 @@ export async function settleRun(
   const unchecked = await writeSettlement(db, call);
   if (unchecked.settled) return unchecked;
   for (let round = 0; round < MAX_SCORINGS; round += 1) {
-    const run = await db.maybeOne(sql.prepared('settle_read_run', settling)`
+    const run = await db.maybeOne(statement(settling)`
       SELECT r.workspace_id, r.status, (${acceptsWorkOf(call.execution)}) AS wanted, r.cost_micros, r.active_ms,
              (SELECT coalesce(sum(b.cost_micros), 0)::bigint FROM runs b
               WHERE b.id = ANY (ARRAY(SELECT a.id FROM runs_below(r.id) AS a))) AS below_micros,
@@ -124,7 +124,7 @@ async function writeSettlement(
     const { passed, total } = scored.evals;
     last.push({ run_id, type: 'run_evaluated', passed, total });
   }
-  const row = await db.one(sql.prepared('settle_run', settled)`
+  const row = await db.one(statement(settled)`
     SELECT * FROM settle_run_1(
       run => ${run_id}, execution => ${call.execution}, control => ${JSON.stringify(control)},
       observed => ${JSON.stringify(call.observed)}, frames => ${JSON.stringify(frames)}, last => ${JSON.stringify(last)},
@@ -168,7 +168,7 @@ export async function readEndedRun(
   db: Pool,
   runId: string,
 ): Promise<z.infer<typeof endedRun> | undefined> {
-  const row = await db.maybeOne(sql.prepared('read_ended_run', endedRun)`
+  const row = await db.maybeOne(statement(endedRun)`
     SELECT r.workspace_id, r.workflow_id, r.workflow_version, w.name AS workflow_name, r.status, r.trigger,
            r.failure ->> 'kind' AS failure_kind, r.cost_micros, r.resumed_count,
            (extract(epoch FROM CASE WHEN r.resumed_count = 0 THEN r.created_at

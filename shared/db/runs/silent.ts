@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql, syncCommit } from '#shared/db/pool.ts';
+import { type Db, sql, statement, syncCommit } from '#shared/db/pool.ts';
 
 /** An open run to compare with Temporal. */
 const silentRun = z.object({
@@ -38,7 +38,7 @@ export async function takeSilentRuns(
         AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = r.id AND o.kind <> 'alert')`;
   const lookedAt = sql.fragment`coalesce(r.checked_at, r.created_at)`;
   // If a database crash loses a mark, the run is checked once more.
-  return db.any(sql.prepared('take_silent_runs', silentRun)`
+  return db.any(statement(silentRun)`
     WITH lost AS (
       SELECT r.id FROM runs r
       WHERE ${idle} AND r.lost_since < ${before(graceMs)} AND ${lookedAt} < ${before(suspectMs)}
@@ -62,7 +62,7 @@ export async function takeSilentRuns(
 
 /** Records that an open run has no live execution, and since when, or that it has one. */
 export async function markLost(db: Db, runId: string, lost: boolean): Promise<void> {
-  await db.query(sql.prepared('mark_lost', z.object({}))`
+  await db.query(statement(z.object({}))`
     UPDATE runs SET lost_since = CASE WHEN ${lost} THEN coalesce(lost_since, now()) END
     WHERE id = ${runId} AND status IN ('pending', 'running', 'paused') AND (${lost} OR lost_since IS NOT NULL)
   `);

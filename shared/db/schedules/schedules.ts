@@ -16,7 +16,7 @@ import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
 import { LEASE_MS } from '#shared/db/runs/outbox.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -69,7 +69,7 @@ export async function listSchedules(
   db: Db,
   page: OffsetPage & { workspaceId: string },
 ): Promise<Schedule[]> {
-  const rows = await db.any(sql.prepared('schedules_list', scheduleRow)`
+  const rows = await db.any(statement(scheduleRow)`
     SELECT ${scheduleColumns} FROM schedules s
     WHERE s.workspace_id = ${page.workspaceId}
     ORDER BY s.created_at DESC, s.id DESC ${offsetClause(page)}
@@ -79,7 +79,7 @@ export async function listSchedules(
 
 /** Throws AppError `not_found`. */
 export async function readSchedule(db: Db, scope: ScheduleScope): Promise<Schedule> {
-  const row = await db.maybeOne(sql.prepared('schedules_read', scheduleRow)`
+  const row = await db.maybeOne(statement(scheduleRow)`
     SELECT ${scheduleColumns} FROM schedules s
     WHERE s.id = ${scope.scheduleId} AND s.workspace_id = ${scope.workspaceId}
   `);
@@ -92,7 +92,7 @@ export async function requireSchedule(
   db: Db,
   scope: ScheduleScope & { workflowId: string },
 ): Promise<void> {
-  const found = await db.maybeOne(sql.prepared('schedules_require', z.object({ id: z.string() }))`
+  const found = await db.maybeOne(statement(z.object({ id: z.string() }))`
     SELECT id FROM schedules
     WHERE id = ${scope.scheduleId} AND workspace_id = ${scope.workspaceId} AND workflow_id = ${scope.workflowId}
   `);
@@ -112,12 +112,12 @@ export async function createSchedule(
   const scheduleId = newId('schedule');
   await db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'schedules');
-    const workflow = await tx.maybeOne(sql.prepared('schedules_hold_workflow', idRow)`
+    const workflow = await tx.maybeOne(statement(idRow)`
       SELECT id FROM workflows WHERE id = ${input.workflow_id} AND workspace_id = ${workspaceId} FOR SHARE
     `);
     if (workflow === null) throw notFound('Workflow');
     if (input.enabled) requireCapability(actor, 'run_workflows');
-    await tx.query(sql.prepared('schedules_insert', z.object({}))`
+    await tx.query(statement(z.object({}))`
       INSERT INTO schedules (id, workspace_id, workflow_id, name, cron, timezone, input, enabled, overlap, created_by)
       VALUES (${scheduleId}, ${workspaceId}, ${input.workflow_id}, ${input.name ?? null}, ${input.cron},
               ${input.timezone}, ${JSON.stringify(input.input)}::json, ${input.enabled}, ${input.overlap}, ${actor.id})
@@ -143,11 +143,11 @@ export async function updateSchedule(
   await db.transaction(async (tx) => {
     if (body.enabled === true) await lockWorkspace(tx, workspaceId);
     // Locks the workflow before the schedule, as the workflow's deletion does.
-    await tx.query(sql.prepared('schedules_hold_workflow_of', z.object({}))`
+    await tx.query(statement(z.object({}))`
       SELECT FROM schedules s JOIN workflows w ON w.id = s.workflow_id
       WHERE s.id = ${scheduleId} AND s.workspace_id = ${workspaceId} FOR SHARE OF w
     `);
-    const before = await tx.maybeOne(sql.prepared('schedules_lock', scheduleRow)`
+    const before = await tx.maybeOne(statement(scheduleRow)`
       SELECT ${scheduleColumns} FROM schedules s
       WHERE s.id = ${scheduleId} AND s.workspace_id = ${workspaceId} FOR NO KEY UPDATE
     `);
@@ -173,7 +173,7 @@ export async function updateSchedule(
     }
     // They decide what is run from now on, so they count as starters.
     const changes = timed || decidesRuns(before, after);
-    await tx.query(sql.prepared('schedules_update', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE schedules SET name = ${after.name}, cron = ${after.cron}, timezone = ${after.timezone},
         input = ${JSON.stringify(after.input)}::json, enabled = ${after.enabled}, overlap = ${after.overlap},
         effective_from = CASE WHEN ${timed} THEN date_trunc('second', now()) ELSE effective_from END,
@@ -197,7 +197,7 @@ const deletedRow = z.object({ id: z.string(), workflow_id: z.string(), cron: z.s
 /** Deletes the schedule; runs it has started continue. Temporal is synced afterwards. Throws AppError `not_found`. */
 export async function deleteSchedule(db: Pool, actor: Actor, scheduleId: string): Promise<void> {
   await db.transaction(async (tx) => {
-    const schedule = await tx.maybeOne(sql.prepared('schedules_delete', deletedRow)`
+    const schedule = await tx.maybeOne(statement(deletedRow)`
       DELETE FROM schedules WHERE id = ${scheduleId} AND workspace_id = ${actor.workspaceId}
       RETURNING id, workflow_id, cron
     `);
@@ -224,7 +224,7 @@ export async function listScheduleIds(
   db: Db,
   scope: { workspaceId: string; workflowId: string },
 ): Promise<readonly string[]> {
-  return db.anyFirst(sql.prepared('schedules_of_workflow', idRow)`
+  return db.anyFirst(statement(idRow)`
     SELECT id FROM schedules WHERE workflow_id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId}
   `);
 }
@@ -247,7 +247,7 @@ export async function readForTick(
   db: Db,
   tick: ScheduleScope & { dueAt: string },
 ): Promise<z.infer<typeof tickRow> | undefined> {
-  const row = await db.maybeOne(sql.prepared('schedules_for_tick', tickRow)`
+  const row = await db.maybeOne(statement(tickRow)`
     SELECT s.workflow_id, s.name, s.cron, s.timezone, s.input,
            s.enabled AND s.effective_from <= ${tick.dueAt}::timestamptz AS counts,
            (SELECT r.id FROM runs r WHERE r.schedule_id = s.id AND r.due_at = ${tick.dueAt}::timestamptz
@@ -262,7 +262,7 @@ export async function recordSkip(
   db: Db,
   tick: ScheduleScope & { dueAt: string; reason: string },
 ): Promise<void> {
-  await db.query(sql.prepared('schedules_record_skip', z.object({}))`
+  await db.query(statement(z.object({}))`
     UPDATE schedules SET last_skip_at = ${tick.dueAt}::timestamptz, last_skip_reason = ${tick.reason}
     WHERE id = ${tick.scheduleId} AND workspace_id = ${tick.workspaceId}
       AND (last_skip_at IS NULL OR last_skip_at <= ${tick.dueAt}::timestamptz)
@@ -290,7 +290,7 @@ export async function takeOutdated(
   db: Db,
   { only = null, limit }: { only?: string | null; limit: number },
 ): Promise<readonly OutdatedSchedule[]> {
-  return db.any(sql.prepared('schedules_take_outdated', outdatedRow)`
+  return db.any(statement(outdatedRow)`
     UPDATE schedules SET leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
     WHERE id IN (
       SELECT id FROM schedules
@@ -313,7 +313,7 @@ export async function markSynced(
     rules: string;
   },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(sql.prepared('schedules_mark_synced', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     UPDATE schedules SET told_revision = ${synced.revision}, told_at = now(), told_rules = ${synced.rules},
       leased_until = NULL,
       sync_error = CASE WHEN revision = ${synced.revision} THEN ${synced.refusal?.reason ?? null} ELSE sync_error END
@@ -324,7 +324,7 @@ export async function markSynced(
 
 /** Marks a schedule for another sync because Temporal's copy seems to differ. */
 export async function markOutdated(db: Db, scope: ScheduleScope): Promise<void> {
-  await db.query(sql.prepared('schedules_mark_outdated', z.object({}))`
+  await db.query(statement(z.object({}))`
     UPDATE schedules SET told_revision = 0
     WHERE id = ${scope.scheduleId} AND workspace_id = ${scope.workspaceId} AND told_revision = revision AND sync_error IS NULL
   `);
@@ -351,7 +351,7 @@ export async function compareSchedules(
     known.map(({ id, paused }) => [id, paused]),
     ['text', 'bool'],
   );
-  return db.anyFirst(sql.prepared('schedules_compare', idRow)`
+  return db.anyFirst(statement(idRow)`
     WITH known AS MATERIALIZED (
       SELECT k.id, k.paused FROM ${list} AS k (id, paused)
     ), behind AS (

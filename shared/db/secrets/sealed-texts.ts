@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
 import { secretContext } from '#shared/db/webhooks/endpoints.ts';
 import { inviteCodePlace } from '#shared/db/people/invite-codes.ts';
 import { headerContext } from '#shared/db/tools/custom-tools.ts';
@@ -45,14 +45,14 @@ const secretRow = keyRow.extend({ workspace_id: z.string(), name: z.string(), se
 const secrets = sealedTable(
   'secrets',
   (tx, after) =>
-    tx.any(sql.prepared('seals_next_secrets', secretRow)`
+    tx.any(statement(secretRow)`
       SELECT workspace_id || '/' || name AS key, workspace_id, name, sealed_value AS sealed FROM secrets
       WHERE workspace_id || '/' || name > ${after} ORDER BY key LIMIT ${BATCH}::int FOR NO KEY UPDATE
     `),
   async (tx, { workspace_id: workspaceId, name, sealed }, reseal) => {
     const again = reseal(sealed, secretPlace({ workspaceId, name }));
     if (again === undefined) return;
-    await tx.query(sql.prepared('seals_put_secret', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE secrets SET sealed_value = ${again} WHERE workspace_id = ${workspaceId} AND name = ${name}
     `);
   },
@@ -65,7 +65,7 @@ const headersRow = keyRow.extend({
 const toolHeaders = sealedTable(
   'headers of custom tools',
   (tx, after) =>
-    tx.any(sql.prepared('seals_next_tools', headersRow)`
+    tx.any(statement(headersRow)`
       SELECT id AS key, workspace_id, headers FROM custom_tools
       WHERE id > ${after} ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
     `),
@@ -75,7 +75,7 @@ const toolHeaders = sealedTable(
       return [header, reseal(sealed, place) ?? sealed] as const;
     });
     if (again.every(([header, sealed]) => sealed === headers[header])) return;
-    await tx.query(sql.prepared('seals_put_headers', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE custom_tools SET headers = ${JSON.stringify(Object.fromEntries(again))}::json WHERE id = ${toolId}
     `);
   },
@@ -89,7 +89,7 @@ const endpointRow = keyRow.extend({
 const endpoints = sealedTable(
   'secrets of webhook endpoints',
   (tx, after) =>
-    tx.any(sql.prepared('seals_next_endpoints', endpointRow)`
+    tx.any(statement(endpointRow)`
       SELECT id AS key, workspace_id, secret, previous_secret FROM data_endpoints
       WHERE id > ${after} ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
     `),
@@ -98,7 +98,7 @@ const endpoints = sealedTable(
     const again = reseal(secret, place);
     const previousAgain = previous === null ? undefined : reseal(previous, place);
     if (again === undefined && previousAgain === undefined) return;
-    await tx.query(sql.prepared('seals_put_endpoint', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE data_endpoints SET secret = ${again ?? secret}, previous_secret = ${previousAgain ?? previous}
       WHERE id = ${id}
     `);
@@ -109,14 +109,14 @@ const codeRow = keyRow.extend({ sealed: z.string() });
 const inviteCodes = sealedTable(
   'invite codes',
   (tx, after) =>
-    tx.any(sql.prepared('seals_next_codes', codeRow)`
+    tx.any(statement(codeRow)`
       SELECT id AS key, invite_code_sealed AS sealed FROM members
       WHERE id > ${after} AND invite_code_sealed IS NOT NULL ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
     `),
   async (tx, { key: id, sealed }, reseal) => {
     const again = reseal(sealed, inviteCodePlace(id));
     if (again === undefined) return;
-    await tx.query(sql.prepared('seals_put_code', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE members SET invite_code_sealed = ${again} WHERE id = ${id}
     `);
   },

@@ -9,7 +9,7 @@ import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { raiseToolRevision } from '#shared/db/tools/custom-tools.ts';
 
 interface SecretScope {
@@ -33,7 +33,7 @@ export async function listSecrets(
   workspaceId: string,
   page?: OffsetPage,
 ): Promise<readonly Secret[]> {
-  return db.any(sql.prepared('secrets_list', secretRow)`
+  return db.any(statement(secretRow)`
     SELECT ${secretColumns} FROM secrets WHERE workspace_id = ${workspaceId}
     ORDER BY name ${offsetClause(page)}
   `);
@@ -41,7 +41,7 @@ export async function listSecrets(
 
 /** Throws AppError `not_found`. */
 export async function readSecret(db: Db, { workspaceId, name }: SecretScope): Promise<Secret> {
-  const secret = await db.maybeOne(sql.prepared('secrets_read', secretRow)`
+  const secret = await db.maybeOne(statement(secretRow)`
     SELECT ${secretColumns} FROM secrets WHERE workspace_id = ${workspaceId} AND name = ${name}
   `);
   if (secret === null) throw notFound('Secret');
@@ -60,12 +60,12 @@ export async function putSecret(
   const hosts = sql.array(input.allowed_hosts, 'text');
   return db.transaction(async (tx) => {
     await lockWorkspace(tx, workspaceId);
-    const before = await tx.maybeOne(sql.prepared('secrets_lock', secretRow)`
+    const before = await tx.maybeOne(statement(secretRow)`
       SELECT ${secretColumns} FROM secrets WHERE workspace_id = ${workspaceId} AND name = ${name} FOR UPDATE
     `);
     if (before === null) await requireRoom(tx, workspaceId, 'secrets');
     await raiseToolRevision(tx, workspaceId);
-    const secret = await tx.one(sql.prepared('secrets_put', secretRow)`
+    const secret = await tx.one(statement(secretRow)`
       INSERT INTO secrets (workspace_id, name, sealed_value, allowed_hosts, description)
       VALUES (${workspaceId}, ${name}, ${sealed}, ${hosts}, ${input.description})
       ON CONFLICT (workspace_id, name) DO UPDATE
@@ -85,7 +85,7 @@ export async function deleteSecret(db: Pool, actor: Actor, name: string): Promis
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
     await raiseToolRevision(tx, workspaceId);
-    const deleted = await tx.maybeOne(sql.prepared('secrets_delete', secretRow)`
+    const deleted = await tx.maybeOne(statement(secretRow)`
       DELETE FROM secrets WHERE workspace_id = ${workspaceId} AND name = ${name} RETURNING ${secretColumns}
     `);
     if (deleted === null) throw notFound('Secret');
@@ -123,7 +123,7 @@ export async function useSecrets(
   { workspaceId, names }: { workspaceId: string; names: readonly string[] },
 ): Promise<ReadonlyMap<string, SealedSecret>> {
   if (names.length === 0) return new Map();
-  const rows = await db.any(sql.prepared('secrets_use', sealedRow)`
+  const rows = await db.any(statement(sealedRow)`
     WITH used AS (
       UPDATE secrets SET last_used_at = date_trunc('minute', now())
       WHERE workspace_id = ${workspaceId} AND name = ANY (${sql.array(names, 'text')})

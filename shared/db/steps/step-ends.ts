@@ -4,7 +4,7 @@ import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json } from '#shared/json.ts';
 import type { Usage } from '#shared/node-error.ts';
-import { type Db, jsonOrNull, type Pool, sql } from '#shared/db/pool.ts';
+import { type Db, jsonOrNull, type Pool, sql, statement } from '#shared/db/pool.ts';
 import { completedFrame, failedFrame, framedKey, isTurn } from './done.ts';
 import { recountHolds } from '#shared/db/money/step-room.ts';
 import { agentColumns, agentValues, claimStep, json, readOutcome } from './steps.ts';
@@ -72,7 +72,7 @@ async function endStep(db: Pool, end: StepEnd, result: Result): Promise<z.infer<
 
 function ending(end: StepEnd, { result, output, frame, error }: Result) {
   const { spending } = end;
-  return sql.prepared('end_step', ended)`
+  return statement(ended)`
     SELECT * FROM end_step_1(
       run => ${end.runId}, step => ${end.stepKey}, claim => ${end.claim}, attempt => ${end.beginning?.attempt ?? null},
       counted => ${end.counted ?? false}, result => ${result}, output => ${json(output)}, frame => ${jsonOrNull(frame)},
@@ -95,7 +95,7 @@ const beginAgain = async (db: Db, { step, attempt }: Beginning): Promise<boolean
 async function bookUnbegun(db: Pool, end: StepEnd, { step, attempt }: Beginning): Promise<void> {
   const { spending } = end;
   await db.transaction(async (tx) => {
-    await tx.query(sql.prepared('book_unbegun_step', z.object({}))`
+    await tx.query(statement(z.object({}))`
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                               queued_at, input, started_at, finished_at, policy, attempts, cost_micros, unpriced,
                               cost_estimated, ${agentColumns})
@@ -179,7 +179,7 @@ export async function renewClaim(
   db: Db,
   held: { runId: string; stepKey: string; claim: string; claimMs: number; beginning: Beginning },
 ): Promise<void> {
-  const { known } = await db.one(sql.prepared('renew_claim', z.object({ known: z.boolean() }))`
+  const { known } = await db.one(statement(z.object({ known: z.boolean() }))`
     WITH renewed AS (
       UPDATE steps SET claim_until = clock_timestamp() + ${held.claimMs}::int * interval '1 ms'
       WHERE run_id = ${held.runId} AND step_key = ${held.stepKey} AND claim = ${held.claim}

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Step, StepCount } from '#shared/contract/steps/step.ts';
 import { notFound } from '#shared/errors.ts';
 import { cursorsOf } from '#shared/db/cursor.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 import {
   allPayloads,
   type StepFields,
@@ -85,7 +85,7 @@ export async function toPage(db: Db, runId: string, rows: readonly StepRow[]): P
   );
   if (agents.length === 0) return toSteps(rows);
   const known = new Set(rows.map(({ step_key }) => step_key));
-  const others = await db.any(sql.prepared('steps_of_agents', stepRow)`
+  const others = await db.any(statement(stepRow)`
     SELECT ${stepColumns} FROM steps s
     WHERE s.run_id = ${runId} AND s.parent_step_key = ANY (${sql.array(
       agents.map(({ step_key }) => step_key),
@@ -139,7 +139,7 @@ export async function listSteps(
 }
 
 async function requireRun(db: Db, { workspaceId, runId }: StepFilter): Promise<void> {
-  const known = await db.exists(sql.prepared('steps_run_exists', z.object({}))`
+  const known = await db.exists(statement(z.object({}))`
     SELECT FROM runs WHERE id = ${runId} AND workspace_id = ${workspaceId}
   `);
   if (!known) throw notFound('Run');
@@ -156,7 +156,7 @@ const countRow = z.object({
 
 /** How many steps each node of a run has, by their status, in the order in which the nodes began. */
 export const countSteps = async (db: Db, runId: string): Promise<StepCount[]> => [
-  ...(await db.any(sql.prepared('steps_count_by_node', countRow)`
+  ...(await db.any(statement(countRow)`
     SELECT node_id, min(label) AS label, min(kind) AS kind, json_object_agg(status, count) AS by_status,
            sum(count)::bigint AS total, sum(caught)::bigint AS caught
     FROM (

@@ -4,7 +4,7 @@ import type { AgentPart } from '#shared/graph/call-parts.ts';
 import { errorKinds } from '#shared/graph/caught-error.ts';
 import type { Json } from '#shared/json.ts';
 import { type Done, framesOf } from './done.ts';
-import { type Db, jsonOrNull, type Pool, sql, syncCommit } from '#shared/db/pool.ts';
+import { type Db, jsonOrNull, type Pool, sql, statement, syncCommit } from '#shared/db/pool.ts';
 import { admitStep, recountHolds } from '#shared/db/money/step-room.ts';
 import type { Blocked } from '#shared/db/money/blocked.ts';
 import { type StepCost, type Stop, UNKNOWN_COST } from '#shared/money/spending.ts';
@@ -132,7 +132,7 @@ export async function claimStep(
   const recorded = done?.recorded;
   const judgedBefore = again !== undefined || recorded !== undefined;
   const free = done !== undefined || (typeof cost === 'object' && cost.most === 0);
-  return db.one(sql.prepared('begin_step', beginning)`
+  return db.one(statement(beginning)`
     SELECT ${syncCommit(done !== undefined || again !== undefined)}, b.outcome, b.facts
     FROM begin_step_1(
       run => ${pendingWrites.run_id}, workspace => ${judged.workspaceId}, execution => ${step.execution},
@@ -195,7 +195,7 @@ const outcomeRow = z.object({
 });
 
 export async function readOutcome(db: Db, runId: string, stepKey: string) {
-  return db.maybeOne(sql.prepared('read_step_outcome', outcomeRow)`
+  return db.maybeOne(statement(outcomeRow)`
     SELECT s.status, s.output, s.error, coalesce(s.error_kind, 'node') AS kind,
            greatest(1, s.errors - s.forgiven) AS attempts, s.caught OR s.epoch = r.resumed_count AS current
     FROM steps s JOIN runs r ON r.id = s.run_id
@@ -205,7 +205,7 @@ export async function readOutcome(db: Db, runId: string, stepKey: string) {
 
 /** Whether an attempt at a step of this run may still be running. */
 export async function hasLiveClaim(db: Db, runId: string): Promise<boolean> {
-  return db.oneFirst(sql.prepared('has_live_claim', z.object({ live: z.boolean() }))`
+  return db.oneFirst(statement(z.object({ live: z.boolean() }))`
     SELECT EXISTS (SELECT FROM steps WHERE run_id = ${runId} AND claim_until > clock_timestamp()) AS live
   `);
 }

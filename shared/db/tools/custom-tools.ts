@@ -25,7 +25,7 @@ import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
 import { readWorkflowDefinitions } from '#shared/db/children/called-workflows.ts';
 import { customTool, requireToChange } from '#shared/db/workflows/graphs-in-use.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { customToolNames } from '#shared/tools.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
@@ -93,7 +93,7 @@ export async function listCustomTools(
   db: Db,
   page: OffsetPage & { workspaceId: string },
 ): Promise<readonly CustomTool[]> {
-  return db.any(sql.prepared('custom_tools_list', toolRow)`
+  return db.any(statement(toolRow)`
     SELECT ${toolColumns} FROM custom_tools WHERE workspace_id = ${page.workspaceId}
     ORDER BY name ${offsetClause(page)}
   `);
@@ -101,7 +101,7 @@ export async function listCustomTools(
 
 /** Throws AppError `not_found`. */
 export async function readCustomTool(db: Db, scope: CustomToolScope): Promise<CustomTool> {
-  const tool = await db.maybeOne(sql.prepared('custom_tools_read', toolRow)`
+  const tool = await db.maybeOne(statement(toolRow)`
     SELECT ${toolColumns} FROM custom_tools
     WHERE id = ${scope.toolId} AND workspace_id = ${scope.workspaceId}
   `);
@@ -114,7 +114,7 @@ export async function findCustomTool(
   db: Db,
   named: { workspaceId: string; name: string },
 ): Promise<CustomTool | undefined> {
-  const tool = await db.maybeOne(sql.prepared('custom_tools_find', toolRow)`
+  const tool = await db.maybeOne(statement(toolRow)`
     SELECT ${toolColumns} FROM custom_tools
     WHERE workspace_id = ${named.workspaceId} AND name = ${named.name}
   `);
@@ -127,7 +127,7 @@ export async function findCustomTools(
   { workspaceId, names }: { workspaceId: string; names: readonly string[] },
 ): Promise<readonly CustomTool[]> {
   if (names.length === 0) return [];
-  return db.any(sql.prepared('custom_tools_find_many', toolRow)`
+  return db.any(statement(toolRow)`
     SELECT ${toolColumns} FROM custom_tools
     WHERE workspace_id = ${workspaceId} AND name = ANY (${sql.array([...names], 'text')})
   `);
@@ -186,7 +186,7 @@ export async function findOfferedDefinitions(
  * them are checked again. Concurrent changes wait until the commit.
  */
 export async function raiseToolRevision(tx: Tx, workspaceId: string): Promise<void> {
-  await tx.query(sql.prepared('custom_tools_raise_revision', z.object({}))`
+  await tx.query(statement(z.object({}))`
     UPDATE workspaces SET tool_revision = tool_revision + 1 WHERE id = ${workspaceId}
   `);
 }
@@ -210,7 +210,7 @@ export async function createCustomTool(
   return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'tools');
     await raiseToolRevision(tx, workspaceId);
-    const tool = await tx.maybeOne(sql.prepared('custom_tools_insert', toolRow)`
+    const tool = await tx.maybeOne(statement(toolRow)`
       INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, method, headers,
                                 mcp_tool, input_schema, pinned_schema, timeout_seconds, retry_count, created_by)
       VALUES (${toolId}, ${workspaceId}, ${input.name}, ${input.label}, ${input.description}, ${input.kind},
@@ -243,7 +243,7 @@ export async function updateCustomTool(
   const { workspaceId } = actor;
   return db.transaction(async (tx) => {
     await lockWorkspace(tx, workspaceId);
-    const before = await tx.maybeOne(sql.prepared('custom_tools_lock', toolRow)`
+    const before = await tx.maybeOne(statement(toolRow)`
       SELECT ${toolColumns} FROM custom_tools
       WHERE id = ${toolId} AND workspace_id = ${workspaceId} FOR NO KEY UPDATE
     `);
@@ -254,7 +254,7 @@ export async function updateCustomTool(
     const texts = changed.every((field) => TEXTS.has(field));
     await requireToChange(tx, actor, customTool(before.name, texts ? 'texts' : 'all'));
     if (changed.includes('input_schema')) await raiseToolRevision(tx, workspaceId);
-    const tool = await tx.one(sql.prepared('custom_tools_update', toolRow)`
+    const tool = await tx.one(statement(toolRow)`
       UPDATE custom_tools
       SET label = ${after.label}, description = ${after.description}, kind = ${after.kind},
           endpoint_url = ${after.endpoint_url}, method = ${after.method},
@@ -302,7 +302,7 @@ export async function deleteCustomTool(db: Pool, actor: Actor, toolId: string): 
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
     await raiseToolRevision(tx, workspaceId);
-    const tool = await tx.maybeOne(sql.prepared('custom_tools_delete', toolRow)`
+    const tool = await tx.maybeOne(statement(toolRow)`
       DELETE FROM custom_tools WHERE id = ${toolId} AND workspace_id = ${workspaceId}
       RETURNING ${toolColumns}
     `);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '#shared/json.ts';
 import { slugWith } from '#shared/values/slug.ts';
-import { type Db, type Pool, sql } from '#shared/db/pool.ts';
+import { type Db, type Pool, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /** A workflow that models can call as a tool of its own. */
@@ -37,7 +37,7 @@ const offeredRow = z.object({
 type OfferedRow = z.infer<typeof offeredRow>;
 
 const readOffered = async (db: Db, workspaceId: string): Promise<readonly OfferedRow[]> =>
-  db.any(sql.prepared('workflow_tools_offered', offeredRow)`
+  db.any(statement(offeredRow)`
     SELECT id, name, description, input_schema, slug, tool FROM (
       SELECT w.id, w.name, w.description, v.input_schema, t.slug, t.name AS tool,
              sum(length(v.input_schema::text)) OVER (ORDER BY w.id) AS characters
@@ -76,7 +76,7 @@ export async function findWorkflowTool(
   { workspaceId, tool }: { workspaceId: string; tool: string },
   isTaken: (tool: string) => boolean,
 ): Promise<WorkflowTool | undefined> {
-  const row = await db.maybeOne(sql.prepared('workflow_tools_find', offeredRow)`
+  const row = await db.maybeOne(statement(offeredRow)`
     SELECT w.id, w.name, w.description, v.input_schema, t.slug, t.name AS tool
     FROM workflow_tools t
     JOIN workflows w ON w.id = t.workflow_id
@@ -109,12 +109,12 @@ async function giveNames(
   await db.transaction(async (tx) => {
     for (const { id, name } of rows) {
       const slug = slugOf(name);
-      await tx.query(sql.prepared('workflow_tools_release', z.object({}))`
+      await tx.query(statement(z.object({}))`
         DELETE FROM workflow_tools WHERE workflow_id = ${id} AND slug <> ${slug}
       `);
       const choices = [slug, `${slug}_${id.slice(-ID_END)}`, id].map((part) => PREFIX + part);
       for (const tool of choices.filter((choice) => !isTaken(choice))) {
-        const named = await tx.maybeOne(sql.prepared('workflow_tools_insert', namedRow)`
+        const named = await tx.maybeOne(statement(namedRow)`
           INSERT INTO workflow_tools (workflow_id, workspace_id, slug, name)
           SELECT id, workspace_id, ${slug}, ${tool} FROM workflows
           WHERE id = ${id} AND workspace_id = ${workspaceId}

@@ -4,7 +4,7 @@ import {
   MAX_DELIVERY_ATTEMPTS,
   outboundEventTypes,
 } from '#shared/contract/data/outbound.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 import { thisMonth } from '#shared/db/month.ts';
 
 /** Identifies one cycle of a delivery. */
@@ -53,7 +53,7 @@ export async function claimDelivery(
   { workspaceId, deliveryId, round }: DeliveryRound,
   claim: string,
 ): Promise<ClaimedDelivery | undefined> {
-  const row = await db.maybeOne(sql.prepared('data_deliveries_claim', claimedRow)`
+  const row = await db.maybeOne(statement(claimedRow)`
     WITH wanted AS MATERIALIZED (
       SELECT id, endpoint_id, event_id, CASE
         -- As a recorded failure leaves it; only then does next_attempt_at say when the retry is due.
@@ -122,7 +122,7 @@ export async function recordAttempt(
   end: AttemptEnd,
 ): Promise<z.infer<typeof recordedRow> | undefined> {
   const delivered = end.error === null;
-  const row = await db.maybeOne(sql.prepared('data_deliveries_record', recordedRow)`
+  const row = await db.maybeOne(statement(recordedRow)`
     WITH endpoint AS MATERIALIZED (
       -- First, in the order of a deletion.
       SELECT p.id FROM data_endpoints p
@@ -174,7 +174,7 @@ export async function releaseAttempt(
   { workspaceId, deliveryId, round }: DeliveryRound,
   claim: string,
 ): Promise<void> {
-  await db.query(sql.prepared('data_deliveries_release', z.object({}))`
+  await db.query(statement(z.object({}))`
     WITH attempt AS (
       UPDATE data_deliveries
       SET claim = NULL, faults = faults + 1, next_attempt_at = now() + ${BACK_SECONDS}::int * interval '1 second'

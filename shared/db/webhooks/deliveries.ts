@@ -9,7 +9,7 @@ import {
 } from '#shared/contract/data/outbound.ts';
 import { conflict, notFound } from '#shared/errors.ts';
 import { storedTime } from '#shared/time.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { auditEndpoint, type EndpointCaller, lockEndpoint, readEndpoint } from './endpoints.ts';
 import { type Page, pageOf, type PageRequest } from '#shared/db/data/lists.ts';
 import { MAX_PENDING, queuePing } from './outbound-events.ts';
@@ -40,7 +40,7 @@ export async function listDeliveries(
   const statuses = status === undefined ? [...deliveryStatuses] : [status];
   const { at, tie } = page.after ?? { at: null, tie: null };
   // Reads a page per status, since the index separates statuses, then keeps the first rows.
-  const found = await db.any(sql.prepared('data_deliveries_list', listed)`
+  const found = await db.any(statement(listed)`
     SELECT ${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS at, d.id AS tie
     FROM (
       SELECT p.* FROM unnest(${sql.array(statuses, 'text')}) s (status) CROSS JOIN LATERAL (
@@ -72,7 +72,7 @@ async function readDelivery(
   db: Db,
   scope: { workspaceId: string; endpointId: string; deliveryId: string },
 ): Promise<Delivery> {
-  const delivery = await db.maybeOne(sql.prepared('data_deliveries_read', deliveryRow)`
+  const delivery = await db.maybeOne(statement(deliveryRow)`
     SELECT ${deliveryColumns} FROM data_deliveries d JOIN outbound_events e ON e.id = d.event_id
     WHERE d.id = ${scope.deliveryId} AND d.endpoint_id = ${scope.endpointId}
       AND d.workspace_id = ${scope.workspaceId}
@@ -115,7 +115,7 @@ export async function redeliver(
   const scope = { workspaceId, endpointId, deliveryId };
   return db.transaction(async (tx) => {
     await lockEndpoint(tx, caller, endpointId);
-    const { rowCount } = await tx.query(sql.prepared('data_deliveries_redeliver', z.object({}))`
+    const { rowCount } = await tx.query(statement(z.object({}))`
       UPDATE data_deliveries SET ${restarted}
       WHERE id = ${deliveryId} AND endpoint_id = ${endpointId} AND workspace_id = ${workspaceId}
         AND status <> 'pending'
@@ -163,7 +163,7 @@ async function restart(
   }: RedeliverRange & { workspaceId: string; endpointId: string },
 ): Promise<Redelivered> {
   const counts = z.object({ redelivered: z.number(), left: z.number() });
-  return tx.one(sql.prepared('data_deliveries_redeliver_range', counts)`
+  return tx.one(statement(counts)`
     WITH ended AS MATERIALIZED (
       SELECT id, created_at FROM data_deliveries
       WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId}

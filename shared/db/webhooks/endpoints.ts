@@ -15,7 +15,7 @@ import { withEtag } from '#shared/crypto/etags.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import type { ReaderScope } from '#shared/db/data/lists.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 
@@ -56,7 +56,7 @@ export async function listEndpoints(
   caller: EndpointCaller,
   page?: OffsetPage,
 ): Promise<readonly DataEndpoint[]> {
-  return db.any(sql.prepared('data_endpoints_list', endpointRow)`
+  return db.any(statement(endpointRow)`
     SELECT ${endpointColumns} FROM data_endpoints WHERE ${ofCaller(caller)}
     ORDER BY created_at DESC, id DESC ${offsetClause(page)}
   `);
@@ -68,7 +68,7 @@ export async function readEndpoint(
   caller: EndpointCaller,
   endpointId: string,
 ): Promise<DataEndpoint> {
-  const endpoint = await db.maybeOne(sql.prepared('data_endpoints_read', endpointRow)`
+  const endpoint = await db.maybeOne(statement(endpointRow)`
     SELECT ${endpointColumns} FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)}
   `);
   if (endpoint === null) throw notFound('Webhook endpoint');
@@ -81,7 +81,7 @@ export async function lockEndpoint(
   caller: EndpointCaller,
   endpointId: string,
 ): Promise<DataEndpoint> {
-  const endpoint = await tx.maybeOne(sql.prepared('data_endpoints_lock', endpointRow)`
+  const endpoint = await tx.maybeOne(statement(endpointRow)`
     SELECT ${endpointColumns} FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)}
     FOR NO KEY UPDATE
   `);
@@ -105,7 +105,7 @@ export async function createEndpoint(
   const secret = seal(id);
   return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'endpoints', isDemo);
-    const endpoint = await tx.one(sql.prepared('data_endpoints_insert', endpointRow)`
+    const endpoint = await tx.one(statement(endpointRow)`
       WITH added AS (
         INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret, created_by)
         VALUES (${id}, ${workspaceId}, ${isDemo}, ${input.url}, ${sql.array(input.events, 'text')}, ${secret},
@@ -139,7 +139,7 @@ export async function updateEndpoint(
       (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
     );
     if (changed.length === 0) return before;
-    const endpoint = await tx.one(sql.prepared('data_endpoints_update', endpointRow)`
+    const endpoint = await tx.one(statement(endpointRow)`
       UPDATE data_endpoints SET url = ${after.url}, events = ${sql.array(after.events, 'text')}
       WHERE id = ${endpointId} AND workspace_id = ${caller.workspaceId}
       RETURNING ${endpointColumns}
@@ -162,12 +162,12 @@ export async function deleteEndpoint(
   endpointId: string,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const gone = await tx.maybeOne(sql.prepared('data_endpoints_delete', idRow)`
+    const gone = await tx.maybeOne(statement(idRow)`
       DELETE FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)} RETURNING id
     `);
     if (gone === null) throw notFound('Webhook endpoint');
     // A separate statement, so that it sees events that were queued while the deletion waited.
-    const { rowCount } = await tx.query(sql.prepared('data_endpoints_drop_pending', z.object({}))`
+    const { rowCount } = await tx.query(statement(z.object({}))`
       DELETE FROM data_deliveries
       WHERE endpoint_id = ${endpointId} AND workspace_id = ${caller.workspaceId} AND status = 'pending'
     `);
@@ -183,10 +183,7 @@ export async function rotateSecret(
   sealed: string,
 ): Promise<string> {
   return db.transaction(async (tx) => {
-    const rotated = await tx.maybeOne(sql.prepared(
-      'data_endpoints_rotate',
-      z.object({ previous_secret_until: z.string() }),
-    )`
+    const rotated = await tx.maybeOne(statement(z.object({ previous_secret_until: z.string() }))`
       UPDATE data_endpoints
       SET previous_secret = secret, secret = ${sealed},
           previous_secret_until = now() + ${SECRET_OVERLAP_HOURS}::int * interval '1 hour'

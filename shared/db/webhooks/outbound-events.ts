@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { OutboundEventType } from '#shared/contract/data/outbound.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 
 /** An event for the subscribed webhook endpoints of a workspace. */
 export interface OutboundEvent {
@@ -53,7 +53,7 @@ async function queue(
     is_demo: isDemo,
     data,
   }));
-  return db.one(sql.prepared('outbound_queue', queued)`
+  return db.one(statement(queued)`
     SELECT * FROM queue_events_1(${workspaceId}, ${JSON.stringify(rows)}, ${endpointId}, ${MAX_PENDING})
   `);
 }

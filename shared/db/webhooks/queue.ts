@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { outboundEventTypes } from '#shared/contract/data/outbound.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 /**
  * Deliveries wait here until their execution starts. Deliveries of an endpoint are taken oldest first, at most as many
@@ -35,7 +35,7 @@ export type QueuedDelivery = z.infer<typeof queuedDelivery>;
  * new deliveries, so that retries do not accumulate. Skips rows that another process has locked.
  */
 export async function takeQueued(db: Db, limit: number): Promise<readonly QueuedDelivery[]> {
-  return db.any(sql.prepared('data_deliveries_take', queuedDelivery)`
+  return db.any(statement(queuedDelivery)`
     WITH RECURSIVE waiting AS (
       -- From one endpoint to the next in the index, however many deliveries each has.
       (SELECT endpoint_id FROM data_deliveries WHERE status = 'pending' AND NOT started
@@ -84,7 +84,7 @@ export async function markDispatched(
   deliveries: readonly Pick<QueuedDelivery, 'id' | 'round'>[],
 ): Promise<void> {
   const rows = JSON.stringify(deliveries.map(({ id, round }) => ({ id, round })));
-  await db.query(sql.prepared('data_deliveries_mark_dispatched', z.object({}))`
+  await db.query(statement(z.object({}))`
     UPDATE data_deliveries d
     SET started = true, leased_until = NULL, next_attempt_at = coalesce(next_attempt_at, now())
     FROM json_to_recordset(${rows}::json) AS t (id text, round int)
@@ -94,7 +94,7 @@ export async function markDispatched(
 
 /** Releases deliveries that could not be started, and their slots, to be taken again soon. */
 export async function releaseDeliveries(db: Db, deliveryIds: readonly string[]): Promise<void> {
-  await db.query(sql.prepared('data_deliveries_release', z.object({}))`
+  await db.query(statement(z.object({}))`
     WITH given AS (
       UPDATE data_deliveries SET leased_until = clock_timestamp() + ${RETURN_MS}::int * interval '1 ms'
       WHERE id = ANY(${sql.array([...deliveryIds], 'text')}) AND status = 'pending' AND NOT started
@@ -110,7 +110,7 @@ export async function releaseDeliveries(db: Db, deliveryIds: readonly string[]):
  * its cycle is over. Returns how many, at most `limit`.
  */
 export async function requeueLost(db: Db, limit: number): Promise<number> {
-  const { rowCount } = await db.query(sql.prepared('data_deliveries_requeue_lost', z.object({}))`
+  const { rowCount } = await db.query(statement(z.object({}))`
     UPDATE data_deliveries
     SET started = false, leased_until = NULL, round = round + 1, claim = NULL, waits = 0, next_attempt_at = NULL
     WHERE id IN (

@@ -10,7 +10,7 @@ import type { SecretHosts } from '#shared/graph/validate/secrets.ts';
 import { offeredNamesOf } from '#shared/graph/node-tools.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { customToolNames } from '#shared/tools.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, statement } from '#shared/db/pool.ts';
 import {
   calledIn,
   type CallProblems,
@@ -60,7 +60,7 @@ export async function readCurrentGraph(
   ids: { workspaceId: string; workflowId: string; version?: number },
   drawn?: Pick<CurrentGraph, 'graph' | 'inputSchema'>,
 ): Promise<CurrentGraph | undefined> {
-  const row = await db.maybeOne(sql.prepared('current_graph', currentRow)`
+  const row = await db.maybeOne(statement(currentRow)`
     SELECT v.version, v.graph, v.input_schema, v.may_set_secrets, s.tool_revision,
            ARRAY(SELECT name FROM custom_tools WHERE workspace_id = ${ids.workspaceId}) AS custom_tools,
            (SELECT coalesce(json_object_agg(name, allowed_hosts), '{}') FROM secrets
@@ -114,7 +114,7 @@ export async function readInputSchema(
   db: Db,
   ids: { workspaceId: string; workflowId: string },
 ): Promise<JsonObject | null> {
-  const row = await db.maybeOne(sql.prepared('current_input_schema', schemaRow)`
+  const row = await db.maybeOne(statement(schemaRow)`
     SELECT v.input_schema
     FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
     WHERE w.id = ${ids.workflowId} AND w.workspace_id = ${ids.workspaceId}

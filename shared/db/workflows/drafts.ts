@@ -11,7 +11,7 @@ import { withEtag } from '#shared/crypto/etags.ts';
 import { AppError, notFound } from '#shared/errors.ts';
 import { canonicalJson } from '#shared/graph/diff.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type Db, jsonOrNull, inSnapshot, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, inSnapshot, jsonOrNull, type Pool, statement, type Tx } from '#shared/db/pool.ts';
 import { readVersion } from './versions.ts';
 import {
   auditWorkflow,
@@ -39,7 +39,7 @@ export async function findDraft(
   db: Db,
   { workspaceId, workflowId }: WorkflowScope,
 ): Promise<WorkflowDraft | undefined> {
-  const row = await db.maybeOne(sql.prepared('drafts_find', draftRow)`
+  const row = await db.maybeOne(statement(draftRow)`
     SELECT workflow_id, base_version, revision, graph, input_schema, created_at, saved_by, saved_by_name, saved_at
     FROM workflow_drafts WHERE workflow_id = ${workflowId} AND workspace_id = ${workspaceId}
   `);
@@ -138,7 +138,7 @@ const contentOf = ({ base_version, graph, input_schema }: Content): string =>
   canonicalJson({ base_version, graph, input_schema });
 
 async function insertDraft(tx: Tx, actor: Actor, draft: Content): Promise<void> {
-  await tx.query(sql.prepared('drafts_insert', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO workflow_drafts (workflow_id, workspace_id, base_version, graph, input_schema, saved_by, saved_by_name)
     VALUES (${draft.workflow_id}, ${actor.workspaceId}, ${draft.base_version}, ${jsonOrNull(draft.graph)},
             ${jsonOrNull(draft.input_schema)}, ${actor.id}, ${actor.name})
@@ -150,7 +150,7 @@ async function updateDraft(
   actor: Actor,
   draft: Content & { revision: number },
 ): Promise<void> {
-  await tx.query(sql.prepared('drafts_update', z.object({}))`
+  await tx.query(statement(z.object({}))`
     UPDATE workflow_drafts
     SET base_version = ${draft.base_version}, graph = ${jsonOrNull(draft.graph)},
         input_schema = ${jsonOrNull(draft.input_schema)}, revision = ${draft.revision},
@@ -164,7 +164,7 @@ const auditDraft = (tx: Tx, actor: Actor, workflowId: string, details: JsonObjec
 
 /** The caller must have locked the workflow. */
 export async function deleteDraft(tx: Tx, scope: WorkflowScope): Promise<void> {
-  await tx.query(sql.prepared('drafts_delete', z.object({}))`
+  await tx.query(statement(z.object({}))`
     DELETE FROM workflow_drafts WHERE workflow_id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId}
   `);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Actor, requireCapability } from '#shared/people/actor.ts';
 import { holds } from '#shared/people/capabilities.ts';
 import { asTool, calledAs } from '#shared/tools.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { sql, statement, type Tx } from '#shared/db/pool.ts';
 
 /**
  * A workflow is in use where it is published, or where a webhook or a schedule runs it, and so is everything that it
@@ -75,7 +75,7 @@ export async function requireToChange(
   if (all) return;
   const { workspaceId } = actor;
   // A version that is not the current one is reached by calls that name it.
-  const { published, triggered } = await tx.one(sql.prepared('graphs_in_use', inUse)`
+  const { published, triggered } = await tx.one(statement(inUse)`
     WITH RECURSIVE reaching AS (
       SELECT v.workflow_id, v.version FROM workflow_versions v JOIN workflows w ON w.id = v.workflow_id
       WHERE w.workspace_id = ${workspaceId} AND called_by_graph(v.graph) && ${sql.array(called, 'text')}

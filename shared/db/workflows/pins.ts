@@ -3,7 +3,7 @@ import type { Actor } from '#shared/people/actor.ts';
 import { MAX_PIN_BYTES, MAX_PINS, type Pin } from '#shared/contract/workflows/node-test.ts';
 import { AppError, conflict, notFound } from '#shared/errors.ts';
 import { noSuchStep, type NodeInRun } from '#shared/db/forks/node-steps.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { hasResult } from '#shared/db/runs/restart.ts';
 import { lockWorkflow, requireWorkflow } from './workflows.ts';
 
@@ -27,7 +27,7 @@ const pinColumns = sql.fragment`node_id, run_id, step_key, octet_length(output::
 /** The pins of the actor at a workflow, by node. Throws AppError `not_found`. */
 export async function listPins(db: Db, actor: Owner, workflowId: string): Promise<Pin[]> {
   await requireWorkflow(db, { workspaceId: actor.workspaceId, workflowId });
-  const rows = await db.any(sql.prepared('pins_list', pinRow)`
+  const rows = await db.any(statement(pinRow)`
     SELECT ${pinColumns} FROM workflow_pins WHERE ${ofOwner(actor, workflowId)} ORDER BY node_id
   `);
   return [...rows];
@@ -41,7 +41,7 @@ export async function readPinnedOutputs(
   actor: Owner,
   workflowId: string,
 ): Promise<Record<string, string>> {
-  const rows = await db.any(sql.prepared('pins_outputs', outputRow)`
+  const rows = await db.any(statement(outputRow)`
     SELECT node_id, output::text AS output FROM workflow_pins WHERE ${ofOwner(actor, workflowId)}
   `);
   return Object.fromEntries(rows.map(({ node_id, output }) => [node_id, output]));
@@ -56,12 +56,12 @@ const pinnedRow = z.object({
 /** The last step of a node with an output, or the named one. Throws AppError `not_found`, `unprocessable`. */
 async function readOutput(tx: Tx, actor: Owner, workflowId: string, place: NodeInRun) {
   const { runId, nodeId, stepKey } = place;
-  const run = await tx.maybeOne(sql.prepared('pins_run', z.object({ id: z.string() }))`
+  const run = await tx.maybeOne(statement(z.object({ id: z.string() }))`
     SELECT id FROM runs
     WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} AND workflow_id = ${workflowId}
   `);
   if (run === null) throw notFound('Run');
-  const step = await tx.maybeOne(sql.prepared('pins_step', pinnedRow)`
+  const step = await tx.maybeOne(statement(pinnedRow)`
     SELECT step_key, CASE WHEN ${hasResult} THEN coalesce(output::text, 'null') END AS output,
            coalesce(octet_length(output::text), 4) AS bytes
     FROM steps s
@@ -99,14 +99,14 @@ export async function savePin(
     // Serializes the pins of a workflow: of two for the last place, the second counts the first.
     await lockWorkflow(tx, actor, workflowId);
     const { stepKey, output } = await readOutput(tx, actor, workflowId, place);
-    const others = await tx.oneFirst(sql.prepared('pins_count', z.object({ n: z.number() }))`
+    const others = await tx.oneFirst(statement(z.object({ n: z.number() }))`
       SELECT count(*) AS n FROM workflow_pins
       WHERE ${ofOwner(actor, workflowId)} AND node_id <> ${place.nodeId}
     `);
     if (others >= MAX_PINS) {
       throw conflict(`You can pin at most ${MAX_PINS} nodes of a workflow; remove some pins first`);
     }
-    return tx.one(sql.prepared('pins_save', pinRow)`
+    return tx.one(statement(pinRow)`
       INSERT INTO workflow_pins (workspace_id, workflow_id, member_id, node_id, run_id, step_key, output)
       VALUES (${actor.workspaceId}, ${workflowId}, ${actor.id}, ${place.nodeId}, ${place.runId}, ${stepKey}, ${output}::json)
       ON CONFLICT ON CONSTRAINT workflow_pins_one_per_node
@@ -123,7 +123,7 @@ export async function removePin(
   workflowId: string,
   nodeId: string,
 ): Promise<void> {
-  const removed = await db.maybeOne(sql.prepared('pins_remove', z.object({ node_id: z.string() }))`
+  const removed = await db.maybeOne(statement(z.object({ node_id: z.string() }))`
     DELETE FROM workflow_pins WHERE ${ofOwner(actor, workflowId)} AND node_id = ${nodeId} RETURNING node_id
   `);
   if (removed !== null) return;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Actor } from '#shared/people/actor.ts';
 import { preconditionFailed } from '#shared/contract/if-match.ts';
 import type { WorkflowDraft } from '#shared/contract/workflows/workflow.ts';
-import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
 import { deleteDraft, draftGone, findDraft, requireKnownDraft } from './drafts.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
 import { anotherVersion, requireToChange } from './graphs-in-use.ts';
@@ -39,7 +39,7 @@ async function setPublished(
   actor: Actor,
   { workflowId, version }: { workflowId: string; version: number },
 ): Promise<void> {
-  await tx.query(sql.prepared('workflows_publish', z.object({}))`
+  await tx.query(statement(z.object({}))`
     UPDATE workflows SET status = 'published', version = ${version}, updated_at = now()
     WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
   `);

@@ -15,7 +15,7 @@ import { newId } from '#shared/crypto/ids.ts';
 import { builtInTemplates } from '#shared/templates/index.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { createWorkflow } from './workflows.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -67,7 +67,7 @@ export async function listTemplates(
 ): Promise<Template[]> {
   const first = builtIn.slice(offset, offset + limit);
   const own = { limit: limit - first.length, offset: Math.max(0, offset - builtIn.length) };
-  const rows = await db.any(sql.prepared('templates_list', templateRow)`
+  const rows = await db.any(statement(templateRow)`
     SELECT ${columns} FROM templates t
     WHERE t.workspace_id = ${workspaceId} ORDER BY t.created_at DESC, t.id DESC ${offsetClause(own)}
   `);
@@ -78,7 +78,7 @@ export async function listTemplates(
 export async function readTemplate(db: Db, scope: TemplateScope): Promise<Template> {
   const found = builtInById.get(scope.templateId);
   if (found !== undefined) return found;
-  const row = await db.maybeOne(sql.prepared('templates_read', templateRow)`
+  const row = await db.maybeOne(statement(templateRow)`
     SELECT ${columns} FROM templates t
     WHERE t.id = ${scope.templateId} AND t.workspace_id = ${scope.workspaceId}
   `);
@@ -115,7 +115,7 @@ const jsonOrNull = (value: JsonObject | null | undefined): string | null =>
   value == null ? null : JSON.stringify(value);
 
 const insertGraph = async (tx: Tx, actor: Actor, id: string, body: SavedGraph): Promise<string> =>
-  tx.oneFirst(sql.prepared('templates_insert', nameRow)`
+  tx.oneFirst(statement(nameRow)`
     INSERT INTO templates (id, workspace_id, name, description, graph, input_schema, checks, sample_input, created_by)
     VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${JSON.stringify(body.graph)}::json,
             ${jsonOrNull(body.input_schema)}::json, ${JSON.stringify(body.checks)}::json, ${JSON.stringify(body.sample_input)}::json, ${actor.id})
@@ -123,7 +123,7 @@ const insertGraph = async (tx: Tx, actor: Actor, id: string, body: SavedGraph): 
   `);
 
 async function insertCopy(tx: Tx, actor: Actor, id: string, body: SavedWorkflow): Promise<string> {
-  const name = await tx.maybeOneFirst(sql.prepared('templates_insert_copy', nameRow)`
+  const name = await tx.maybeOneFirst(statement(nameRow)`
     INSERT INTO templates (id, workspace_id, name, description, graph, input_schema, checks, sample_input, created_by)
     SELECT ${id}, w.workspace_id, coalesce(${body.name ?? null}, w.name),
            coalesce(${body.description ?? null}, w.description), v.graph, v.input_schema, w.checks,
@@ -149,7 +149,7 @@ export async function updateTemplate(
 ): Promise<void> {
   requireOwn(templateId);
   await db.transaction(async (tx) => {
-    const before = await tx.maybeOne(sql.prepared('templates_lock', templateRow)`
+    const before = await tx.maybeOne(statement(templateRow)`
       SELECT ${columns} FROM templates t
       WHERE t.id = ${templateId} AND t.workspace_id = ${actor.workspaceId} FOR UPDATE
     `);
@@ -159,7 +159,7 @@ export async function updateTemplate(
       (field) => canonicalJson(before[field] as Json) !== canonicalJson(after[field] as Json),
     );
     if (changed.length === 0) return;
-    await tx.query(sql.prepared('templates_update', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE templates
       SET name = ${after.name}, description = ${after.description}, graph = ${JSON.stringify(after.graph)}::json,
           input_schema = ${jsonOrNull(after.input_schema)}::json,
@@ -177,7 +177,7 @@ export async function updateTemplate(
 export async function deleteTemplate(db: Pool, actor: Actor, templateId: string): Promise<void> {
   requireOwn(templateId);
   await db.transaction(async (tx) => {
-    const name = await tx.maybeOneFirst(sql.prepared('templates_delete', nameRow)`
+    const name = await tx.maybeOneFirst(statement(nameRow)`
       DELETE FROM templates WHERE id = ${templateId} AND workspace_id = ${actor.workspaceId}
       RETURNING name
     `);

@@ -4,7 +4,7 @@ import type { DraftGraph } from '#shared/contract/workflows/graph.ts';
 import type { WorkflowUpdate } from '#shared/contract/workflows/workflow.ts';
 import { canonicalJson } from '#shared/graph/diff.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { sql, type Tx } from '#shared/db/pool.ts';
+import { statement, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 const json = storedJson();
@@ -26,7 +26,7 @@ export async function insertVersion(
   version: VersionContent & { workflowId: string; version: number; note?: string | undefined },
 ): Promise<void> {
   const { graph, inputSchema } = version;
-  await tx.query(sql.prepared('workflow_versions_insert', z.object({}))`
+  await tx.query(statement(z.object({}))`
     INSERT INTO workflow_versions (workflow_id, version, graph, input_schema, created_by, created_by_name, note)
     VALUES (${version.workflowId}, ${version.version}, ${JSON.stringify(graph)}::json,
             ${inputSchema === null ? null : JSON.stringify(inputSchema)}::json, ${author.id}, ${author.name},
@@ -42,7 +42,7 @@ export async function nextVersion(
   current: { workflowId: string; version: number },
   wanted: Pick<WorkflowUpdate, 'graph' | 'input_schema'>,
 ): Promise<{ content: VersionContent; changed: Json[] } | undefined> {
-  const saved = await tx.one(sql.prepared('workflow_versions_content', contentRow)`
+  const saved = await tx.one(statement(contentRow)`
     SELECT graph, input_schema FROM workflow_versions
     WHERE workflow_id = ${current.workflowId} AND version = ${current.version}
   `);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Workflow, WorkflowVersion } from '#shared/contract/workflows/workflow.ts';
 import { AppError, notFound } from '#shared/errors.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, sql, statement } from '#shared/db/pool.ts';
 import { requireWorkflow, type WorkflowScope } from './workflows.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
@@ -42,7 +42,7 @@ export async function listVersions(
   page: { limit: number; below?: number },
 ): Promise<{ versions: ListedVersion[]; next: number | null }> {
   await requireWorkflow(db, scope);
-  const rows = await db.any(sql.prepared('workflow_versions_list', listedRow)`
+  const rows = await db.any(statement(listedRow)`
     SELECT v.workflow_id, v.version, v.created_by, ${authorName}, v.note, v.created_at,
            json_array_length(v.graph -> 'nodes') AS nodes, json_array_length(v.graph -> 'edges') AS edges
     FROM workflow_versions v
@@ -61,7 +61,7 @@ export async function readVersion(
   db: Db,
   scope: WorkflowScope & { version: number },
 ): Promise<WorkflowVersion> {
-  const row = await db.maybeOne(sql.prepared('workflow_versions_read', versionRow)`
+  const row = await db.maybeOne(statement(versionRow)`
     SELECT w.id AS workflow_id, coalesce(v.version, 0) AS version, v.created_by, ${authorName}, v.note,
            coalesce(v.created_at, w.created_at) AS created_at, v.graph, v.input_schema
     FROM workflows w

@@ -33,7 +33,7 @@ import { requireTried } from '#shared/db/experiments/publishing.ts';
 import { noticeDeletion } from '#shared/db/children/notices.ts';
 import { cancelBelow } from '#shared/db/runs/ends.ts';
 import { enqueue, type OutboxRow } from '#shared/db/runs/outbox.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -100,7 +100,7 @@ export async function listWorkflows(
   workspaceId: string,
   page?: OffsetPage,
 ): Promise<Workflow[]> {
-  const rows = await db.any(sql.prepared('workflows_list', workflowRow)`
+  const rows = await db.any(statement(workflowRow)`
     SELECT ${workflowColumns}
     FROM workflows w
     JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
@@ -115,7 +115,7 @@ export async function listWorkflows(
 
 /** Throws AppError `not_found`. */
 export async function readWorkflow(db: Db, scope: WorkflowScope): Promise<Workflow> {
-  const row = await db.maybeOne(sql.prepared('workflows_read', workflowRow)`
+  const row = await db.maybeOne(statement(workflowRow)`
     SELECT ${workflowColumns}
     FROM workflows w
     JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
@@ -130,7 +130,7 @@ export async function readWorkflow(db: Db, scope: WorkflowScope): Promise<Workfl
 
 /** Throws AppError `not_found` when the workspace has no such workflow. */
 export async function requireWorkflow(db: Db, scope: WorkflowScope): Promise<void> {
-  const found = await db.maybeOne(sql.prepared('workflows_require', z.object({ id: z.string() }))`
+  const found = await db.maybeOne(statement(z.object({ id: z.string() }))`
     SELECT id FROM workflows WHERE id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId}
   `);
   if (found === null) throw notFound('Workflow');
@@ -138,7 +138,7 @@ export async function requireWorkflow(db: Db, scope: WorkflowScope): Promise<voi
 
 /** Like `requireWorkflow`; also locks it until the transaction ends. */
 export async function keepWorkflow(tx: Tx, scope: WorkflowScope): Promise<void> {
-  const found = await tx.maybeOne(sql.prepared('workflows_keep', z.object({ id: z.string() }))`
+  const found = await tx.maybeOne(statement(z.object({ id: z.string() }))`
     SELECT id FROM workflows WHERE id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId} FOR KEY SHARE
   `);
   if (found === null) throw notFound('Workflow');
@@ -149,7 +149,7 @@ export async function findWorkflowId(
   db: Db,
   { workspaceId, name }: { workspaceId: string; name: string },
 ): Promise<string> {
-  const [id, another] = await db.anyFirst(sql.prepared('workflows_find', idRow)`
+  const [id, another] = await db.anyFirst(statement(idRow)`
     SELECT id FROM workflows WHERE workspace_id = ${workspaceId} AND name = ${name} LIMIT 2
   `);
   if (id === undefined) throw notFound('Workflow');
@@ -210,7 +210,7 @@ export async function createWorkflow(
   await db.transaction(async (tx) => {
     await requireRoom(tx, actor.workspaceId, 'workflows');
     await requireToChange(tx, actor, presence({ id, name: body.name }));
-    await tx.query(sql.prepared('workflows_insert', z.object({}))`
+    await tx.query(statement(z.object({}))`
       INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, overrun, requires_experiment, created_by)
       VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,
               ${cap === null ? null : toMicros(cap)}, ${body.overrun ?? 'none'}, ${body.requires_experiment ?? false}, ${actor.id})
@@ -244,7 +244,7 @@ export async function lockWorkflow(
   actor: Actor,
   workflowId: string,
 ): Promise<z.infer<typeof lockedRow>> {
-  const row = await tx.maybeOne(sql.prepared('workflows_lock', lockedRow)`
+  const row = await tx.maybeOne(statement(lockedRow)`
     SELECT name, description, status, version, run_cap_micros, overrun, requires_experiment, checks
     FROM workflows WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
     FOR NO KEY UPDATE
@@ -300,7 +300,7 @@ export async function updateWorkflow(
       await insertVersion(tx, actor, { workflowId, version, ...next.content });
     }
     if (changed.length === 0) return;
-    await tx.query(sql.prepared('workflows_update', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE workflows
       SET name = ${after.name}, description = ${after.description}, run_cap_micros = ${after.run_cap_micros},
           overrun = ${after.overrun}, requires_experiment = ${after.requires_experiment}, version = ${version}, updated_at = now()
@@ -335,7 +335,7 @@ export async function replaceChecks(
   await db.transaction(async (tx) => {
     const before = await lockWorkflow(tx, actor, workflowId);
     if (canonicalJson(before.checks) === canonicalJson(checks as unknown as Json)) return;
-    await tx.query(sql.prepared('workflows_set_checks', z.object({}))`
+    await tx.query(statement(z.object({}))`
       UPDATE workflows SET checks = ${text}::json, updated_at = now()
       WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
     `);
@@ -360,13 +360,13 @@ export async function deleteWorkflow(
   return db.transaction(async (tx) => {
     await lockWorkspace(tx, actor.workspaceId);
     // The full lock: it waits for a trigger in progress, and a later one finds no workflow.
-    const workflow = await tx.maybeOne(sql.prepared('workflows_lock_for_delete', deletableRow)`
+    const workflow = await tx.maybeOne(statement(deletableRow)`
       SELECT name FROM workflows
       WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     `);
     if (workflow === null) throw notFound('Workflow');
     await requireToChange(tx, actor, presence({ id: workflowId, name: workflow.name }));
-    const live = await tx.anyFirst(sql.prepared('workflows_lock_live_runs', idRow)`
+    const live = await tx.anyFirst(statement(idRow)`
       SELECT id FROM runs
       WHERE workflow_id = ${workflowId} AND workspace_id = ${actor.workspaceId}
         AND status IN ('pending', 'running', 'paused')
@@ -380,10 +380,10 @@ export async function deleteWorkflow(
     await noticeDeletion(tx, live);
     await cancelBelow(tx, below);
     // Counts their cost so far as spent, and releases their holds.
-    await tx.query(sql.prepared('workflows_close_holds', z.object({}))`
+    await tx.query(statement(z.object({}))`
       SELECT FROM close_holds_1(${sql.array(live, 'text')}, 'settled')
     `);
-    await tx.query(sql.prepared('workflows_delete', z.object({}))`
+    await tx.query(statement(z.object({}))`
       DELETE FROM workflows WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
     `);
     await auditWorkflow(tx, actor, workflowId, 'delete', {
