@@ -18,7 +18,7 @@ async function startRun(
 ): Promise<{ run: ChildProcess; folder: string; server: number }> {
   const script = `
     import { spawn } from 'node:child_process';
-    import { claimTemporaryFolder } from ${JSON.stringify(new URL('#scripts/stack/temporary-folder.ts', import.meta.url))};
+    import { claimTemporaryFolder } from ${JSON.stringify(new URL('../../scripts/stack/temporary-folder.ts', import.meta.url))};
     const claim = await claimTemporaryFolder(${JSON.stringify(prefix)}, ${JSON.stringify(place)});
     const server = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' });
     claim.record('server', server.pid);
