@@ -40,10 +40,11 @@ const refTo = (name: string): string => `#/components/schemas/${name}`;
 export function dropUnused(document: { components: Components }): void {
   const { components } = document;
   for (;;) {
-    const text = JSON.stringify(document);
+    const references = JSON.stringify(document).matchAll(/"#\/components\/([^"]+)"/g);
+    const used = new Set([...references].map(([, reference]) => reference));
     const unused = ['schemas', 'responses', 'headers'].flatMap((kind) =>
       Object.keys(components[kind] ?? {})
-        .filter((name) => !text.includes(`"#/components/${kind}/${name}"`))
+        .filter((name) => !used.has(`${kind}/${name}`))
         .map((name) => [kind, name] as const),
     );
     if (unused.length === 0) return;

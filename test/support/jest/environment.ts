@@ -17,6 +17,12 @@ interface TestEvent {
   hook?: Limited;
 }
 
+/**
+ * Node's own. Jest's reads every file of a stack in search of a source map; here Node strips the types of a file, and
+ * its lines stay where they are.
+ */
+const { prepareStackTrace } = Error;
+
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
@@ -39,7 +45,9 @@ export default class NativeEnvironment implements JestEnvironment {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }
 
-  async setup(): Promise<void> {}
+  async setup(): Promise<void> {
+    Error.prepareStackTrace = prepareStackTrace;
+  }
 
   /** Jest waits for it, so a report sees the state in which the test failed. */
   async handleTestEvent(event: TestEvent): Promise<void> {
