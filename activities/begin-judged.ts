@@ -6,7 +6,7 @@ import type { StepCall } from '#shared/execution.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
 import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
 import { judgeUntrusted } from '#shared/platform/threads/untrusted.ts';
-import type { Judgement } from '#shared/policies/judge.ts';
+import type { Judgment } from '#shared/policies/judge.ts';
 import type { PriceOverrides } from '#shared/money/prices.ts';
 import { isPureTool } from '#shared/tools.ts';
 import { FREE, type StepCost } from '#shared/money/spending.ts';
@@ -57,7 +57,7 @@ interface Begun {
   begun: Exclude<BeginOutcome, { outcome: 'stale' }>;
   step: StepBeginning;
   computed: { output: Json; seconds: number } | undefined;
-  judgement: Judgement;
+  judgment: Judgment;
   /** Those by which the possible cost was reserved. */
   prices: PriceOverrides;
 }
@@ -78,26 +78,26 @@ export async function beginJudged(
   let policies = deps.policies.known(workspaceId);
   for (let round = 0; round < MAX_REVISIONS; round += 1) {
     const { revision, prices } = policies;
-    const judgement = await judgeUntrusted(
+    const judgment = await judgeUntrusted(
       workspaceId,
       policies,
       { workflowId, node, params, state },
       { signal: attempt.signal, place: attempt.place },
     );
     const computed =
-      judgement.refusal === undefined
-        ? await computePure(deps, attempt, permitted(call, judgement))
+      judgment.refusal === undefined
+        ? await computePure(deps, attempt, permitted(call, judgment))
         : undefined;
     const step: StepBeginning = {
       ...placeOf(attempt, call),
       ...claimed,
       claimMs: CLAIM_MS,
-      input: toStorable(inputOf(call, judgement)),
-      cost: costOfStep(deps, prices, permitted(call, judgement), turn),
-      judged: { workspaceId, revision, verdicts: judgement.verdicts },
+      input: toStorable(inputOf(call, judgment)),
+      cost: costOfStep(deps, prices, permitted(call, judgment), turn),
+      judged: { workspaceId, revision, verdicts: judgment.verdicts },
     };
     const begun = await beginStep(deps.db, step, computed);
-    if (begun.outcome !== 'stale') return { begun, step, computed, judgement, prices };
+    if (begun.outcome !== 'stale') return { begun, step, computed, judgment, prices };
     policies = await deps.policies.refresh(workspaceId);
   }
   throw ApplicationFailure.retryable("The workspace's policies keep changing");
@@ -117,7 +117,7 @@ export const placeOf = (attempt: Attempt, call: StepCall) => ({
 });
 
 /** The call, with only the values that the policies permit. */
-export const permitted = (call: StepCall, { params, state }: Judgement): StepCall => ({
+export const permitted = (call: StepCall, { params, state }: Judgment): StepCall => ({
   ...call,
   params,
   state,
@@ -157,6 +157,6 @@ function labelOf({ node, agent }: StepCall): string {
 }
 
 /** What a step stores as its input. */
-export function inputOf({ node }: StepCall, { stored }: Judgement): JsonObject {
+export function inputOf({ node }: StepCall, { stored }: Judgment): JsonObject {
   return node.kind === 'agent' ? { model: node.model, ...stored } : stored;
 }

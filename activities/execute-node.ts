@@ -30,7 +30,7 @@ import { type Json, toStorable } from '#shared/json.ts';
 import { withEffects } from '#shared/platform/egress/effects.ts';
 import { WorkBusyError } from '#shared/platform/threads/threads.ts';
 import { CostlyError } from '#shared/platform/threads/untrusted.ts';
-import type { Judgement } from '#shared/policies/judge.ts';
+import type { Judgment } from '#shared/policies/judge.ts';
 import { outdatedApproval } from '#shared/graph/gates/rejection.ts';
 import { customToolName } from '#shared/tools.ts';
 import type { Attempt } from './attempt.ts';
@@ -100,7 +100,7 @@ async function executeStep(
   const secrets = await readStepSecrets(deps, given, customTool);
   const { execution } = attempt;
   const claim = `${execution}/${attempt.number}/${randomUUID()}`;
-  const { begun, step, computed, judgement, prices } = await heartbeating(attempt, () =>
+  const { begun, step, computed, judgment, prices } = await heartbeating(attempt, () =>
     beginJudged(deps, attempt, given, { execution, claim }, turn),
   );
   deps.frames.wake(given.run_id);
@@ -129,9 +129,9 @@ async function executeStep(
         recordComputedStep(span, computed.seconds);
         return computed.output;
       }
-      return reportAgentPart(given, { refused: judgement.refusal !== undefined }, () =>
+      return reportAgentPart(given, { refused: judgment.refusal !== undefined }, () =>
         tracedStep(span, () =>
-          attemptStep(deps, attempt, permitted(given, judgement), judgement, {
+          attemptStep(deps, attempt, permitted(given, judgment), judgment, {
             claim,
             beginning: { step, attempt: begun.attempts },
             customTool,
@@ -191,7 +191,7 @@ async function withCustomTool(
  */
 function requirePermitted(
   { agent }: StepCall,
-  { refusal }: Judgement,
+  { refusal }: Judgment,
   { approval, customTool }: Pick<Claim, 'approval' | 'customTool'>,
 ): void {
   if (refusal !== undefined) throw new NodeError(refusal, { retryable: false, kind: 'policy' });
@@ -205,7 +205,7 @@ async function attemptStep(
   deps: ExecuteNodeDeps,
   attempt: Attempt,
   call: StepCall,
-  judgement: Judgement,
+  judgment: Judgment,
   claim: Claim,
 ): Promise<Json> {
   const end = (spending: Consumption): StepEnd => ({
@@ -218,14 +218,14 @@ async function attemptStep(
     beginning: claim.beginning,
     spending: amountOf(spending),
   });
-  const mayFallBack = fallbacksOf(deps, attempt, call, { judgement, claim: claim.claim });
+  const mayFallBack = fallbacksOf(deps, attempt, call, { judgment, claim: claim.claim });
   const alive = keepAlive(deps, attempt, call, claim);
   const began = performance.now();
   let outcome: AttemptOutcome = 'retried';
   try {
     let result;
     try {
-      requirePermitted(call, judgement, claim);
+      requirePermitted(call, judgment, claim);
       if ((claim.attempts - claim.errors) % INFRASTRUCTURE_ATTEMPTS === 0) {
         const message = `Its worker was lost ${INFRASTRUCTURE_ATTEMPTS} times`;
         throw new NodeError(message, { retryable: false });
@@ -294,10 +294,10 @@ const fallbacksOf =
     deps: ExecuteNodeDeps,
     attempt: Attempt,
     { run_id: runId, step_key: stepKey }: StepCall,
-    { judgement, claim }: { judgement: Judgement; claim: string },
+    { judgment, claim }: { judgment: Judgment; claim: string },
   ) =>
   async (model: string): Promise<boolean> => {
-    const verdict = judgement.fallbackVerdict(model);
+    const verdict = judgment.fallbackVerdict(model);
     if (verdict === undefined) return true;
     await whileAlive(attempt, () => recordStepVerdict(deps.db, { runId, stepKey, claim }, verdict));
     return false;

@@ -79,7 +79,7 @@ async function main(): Promise<number> {
       deadline,
       say,
     });
-    code = result.judgement.violations.length === 0 ? 0 : 1;
+    code = result.judgment.violations.length === 0 ? 0 : 1;
     writeFileSync(join(claim.folder, 'report.ndjson'), reportFile(result));
     printReport(seed, result);
   } finally {

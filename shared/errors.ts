@@ -1,7 +1,4 @@
-/**
- * Every error of a request or a step, as data. One place turns a code into an HTTP response (api/http/error-handler)
- * and one into a Temporal failure (activities/failure).
- */
+/** Every error of a request or a step, as data. `api/http/error-handler.ts` turns a code into an HTTP response. */
 export const errorTable = {
   invalid: { status: 400, retryable: false },
   graph_invalid: { status: 400, retryable: false },
@@ -28,13 +25,13 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** A refusal whose `detail` can be shown to the caller. */
+/** An error whose `detail` can be shown to the caller. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
   /** When to retry, for a temporary refusal. */
   readonly retryAfterSeconds: number | undefined;
-  /** For `precondition_failed`: the record as it is now, null when it is gone. */
+  /** For `precondition_failed`: the present record, or null when it was deleted. */
   readonly current: object | null | undefined;
 
   constructor(
@@ -53,7 +50,7 @@ export class AppError extends Error {
   }
 }
 
-/** The 404 for a noun, the same for an id that never existed and for another workspace's id. */
+/** The 404 for a noun. An id that never existed and the id of another workspace get the same error. */
 export const notFound = (noun: string): AppError => new AppError('not_found', `${noun} not found`);
 
 /** The 403 for a missing capability, or for granting one that the actor lacks. */

@@ -28,10 +28,10 @@ import type { ChildCall, ChildPlace, ChildReport } from './graph/children/child-
 /** The workflow type of runs without a readable type. The workflow id of a run is the run id. */
 export const RUN_WORKFLOW = 'runGraph';
 
-/** Metadata of a payload that is not part of a history, so that its size does not matter. */
+/** Metadata of a payload that is not stored in a history, so that its size does not matter. */
 export const UNSTORED = 'unstored';
 
-/** Readable types of runs are this and the name of the workflow. No registered type begins with it. */
+/** The readable type of a run is this prefix and the name of the workflow. No registered type begins with it. */
 export const READABLE_TYPE = 'run: ';
 
 export const SIGNAL_DECISION = 'decision';
@@ -62,7 +62,7 @@ export const searchAttributes = {
 interface RunLimits {
   /** Concurrent steps of one run. */
   steps_in_flight: number;
-  /** After this long without a heartbeat a step's worker counts as dead. */
+  /** After this long without a heartbeat, a step's worker counts as dead. */
   heartbeat_timeout_ms: number;
 }
 
@@ -71,28 +71,28 @@ export interface RunGraphInput {
   workspace_id: string;
   workflow_id: string;
   workflow_version: number;
-  /** The queue of the execution itself. */
+  /** The execution's own task queue. */
   steps_task_queue: string;
-  /** For steps that find no room in the queue of steps. */
+  /** For steps that do not fit into the steps queue. */
   overflow_task_queue: string;
   limits: RunLimits;
   graph: Graph;
   input: JsonObject;
-  /** Finished steps and decisions come from the ledger: no history can be reset, or it is a fork. */
+  /** Set if finished steps and decisions come from the ledger, because no history can be reset or the run is a fork. */
   from_ledger?: boolean;
-  /** For a fork: what is laid over the state at steps, by step key. */
+  /** For a fork: what is merged into the state at steps, by step key. */
   laid?: Record<string, JsonObject>;
-  /** The run is a rehearsal, in which these steps will repeat their failures. */
+  /** Set if the run is a rehearsal, with the steps whose failures will be repeated. */
   rehearsal?: Pick<StoredRehearsal, 'allow' | 'failures' | 'pinned' | 'guarded'> & {
     failed: string[];
   };
-  /** For a fork: the steps that have their result in the forked run, if they are executed with the same. */
+  /** For a fork: the steps that reuse their result in the forked run if their node and input are the same. */
   reuses?: string[];
   /** Set when an execution continues a previous one that ended to keep its history short. */
   carried?: CarriedState;
 }
 
-/** What stands before a step for which no one knows it. */
+/** The guard of a step whose guard is unknown. */
 export const UNKNOWN_GUARD = 'a gate or an approval';
 
 export interface CarriedState {
@@ -101,9 +101,9 @@ export interface CarriedState {
   rounds: Record<string, number>;
   failures: number;
   observed: ObservedStep[];
-  /** The current turns of the agents with tools, by step key. */
+  /** The current turn of each agent with tools, by step key. */
   turns?: Record<string, number>;
-  /** The attempts of the steps that wait for children, by step key. */
+  /** The attempt of each step that waits for a child, by step key. */
   children?: Record<string, number>;
 }
 
@@ -117,21 +117,21 @@ export interface StepCall extends PendingWrites {
   workflow_id: string;
   step_key: string;
   iteration: number[];
-  /** The node without its templates: those are in `params`, resolved. */
+  /** The node without its templates, which are resolved in `params`. */
   node: ExecutedNode;
   params: JsonObject;
   state: JsonObject;
-  /** Where `params`, or the arguments of an agent's call, contain secrets. The worker puts in their values. */
+  /** Where `params`, or the arguments of an agent's call, contain secrets. The worker inserts their values. */
   secrets?: SecretPlace[];
-  /** Its texts exceed the limit of direct evaluation. */
+  /** Whether its texts exceed the limit for direct evaluation. */
   costly?: boolean;
-  /** The step has another queue to continue in when its workspace has too many steps on the worker. */
+  /** Whether the step can continue in another queue when its workspace has too many steps on the worker. */
   may_overflow?: boolean;
   /** For a turn or a call of an agent with tools. */
   agent?: AgentPart;
   /** For a step of a rehearsal. */
   rehearsal?: RehearsalRules;
-  /** For a step of a fork: it may have its result in the forked run. */
+  /** For a step of a fork: it may reuse its result in the forked run. */
   reuses?: true;
 }
 
@@ -150,7 +150,7 @@ export interface GateCheck {
   round: number;
 }
 
-/** Neither field: the gate is not open, so nothing happens at a time. */
+/** Without either field, the gate is not open, so nothing is due. */
 interface GateCheckResult {
   decision?: GateDecision;
   /** When to check again, in ms. */
@@ -170,7 +170,7 @@ export interface FailedStep {
 }
 
 export interface FailureCall extends PendingWrites {
-  /** The number of this failure report of the execution. */
+  /** The number of this failure report within the execution. */
   n: number;
   failed: FailedStep[];
 }
@@ -182,8 +182,8 @@ export type FailureVerdict =
   | { verdict: 'finished'; outputs: Record<string, Json> };
 
 /**
- * `output` and `state` are the JSON texts of objects: the workflow's thread writes them, so that a worker does not parse
- * and write them again on its main thread.
+ * `output` and `state` are JSON texts of objects. The workflow's thread serializes them, so that the worker's main
+ * thread does not have to parse and serialize them again.
  */
 export interface SettleCall extends PendingWrites, EndState {
   output: string;
@@ -201,27 +201,27 @@ interface AbandonCall {
 }
 
 export interface LedgerState {
-  /** Of a rehearsal: the steps with a result, in the order in which they ended in the rehearsed run. */
+  /** For a rehearsal: the steps with a result, in the order in which they ended in the rehearsed run. */
   order?: string[];
-  /** The outputs as JSON texts, each parsed when its step is reached: together they can be many megabytes. */
+  /** The outputs as JSON texts. Each is parsed when its step is reached, since together they can be many megabytes. */
   texts: Record<string, string>;
   /** The errors of failed steps whose error edges were taken. */
   caught?: Record<string, CaughtError>;
   decisions: GateDecision[];
   rounds: Record<string, number>;
   failures: number;
-  /** The last finished turns of the agents with tools, by step key. */
+  /** The last finished turn of each agent with tools, by step key. */
   turns?: Record<string, number>;
-  /** The attempts of the unfinished steps that wait for children, by step key. */
+  /** The attempt of each unfinished step that waits for a child, by step key. */
   children?: Record<string, number>;
-  /** How long the unfinished delays have waited, in ms, by step key. */
+  /** How long each unfinished delay has waited, in ms, by step key. */
   waited?: Record<string, number>;
 }
 
 /** Local activities: short, executed on the worker of the workflow task, retried until they succeed. */
 export interface ControlActivities {
   pauseAtGates(call: PauseCall): Promise<PauseResult>;
-  /** Does what is due at an open gate: its timeout or a reminder. */
+  /** Does what is due at an open gate: its deadline or a reminder. */
   checkGate(call: GateCheck): Promise<GateCheckResult>;
   onFailure(call: FailureCall): Promise<FailureVerdict>;
   settleRun(call: SettleCall): Promise<SettleResult>;
@@ -230,11 +230,11 @@ export interface ControlActivities {
   loadLedger(call: { run_id: string }): Promise<LedgerState>;
   /** Starts the child of a step, or resumes it. */
   startChild(call: ChildCall): Promise<ChildReport>;
-  /** Reads what has become of the child of a step. */
+  /** Reads the state of a step's child. */
   lookAtChild(call: ChildPlace): Promise<ChildReport>;
 }
 
-/** For the long lane; see `laneOf`. */
+/** Activities of the long lane; see `laneOf`. */
 export interface StepActivities {
   executeNode(call: StepCall): Promise<Json>;
 }
@@ -267,13 +267,15 @@ export const SHORT_ATTEMPT_MS = 1_000;
 /** The workflow type of one tick of a schedule. */
 export const SCHEDULE_WORKFLOW = 'scheduledTrigger';
 
-/** The times that were synced to Temporal: a tick with other times than the schedule's current ones does not count. */
+/**
+ * The times that were synced to Temporal. A tick whose times differ from the schedule's current ones does not count.
+ */
 export interface ScheduledTriggerInput {
   workspace_id: string;
   schedule_id: string;
   cron: string;
   timezone: string;
-  /** The time zone rules from which Temporal computes; undefined: those of its server, or UTC. */
+  /** The time zone rules by which Temporal computes; undefined: those of its server, or UTC. */
   zone_rules?: string | undefined;
 }
 
@@ -313,7 +315,7 @@ interface DeliveryCall {
   round: number;
 }
 
-/** Contains neither address nor secret: both are read again for each attempt. */
+/** Contains neither address nor secret: each attempt reads them again. */
 export interface DeliverWebhookInput extends DeliveryCall {
   task_queue: string;
   /** The delay before the second attempt; doubles with each further one. */
@@ -338,7 +340,7 @@ export const FAILURE_DELIVERY_POSTPONED = 'DeliveryPostponed';
 
 /** Failure types of executeNode that the workflow distinguishes. */
 export const FAILURE_NODE = 'NodeFailed';
-/** Its first detail, when the step has failed permanently. */
+/** The first detail of FAILURE_NODE, when the step has failed permanently. */
 export type FailureDetails = Pick<CaughtError, 'kind' | 'attempts'>;
 /** Its first detail is the evidence of a FailedStep. */
 export const FAILURE_BUDGET = 'BudgetExhausted';
@@ -348,9 +350,9 @@ export const INFRASTRUCTURE_ATTEMPTS = 100;
 export const FAILURE_WAITS = 'StepWaits';
 /** An attempt in the short lane did not succeed; the step continues in the long one. */
 export const FAILURE_MOVES = 'StepMoves';
-/** The workspace has its share of the worker's steps; this one continues in the overflow queue. */
+/** The workspace already has its share of the worker's steps, so this one continues in the overflow queue. */
 export const FAILURE_OVERFLOWS = 'StepOverflows';
-/** A step of a rehearsal has no record, and may not be executed. */
+/** A step of a rehearsal has no recorded result, and must not be executed. */
 export const FAILURE_UNRECORDED = 'Unrecorded';
 export const FAILURE_RUN_GONE = 'RunNotActive';
 export const FAILURE_RUN = 'RunFailed';

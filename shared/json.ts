@@ -1,14 +1,14 @@
-/** A JSON value: in HTTP, Temporal payloads and jsonb columns. */
+/** A JSON value, in HTTP, Temporal payloads and jsonb columns. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
   [key: string]: Json;
 }
 
-/** Whether JSON text contains what Postgres refuses: NUL, or half of a surrogate pair. */
+/** Matches what Postgres rejects in JSON text: NUL, or half of a surrogate pair. */
 const UNSTORABLE = /\\u0000|\\ud[89a-f]/i;
 
 /**
- * The value in a form that can be stored and read back: NUL characters and lone surrogates, which Postgres refuses,
+ * The value in a form that can be stored and read back: NUL characters and lone surrogates, which Postgres rejects,
  * become U+FFFD. Returns the value itself when it contains none.
  */
 export function toStorable(value: Json): Json {
@@ -27,7 +27,7 @@ function replaceUnstorable(value: Json): Json {
   );
 }
 
-/** Whether a value exceeds this nesting depth. Walks no deeper, without recursion. */
+/** Whether a value exceeds this nesting depth. It does not descend further, and does not recurse. */
 export function isDeeperThan(value: Json, limit: number): boolean {
   let level: Json[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

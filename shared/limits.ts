@@ -1,6 +1,6 @@
 /**
- * The limits of each workspace, independent of its plan: high enough for any expected use, low enough that one tenant
- * cannot fill shared tables, lists and checks.
+ * The limits of each workspace, independent of its plan: high enough for any expected use, and low enough that one
+ * tenant cannot fill shared tables, lists and checks.
  */
 export const workspaceLimits = {
   workflows: { atMost: 10_000, called: 'workflows', remedy: 'delete some first' },
@@ -9,16 +9,16 @@ export const workspaceLimits = {
   tools: { atMost: 500, called: 'tools', remedy: 'delete some first' },
   secrets: { atMost: 500, called: 'secrets', remedy: 'delete some first' },
   budgets: { atMost: 200, called: 'budgets', remedy: 'delete some first' },
-  /** Invited members who have not joined count; pending sign-ups do not. */
+  /** Includes invited members who have not joined, but not pending sign-ups. */
   members: { atMost: 2_000, called: 'members', remedy: 'remove some first' },
-  /** Revoked keys stay in the list and do not count. */
+  /** Revoked keys stay in the list, but do not count. */
   apiKeys: { atMost: 500, called: 'API keys', remedy: 'revoke some first' },
   dataKeys: { atMost: 500, called: 'data API keys', remedy: 'revoke some first' },
   feeds: { atMost: 500, called: 'feeds', remedy: 'delete some first' },
   sources: { atMost: 1_000, called: 'sources', remedy: 'delete some first' },
-  /** For live records; the same number is allowed for demo records. */
+  /** For live records. The same number is allowed for demo records. */
   endpoints: { atMost: 50, called: 'webhook endpoints of a kind', remedy: 'delete some first' },
-  /** Only those that are running. */
+  /** Counts running jobs only. */
   jobs: {
     atMost: 5,
     called: 'background jobs at a time',
@@ -28,7 +28,7 @@ export const workspaceLimits = {
 
 export interface WorkspaceLimit {
   atMost: number;
-  /** In the plural, for refusals. */
+  /** The plural noun, for errors. */
   called: string;
   /** What to do about it. */
   remedy: string;
@@ -36,12 +36,15 @@ export interface WorkspaceLimit {
 
 export type LimitedNoun = keyof typeof workspaceLimits;
 
-/** A run that a run starts is one deeper. A run without a parent has depth 1. */
+/** A child run is one level deeper than its parent. A run without a parent has depth 1. */
 export const MAX_RUN_DEPTH = 8;
 
-/** Steps in the record of a run. More are read page by page: all of a large run would block the API for a second. */
+/**
+ * Steps in a run's record. More must be read page by page, because all steps of a large run would block the API for a
+ * second.
+ */
 export const MAX_STEPS_IN_RUN = 1_000;
 
-/** Saved views of the list of runs: the most of a member, and the longest name in characters. */
+/** Saved views of the list of runs: the maximum number per member, and the maximum length of a name in characters. */
 export const MAX_VIEWS = 50;
 export const MAX_VIEW_NAME = 60;

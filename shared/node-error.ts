@@ -9,14 +9,14 @@ export interface Usage {
   cache_write_tokens?: number;
 }
 
-/** The cost and usage of an attempt, also of a failed one. `costMicros` is in millionths of a dollar. */
+/** The cost and usage of an attempt, even if it failed. `costMicros` is in millionths of a dollar. */
 export interface Consumption {
   costMicros: number;
   model?: string;
   usage?: Usage;
   /** True when the model has no price, so that `costMicros` is incomplete. */
   unpriced?: boolean;
-  /** The provider has not reported the tokens: `costMicros` is what the request may have cost at most. */
+  /** The provider did not report the tokens, so `costMicros` is the maximum cost of the request. */
   estimated?: boolean;
 }
 
@@ -28,13 +28,16 @@ export class NodeError extends Error {
   override readonly name = 'NodeError';
   /** False when a retry cannot succeed (bad parameters, 4xx other than 408/425/429). */
   readonly retryable: boolean;
-  /** True when the external service gave a final error for this idempotency key, so the next try needs a new one. */
+  /**
+   * True when the external service returned a final error for this idempotency key, so that the next try needs a new
+   * one.
+   */
   readonly definite: boolean;
   readonly kind: ErrorKind;
   readonly consumption: Consumption;
   /** The status of the failed HTTP response. */
   readonly status: number | undefined;
-  /** How long the external service asks to wait before the next try; 0 if it does not. */
+  /** How long the external service asks to wait before the next try, in ms; 0 if it does not. */
   readonly retryAfterMs: number;
 
   constructor(

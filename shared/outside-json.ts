@@ -3,20 +3,20 @@ import { isDeeperThan, type Json } from './json.ts';
 import { isSchemaLimit } from './values/schema-parts.ts';
 
 /**
- * JSON from outside: request bodies, webhooks, imports, responses of tools, MCP servers and models. It is measured before
- * it is parsed, and no number changes. `JSON.parse` rounds integers beyond 2^53 - 1 silently, and the loss cannot be
- * detected afterwards: many systems use such integers as ids.
+ * JSON from outside: request bodies, webhooks, imports, responses of tools, MCP servers and models. It is measured
+ * before it is parsed, and no number is changed. `JSON.parse` rounds integers beyond 2^53 - 1 silently, and the loss
+ * cannot be detected afterwards: many systems use such integers as ids.
  */
 
 /**
- * The most that one JSON text can have. Its bytes are limited where it is read; what it costs afterwards depends on its
- * values. 200,000 are parsed and written in 50 ms or less; 4.8 MB of `[],[],…` have 1.6 million and take half a second
- * each time. No recursion overflows at 100 levels of lists and objects, here or in Postgres.
+ * The limits of one JSON text. Its bytes are limited where it is read; its later cost depends on the number of values.
+ * 200,000 values are parsed and serialized in 50 ms or less; 4.8 MB of `[],[],…` have 1.6 million values, and take half
+ * a second each time. At 100 levels of lists and objects, no recursion overflows, here or in Postgres.
  */
 export const MAX_LEVELS = 100;
 export const MAX_VALUES = 200_000;
 
-/** Outputs of steps are built from such texts, so they can have more. */
+/** Outputs of steps are built from such texts, so they can have more levels. */
 const OUTPUT_LEVELS = 2 * MAX_LEVELS;
 const OUTPUT_VALUES = MAX_VALUES + 50_000;
 const MAX_OUTPUT_CHARACTERS = 10_000_000;
@@ -25,21 +25,21 @@ export const tooDeep = (levels: number): string =>
   `nested deeper than ${levels} levels of lists and objects`;
 const tooMany = (values: number): string => `more than ${values} values`;
 
-/** A text has too many levels or values; the message is what it has. */
+/** Thrown for a text with too many levels or values. The message says which. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError';
 }
 
 const MAX_PATH_CHARACTERS = 200;
 
-/** Only such digits can be a number that a double cannot hold. They may also be part of a string. */
+/** Only such digits can be a number that a double cannot represent. They may also be part of a string. */
 const SUSPICIOUS = /[0-9]{16}|[0-9][eE]/;
 
 /**
- * Parses JSON text of callers. Throws SyntaxError for invalid JSON, and AppError `invalid` (`Invalid <part>: <path> ...`)
- * for too many levels or values, an integer outside of ±(2^53 - 1) and a number too large, or too close to 0, for a
- * double. Extra digits of a fraction are rounded, as usual, and so are the limits of numbers in a JSON Schema, such as that
- * of 64-bit integers.
+ * Parses JSON text of callers. Throws SyntaxError for invalid JSON, and AppError `invalid` (`Invalid <part>: <path>
+ * ...`) for too many levels or values, an integer outside of ±(2^53 - 1) and a number too large, or too close to 0, for
+ * a double. Extra digits of a fraction are rounded, as usual, and so are limits of numbers in a JSON Schema, such as
+ * those of 64-bit integers.
  */
 export function parseExactJson(part: string, text: string): unknown {
   const problem = sizeProblem(text);
@@ -54,8 +54,8 @@ export function parseExactJson(part: string, text: string): unknown {
 }
 
 /**
- * Parses JSON text of services that cannot be asked to send it otherwise: a number that no double holds becomes the text
- * of its digits. Throws SyntaxError, and JsonLimitError.
+ * Parses JSON text of services that cannot be asked to send it differently: a number that no double can represent
+ * becomes the text of its digits. Throws SyntaxError and JsonLimitError.
  */
 export function parseOutsideJson(text: string): Json {
   const problem = sizeProblem(text);
@@ -64,8 +64,8 @@ export function parseOutsideJson(text: string): Json {
 }
 
 /**
- * The JSON text with the text of its digits for every number that no double holds. `concerns` chooses by the path of a
- * number; the default is all. A text that is no JSON does not change.
+ * The JSON text with every number that no double can represent replaced by the text of its digits. `concerns` selects
+ * numbers by path; by default, all. A text that is not JSON does not change.
  */
 export function withDigits(
   text: string,
@@ -92,9 +92,9 @@ function isJsonText(text: string): boolean {
 }
 
 /**
- * What a JSON text has too much of. Counts levels and values without recursion and without creating any, so that it takes
- * milliseconds for megabytes. Undefined for a text within the limits, and for one that is no JSON, as far as its brackets
- * show.
+ * Which limit a JSON text exceeds. Counts levels and values without recursion and without creating values, so it takes
+ * milliseconds for megabytes. Undefined for a text within the limits, and for one that is not JSON, judging by its
+ * brackets.
  */
 export function sizeProblem(
   text: string,
@@ -121,7 +121,7 @@ export function sizeProblem(
       level += 1;
       deepest = Math.max(deepest, level);
     }
-    // A list or an object has one value, unless it closes next, and one more after each comma.
+    // A list or object has one value, unless it closes next, and one more after each comma.
     if (opened || code === 0x2c) values += 1;
     else if (code === QUOTE) at = endOfString(text, at);
   }
@@ -130,9 +130,9 @@ export function sizeProblem(
   return values > limits.values ? tooMany(limits.values) : undefined;
 }
 
-/** What the output of a step has too much of. */
+/** Which limit the output of a step exceeds. */
 export function outputProblem(output: Json): string | undefined {
-  // A writer of JSON would overflow.
+  // Deeper values would overflow the stack of a JSON serializer.
   if (isDeeperThan(output, OUTPUT_LEVELS)) return tooDeep(OUTPUT_LEVELS);
   const text = JSON.stringify(output);
   return text.length > MAX_OUTPUT_CHARACTERS
@@ -140,13 +140,13 @@ export function outputProblem(output: Json): string | undefined {
     : storedProblem(text);
 }
 
-/** The same of an output that is stored, as its JSON text: it may be older than the limits. */
+/** Like `outputProblem`, for the JSON text of a stored output, which may be older than the limits. */
 export const storedProblem = (text: string): string | undefined =>
   sizeProblem(text, { levels: OUTPUT_LEVELS, values: OUTPUT_VALUES });
 
 const SEND_AS_STRING = 'send it as a string';
 
-/** Why no double holds the number with this text; undefined for all others. */
+/** Why no double can represent the number in this text; undefined if one can. */
 export function numberProblem(source: string): string | undefined {
   const value = Number(source);
   if (!Number.isFinite(value)) return `is a number too large to hold; ${SEND_AS_STRING}`;
@@ -154,7 +154,7 @@ export function numberProblem(source: string): string | undefined {
     return `is a number too close to 0 to hold; ${SEND_AS_STRING}`;
   }
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined;
-  // Written with an exponent or a point, it does not claim to be exact beyond the digits of a double.
+  // Written with an exponent or a decimal point, it does not claim to be exact beyond the digits of a double.
   const isMeasured = /[.eE]/.test(source) && digitsOf(source) === digitsOf(String(value));
   return isMeasured
     ? undefined
@@ -170,7 +170,7 @@ const digitsOf = (source: string): string =>
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** For an open list its index, for an open object where the key of its current member begins and ends. */
+/** For an open list, its index; for an open object, where the key of its current member begins and ends. */
 type Place = number | { from: number; to: number } | undefined;
 
 interface InexactNumber {

@@ -1,5 +1,5 @@
 /**
- * Times at the edges of the service. Internally, times are `timestamptz` or the one text form of all responses:
+ * Times at the edges of the service. Internally, times are `timestamptz`, or texts in the format of all responses:
  * `YYYY-MM-DDTHH:MM:SS.mmmZ`.
  */
 
@@ -7,17 +7,17 @@
 const ISO_8601 =
   /^(\d{4})-(\d\d)-(\d\d)(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d+))?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?))?$/;
 
-/** The years that four digits can write and Postgres can store. */
+/** The years that four digits can express and Postgres can store. */
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 const MINUTE_MS = 60_000;
 
 /**
- * Reads an ISO 8601 date (midnight UTC) or a date-time with a time zone. Postgres and `Date` each refuse or misread
- * some of these, so neither parses the text. Digits beyond the millisecond are dropped. Returns the time as
- * `YYYY-MM-DDTHH:MM:SS.mmmZ`; `'syntax'` for any other text and for nonexistent days, `'range'` for a time outside of
- * the years 0001 to 9999 in UTC.
+ * Reads an ISO 8601 date (midnight UTC) or a date-time with a time zone. Postgres and `Date` both reject or misread
+ * some of these, so neither parses the text. Digits beyond milliseconds are dropped. Returns the time as
+ * `YYYY-MM-DDTHH:MM:SS.mmmZ`; `'syntax'` for any other text and for nonexistent days, `'range'` for a time outside the
+ * years 0001 to 9999 in UTC.
  */
 export function parseTime(text: string): { time: string } | { problem: 'syntax' | 'range' } {
   const parts = ISO_8601.exec(text);
@@ -25,7 +25,7 @@ export function parseTime(text: string): { time: string } | { problem: 'syntax' 
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = ''] = parts;
   const [sign, offsetHours = '0', offsetMinutes = '0'] = parts.slice(8);
   const date = new Date(0);
-  // Date.UTC reads the years 0 to 99 as 1900 to 1999.
+  // Date.UTC interprets the years 0 to 99 as 1900 to 1999.
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   // Days beyond the end of the month roll over into the next one.
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) {
@@ -43,8 +43,8 @@ export function parseTime(text: string): { time: string } | { problem: 'syntax' 
 const STORED = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00(?::00)?$/;
 
 /**
- * Converts a time from Postgres to `YYYY-MM-DDTHH:MM:SS.mmmZ`. Rearranged, not parsed: pages and exports contain tens
- * of thousands of times. Throws RangeError for an invalid time.
+ * Converts a time from Postgres to `YYYY-MM-DDTHH:MM:SS.mmmZ`. It rearranges the text instead of parsing it, because
+ * pages and exports contain tens of thousands of times. Throws RangeError for an invalid time.
  */
 export function storedTime(text: string): string {
   const [, day, time, fraction = ''] = STORED.exec(text) ?? [];

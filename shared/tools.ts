@@ -75,13 +75,15 @@ export const asTool = (workflow: string): string => WORKFLOW + workflow;
 export const MAX_TOOL_TIMEOUT_SECONDS = 3_600;
 
 interface ToolTraits {
-  /** Makes no external calls and ends well within a second: see `laneOf`. */
+  /** Makes no external calls, and ends well within a second: see `laneOf`. */
   short?: boolean;
   /** Only computes, so running it twice does no harm. */
   pure?: boolean;
-  /** Only waits inside the run, on a timer of the server. */
+  /** Only waits within the run, on a timer of the server. */
   timer?: boolean;
-  /** What a call does to data and other systems. Of `http_request` the method decides, of `mcp` the server. */
+  /**
+   * What a call does to data and other systems. For `http_request` it depends on the method, for `mcp` on the server.
+   */
   outside?: 'reads' | 'changes' | 'depends';
 }
 
@@ -105,17 +107,17 @@ const traitsOf = (toolName: string): ToolTraits =>
 /** Whether a tool only computes, so that running it twice does no harm. */
 export const isPureTool = (toolName: string): boolean => traitsOf(toolName).pure === true;
 
-/** Whether a tool only waits inside the run. */
+/** Whether a tool only waits within the run. */
 export const isTimer = (toolName: string): boolean => traitsOf(toolName).timer === true;
 
-/** What a call of a built-in tool does outside; undefined for tools that do nothing there, and for other names. */
+/** What a call of a built-in tool does to data and other systems; undefined if it does nothing, and for other names. */
 export const outsideOf = (toolName: string): ToolTraits['outside'] => traitsOf(toolName).outside;
 
 const readingMethods: readonly string[] = ['GET', 'HEAD'];
 
 /**
- * Whether a call can change data or another system. `method` is that of an `http_request`, as drawn: one that is computed
- * counts as one that changes something, like every call of a custom tool or an MCP server.
+ * Whether a call can change data or another system. `method` is that of an `http_request` as saved: a computed method
+ * counts as one that changes something, like every call of a custom tool or MCP server.
  */
 export function writes(toolName: string, method: Json | undefined): boolean {
   if (isPureTool(toolName) || isTimer(toolName) || outsideOf(toolName) === 'reads') return false;
@@ -123,7 +125,7 @@ export function writes(toolName: string, method: Json | undefined): boolean {
   return typeof method !== 'string' || !readingMethods.includes(method.toUpperCase());
 }
 
-/** The built-in tools that a rehearsal can execute when it is allowed to by their names. */
+/** The built-in tools that a rehearsal can execute when its request allows their names. */
 export const toolsAllowedByName: readonly string[] = [...builtinTools].filter((name) => {
   const outside = outsideOf(name);
   return (outside === 'reads' || outside === 'depends') && name !== 'http_request';
@@ -136,7 +138,7 @@ const MAX_DELAY_SECONDS = 365 * 24 * 3600;
 
 /**
  * Reads the parameters of `delay`: `{seconds}`, a number or, since templates render to text, a decimal string. Returns
- * an error instead of throwing it, because an error thrown in workflow code would stall the run.
+ * errors instead of throwing them, because an error thrown in workflow code would stall the run.
  */
 export function parseDelay(params: JsonObject): { seconds: number } | { error: string } {
   const extra = Object.keys(params).find((key) => key !== 'seconds');
@@ -159,8 +161,8 @@ const ORIGIN = /^https?:\/\/[^/?#\\\s]+[/?#]/i;
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 
 /**
- * Inserts values into a URL so that each stays inside its own path segment, query value or fragment: they are
- * percent-encoded, cannot climb with `..`, and the scheme, host and port must be literal before the first one.
+ * Inserts values into a URL so that each stays within its own path segment, query value or fragment: they are
+ * percent-encoded and cannot climb with `..`, and the scheme, host and port before the first one must be literal.
  */
 export function renderUrl(parts: readonly UrlPart[]): { url: string } | { error: string } {
   let url = '';

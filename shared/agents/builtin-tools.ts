@@ -1,14 +1,14 @@
 import type { JsonObject } from '#shared/json.ts';
 import type { BuiltinTool } from '#shared/tools.ts';
 
-/** What a model has to know of a tool. */
+/** What a model needs to know about a tool. */
 export interface ToolDefinition {
   description: string;
-  /** JSON Schema of the arguments, of the type `object`. */
+  /** JSON Schema of the arguments; its type is `object`. */
   schema: JsonObject;
 }
 
-/** Built-in tools that an agent cannot offer, and why. */
+/** Built-in tools that an agent cannot offer, each with the reason. */
 export const notForAgents = {
   delay: 'it is a timer of the run; use a tool node',
   mcp: 'register the tools of a server with POST /api/tools/import, and offer these',
@@ -16,7 +16,10 @@ export const notForAgents = {
 
 type OfferedBuiltin = Exclude<BuiltinTool, keyof typeof notForAgents>;
 
-/** Providers refuse `anyOf` and its relatives at the top of a schema, so the descriptions say what belongs together. */
+/**
+ * Providers reject `anyOf`, `oneOf` and `allOf` at the top of a schema, so the descriptions say which arguments go
+ * together.
+ */
 const argumentsOf = (properties: JsonObject, required: string[]): JsonObject => ({
   type: 'object',
   properties,
@@ -93,7 +96,7 @@ const assessment: JsonObject = {
 const score: JsonObject = { type: ['number', 'null'], minimum: -1e9, maximum: 1e9 };
 
 /**
- * What models know of the built-in tools. The tools validate their arguments themselves, with the schemas of
+ * The built-in tools as models see them. The tools validate their arguments themselves, with the schemas of
  * `activities/tools`; a test compares the two. These are plain data, since workflow code cannot load zod.
  */
 export const builtinDefinitions: Readonly<Record<OfferedBuiltin, ToolDefinition>> = {

@@ -5,22 +5,22 @@ import type { ModelPrice } from '#shared/money/model-price.ts';
 /** Tokens that a provider adds to the prompt: roles, separators, instructions for JSON. */
 const FRAMING_TOKENS = 1_000;
 
-/** The output of a turn whose node sets no limit: without a bound, nothing could be reserved for it. */
+/** The output limit of a turn whose node sets none. Without a limit, nothing could be reserved for the turn. */
 const TURN_OUTPUT_TOKENS = 4_096;
 
-/** The limit that is sent to providers. Undefined: their own. */
+/** The output limit that is sent to providers. Undefined: the provider's own limit applies. */
 export const outputLimit = (node: AgentNode): number | undefined =>
   node.max_output_tokens ?? (node.tools === undefined ? undefined : TURN_OUTPUT_TOKENS);
 
-/** In dollars. After the last turn of its script, and without one, a mock costs what it costs without tools. */
+/** In dollars. Without scripted turns, and after the last of them, a mock costs the same as without tools. */
 export function mockTurnCost({ mock }: AgentNode, turn: number): number {
   const scripted = mock?.turns?.[turn - 1];
   return (scripted === undefined ? mock?.cost_usd : scripted.cost_usd) ?? 0;
 }
 
 /**
- * The most that one request to a provider can cost, in micro-dollars, with this input in bytes: a text has at most as
- * many tokens as bytes. Undefined for a model without a price, null without a limit of the output.
+ * The most that one request to a provider can cost, in micro-dollars. `input` is in bytes: a text has at most as many
+ * tokens as bytes. Undefined for a model without a price, null without an output limit.
  */
 export function requestBound(
   node: AgentNode,
@@ -36,8 +36,8 @@ export function requestBound(
 }
 
 /**
- * What a request counts as whose answer does not say how many tokens it used, in micro-dollars: its bound. Without a limit
- * of the output, the answer has at most as many tokens as bytes. Undefined for a model without a price.
+ * The cost to record, in micro-dollars, for a request whose response does not report its tokens: its upper bound.
+ * Without an output limit, the response has at most as many tokens as bytes. Undefined for a model without a price.
  */
 export function unreportedCost(
   node: AgentNode,
@@ -58,12 +58,12 @@ function costAtMost(
   { inputBytes, output }: { inputBytes: number; output: number },
 ): number {
   const input_tokens = inputBytes + FRAMING_TOKENS;
-  // A turn can store all that it sends.
+  // At most, a turn stores everything that it sends in the provider's cache.
   const stored = node.tools !== undefined && chargesCacheWrites(model);
   const usage = { input_tokens, output_tokens: output };
   return Math.max(
     costOf(price, { ...usage, cache_write_tokens: stored ? input_tokens : 0 }),
-    // A workspace can set a higher price for input from a cache.
+    // A workspace can set a higher price for cached input.
     costOf(price, { ...usage, cached_tokens: input_tokens }),
   );
 }

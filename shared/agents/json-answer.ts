@@ -1,13 +1,13 @@
 import type { Json } from '#shared/json.ts';
 import { parseOutsideJson } from '#shared/outside-json.ts';
 
-/** Tags in which models think before they answer. */
+/** Tags around what models think before they answer. */
 const THOUGHT = /\s*<(think|thinking|thought|reasoning)>/iy;
 
 /**
- * The JSON in a model's answer: all of it, what stands in a fence, or an object or a list between words; what the model
- * only thought does not count. Undefined without one. With `cutOff`, words may stand only before a complete end. Throws
- * JsonLimitError.
+ * The JSON in a model's answer: the whole answer, the content of a code fence, or an object or list between words.
+ * Thoughts do not count. Undefined if there is none. With `cutOff`, only JSON that is complete at the end counts, and
+ * words can only come before it. Throws JsonLimitError.
  */
 export function jsonInAnswer(text: string, { cutOff }: { cutOff: boolean }): Json | undefined {
   const whole = parsed(text);
@@ -36,21 +36,22 @@ function withoutThoughts(text: string): string {
     from = end.lastIndex;
   }
   const rest = text.slice(from);
-  // Some servers leave out the tag that opens it.
+  // Some servers omit the opening tag.
   const late = /^[^]*<\/think(?:ing)?>/i.exec(rest);
   return rest.slice(late?.[0].length ?? 0);
 }
 
-/** The name of the tag that begins at a place, after space. */
+/** The name of the tag that begins at this offset, after optional white space. */
 function thoughtAt(text: string, from: number): string | undefined {
   THOUGHT.lastIndex = from;
   return THOUGHT.exec(text)?.[1];
 }
 
-// Spaces have a bound, and what ends it is found at once: an answer of megabytes takes milliseconds.
+// The white space is bounded and the closing tag is found by a plain search, so an answer of megabytes takes
+// milliseconds.
 const FENCE = /```[ \t]{0,4}(?:json[c5]?)?[ \t]{0,4}\r?\n([^]*?)```/gi;
 
-/** The last fence that has JSON: an example comes before the answer. */
+/** The last code fence that contains JSON: examples come before the answer. */
 function fenced(text: string): Json | undefined {
   for (const [, content = ''] of [...text.matchAll(FENCE)].toReversed()) {
     const found = parsed(content);
@@ -59,7 +60,7 @@ function fenced(text: string): Json | undefined {
   return undefined;
 }
 
-/** The longest object or list of a text. None if one does not end: then what stands in it is no answer. */
+/** The longest object or list in a text. None if one is not closed: then its contents are not an answer. */
 function amongWords(text: string): Json | undefined {
   let longest = '';
   const open = /[[{]/g;
@@ -73,7 +74,7 @@ function amongWords(text: string): Json | undefined {
   return longest === '' ? undefined : parsed(longest);
 }
 
-/** Where the brackets that open at a place are closed. */
+/** The end of the object or list that opens at this offset. */
 function endOf(text: string, from: number): number | undefined {
   let open = 0;
   let isInText = false;

@@ -4,28 +4,28 @@ import type { OpenCall, TurnProgress } from './turn-record.ts';
 export const DEFAULT_MAX_TURNS = 10;
 /** Calls that one turn can make. More are refused. */
 export const MAX_CALLS_PER_TURN = 100;
-/** Of more calls than a turn can make, up to twice as many are refused; the rest is ignored. */
+/** If a turn requests more calls than it can make, up to this many are refused. The rest is ignored. */
 export const MAX_REQUESTED_CALLS = 2 * MAX_CALLS_PER_TURN;
-/** Characters of a result, or of an error, that a model reads. */
+/** Characters of a result or an error that a model reads. */
 export const MAX_RESULT_CHARACTERS = 100_000;
 
 /** What an agent does next. */
 export type AgentAction =
-  /** Ask the model. Without `tools` it has to answer. */
+  /** Call the model. Without `tools`, it must answer. */
   | { do: 'ask'; turn: number; tools: boolean }
   | { do: 'call'; turn: number; call: OpenCall }
-  /** Wait for a person, who approves or rejects the call. */
+  /** Wait for a person to approve or reject the call. */
   | { do: 'await'; turn: number; call: OpenCall }
   | { do: 'answer'; output: Json }
   | { do: 'fail'; error: string };
 
 /**
- * The turns of one agent: asks the model, makes the calls of its turn at the same time, and asks again with their
- * results until the model answers. It executes nothing; the caller reports what happened and carries out the returned
- * actions. An agent that starts again at a turn repeats that turn's actions: the ledger has their results.
+ * The turns of one agent. It calls the model, makes the calls of the turn concurrently, and calls the model again with
+ * their results until it answers. It executes nothing: the caller executes the returned actions and reports the
+ * results. An agent that restarts at a turn repeats that turn's actions, whose results are in the ledger.
  */
 export interface AgentLoop {
-  /** The turn that is asked, or whose calls are open. */
+  /** The turn that is waiting for the model, or whose calls are in progress. */
   readonly turn: number;
   /** Starts, or continues at `turn`. */
   start: () => AgentAction[];
@@ -62,7 +62,7 @@ export function createAgentLoop(
     start: ask,
     asked: (progress) => {
       if ('answer' in progress) return [{ do: 'answer', output: progress.answer }];
-      // Calls whose results no turn would read are not made.
+      // No turn would read the results of these calls, so they are not made.
       if (current > most || (current === most && !mayAnswer)) return [{ do: 'fail', error: used }];
       open = new Map(progress.calls.map((call) => [call.index, call]));
       const turn = current;

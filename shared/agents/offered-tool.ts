@@ -1,17 +1,17 @@
 import type { JsonObject } from '#shared/json.ts';
 
-/** A tool as an agent offers it to its model: resolved from the node's entry and the tool's own definition. */
+/** A tool as an agent offers it to its model: the node's entry resolved with the tool's definition. */
 export interface OfferedTool {
   /** The tool's name in graphs, such as `custom:refund`. */
   name: string;
-  /** The name for providers, which allow letters, digits, `_` and `-` only. */
+  /** The name for providers, which only allow letters, digits, `_` and `-`. */
   providerName: string;
   description: string;
-  /** JSON Schema of the arguments that the model sets: without the fixed ones. Its type is `object`. */
+  /** JSON Schema of the arguments that the model sets, without the fixed ones. Its type is `object`. */
   schema: JsonObject;
   /** `sha256:` and the digest of the schema's canonical JSON. */
   schemaDigest: string;
-  /** The same of what a call reaches: see `CallTarget`. Null for a built-in tool. */
+  /** The digest, in the same form, of what a call reaches: see `CallTarget`. Null for a built-in tool. */
   toolDigest: string | null;
   /** `always`, `never` or an expression over `args` and the run's state. */
   approval: string;

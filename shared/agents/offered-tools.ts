@@ -8,35 +8,35 @@ import { builtinDefinitions, notForAgents, type ToolDefinition } from './builtin
 import type { OfferedTool } from './offered-tool.ts';
 
 /**
- * What a call of a tool reaches: where a custom tool sends it and how, or the version of a workflow that it runs. The
- * approval of a call is bound to it.
+ * What a tool call reaches: where a custom tool sends it and how, or the version of a workflow that it runs. A call's
+ * approval is bound to it.
  */
 export type CallTarget = JsonObject;
 
-/** The fields of a custom tool that its offer depends on. */
+/** The fields of a custom tool that determine how it is offered. */
 export interface CustomToolDefinition {
   label: string;
   description: string;
   input_schema: JsonObject | null;
-  /** Undefined where calls are not made, only checked. */
+  /** Undefined where calls are only checked, not made. */
   target?: CallTarget;
 }
 
 /** A workspace's own tools, by name, without `custom:`. */
 export type CustomToolDefinitions = ReadonlyMap<string, CustomToolDefinition>;
 
-/** The fields of a workflow's current version that its offer depends on, or why there is no such workflow. */
+/** The fields of a workflow's current version that determine how it is offered, or why there is no such workflow. */
 export type WorkflowDefinition =
   | { name: string; description: string; input_schema: JsonObject | null; target?: CallTarget }
   | { problem: string };
 
-/** Workflows, by the id or name with which an agent offers them. */
+/** Workflows by the id or name under which an agent offers them. */
 export type WorkflowDefinitions = ReadonlyMap<string, WorkflowDefinition>;
 
-/** What agents offer besides the built-in tools. */
+/** What agents can offer besides the built-in tools. */
 export interface ToolDefinitions {
   customTools: CustomToolDefinitions;
-  /** Undefined where they are not known, so that any may exist. */
+  /** Undefined where the workflows are not known, so that any may exist. */
   workflows?: WorkflowDefinitions;
 }
 
@@ -44,16 +44,16 @@ export interface ToolDefinitions {
 export interface ToolProblem {
   code: string;
   message: string;
-  /** Within the node, such as `tools[1].fixed.amount`. */
+  /** The path within the node, such as `tools[1].fixed.amount`. */
   path: string;
 }
 
-/** A tool as it will be offered; its digest can only be computed where a hash is at hand. */
+/** A tool as it will be offered. Its digest needs a hash function, which not every caller has. */
 export type ResolvedTool = Omit<OfferedTool, 'schemaDigest' | 'toolDigest'> & {
   target: CallTarget | undefined;
 };
 
-/** The most characters of a name that providers accept. */
+/** The maximum length of a name that providers accept. */
 const MAX_PROVIDER_NAME = 64;
 
 /** A tool's name for providers: they allow letters, digits, `_` and `-`. */
@@ -65,8 +65,8 @@ export const providerNameOf = (name: string): string =>
     .slice(0, MAX_PROVIDER_NAME);
 
 /**
- * The tools that an agent offers to its model. `digest` is `jsonDigest`; workflow code and browsers have no hash. A tool
- * with a problem is missing in `tools`.
+ * The tools that an agent offers to its model. `digest` is `jsonDigest`: workflow code and browsers have no hash
+ * function. A tool with a problem is missing from `tools`.
  */
 export function offeredTools(
   node: Pick<AgentNode, 'tools'>,
@@ -84,7 +84,7 @@ export function offeredTools(
   };
 }
 
-/** The same without digests. A workflow that is not known has neither a tool nor a problem. */
+/** Like `offeredTools`, but without digests. An unknown workflow has neither a tool nor a problem. */
 export function resolveTools(
   node: Pick<AgentNode, 'tools'>,
   definitions: ToolDefinitions,
@@ -203,7 +203,7 @@ function schemaProblemOf(
   return { code: 'tool_schema_not_an_object', message };
 }
 
-/** Fixed arguments that the tool would refuse with each call. */
+/** Fixed arguments that the tool would reject in every call. */
 function fixedProblems(
   name: string,
   fixed: JsonObject,
@@ -217,7 +217,7 @@ function fixedProblems(
     const message = `${name} has no argument '${key}' that could be fixed${hint(key, known ?? [])}`;
     problems.push({ code: 'unknown_param', message, path: `${path}.fixed.${key}` });
   }
-  // The headers may hold a credential, and the model must not choose who receives it.
+  // The headers may contain a credential, and the model must not choose who receives it.
   const { headers, url } = fixed;
   if (name === 'http_request' && headers !== undefined && url === undefined) {
     const message = 'http_request with fixed headers needs a fixed url, too';
@@ -226,7 +226,7 @@ function fixedProblems(
   return problems;
 }
 
-/** The only arguments that a schema allows; undefined when it allows others. */
+/** The names of all arguments that a schema allows; undefined when it allows any name. */
 function argumentNames(schema: JsonObject): string[] | undefined {
   if (schema['additionalProperties'] !== false || schema['patternProperties'] !== undefined) {
     return undefined;
@@ -234,7 +234,7 @@ function argumentNames(schema: JsonObject): string[] | undefined {
   return Object.keys(objectAt(schema, 'properties'));
 }
 
-/** The schema of the other arguments, with the type that providers require. */
+/** The schema without these arguments, with the type that providers require. */
 function withoutArguments(schema: JsonObject, names: readonly string[]): JsonObject {
   const offered: JsonObject = schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
   if (names.length === 0) return offered;

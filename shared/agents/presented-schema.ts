@@ -2,27 +2,27 @@ import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 
-/** Keywords that providers and clients refuse at the top of a tool's schema, and those that mean nothing without them. */
+/** Keywords that providers and clients reject at the top of a tool's schema, and keywords that depend on them. */
 const CHOICES = [
   ...['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', 'if', 'then', 'else'],
   ...['dependentSchemas', 'dependencies'],
 ];
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef', 'unevaluatedProperties'];
 const LEFT_OUT = new Set([...CHOICES, ...REFERENCES]);
-/** Leads to a part of the schema that is left out. */
+/** Matches references into parts of the schema that are left out. */
 const LOST = new RegExp(`"\\$ref":"#/(?:${CHOICES.join('|')})/`);
-/** Names of fields that providers accept. */
+/** Field names that providers accept. */
 const PLAIN_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
-/** Schemas that are looked at: references can lead in circles. */
+/** The number of schemas to visit, because references can be circular. */
 const MAX_PARTS = 500;
-/** References that are followed from the top. */
+/** The number of references to follow from the top. */
 const MAX_STEPS = 10;
 const MAX_TEXT = 2_000;
 
 /**
- * The schema of a tool's arguments as models and clients get it: of type object, with properties, and without a choice
- * or a reference at the top. The fields of the choices are among its properties, and its description has what they
- * require. It is only shown: arguments are validated by the schema itself.
+ * The schema of a tool's arguments as models and clients get it: of type `object`, with properties, and without a
+ * choice or a reference at the top. The fields of the choices are among its properties, and its description says what
+ * they require. It is for display: arguments are validated against the original schema.
  */
 export function presentedSchema(schema: JsonObject): JsonObject {
   const whole = withoutReference(schema);
@@ -54,11 +54,11 @@ export function presentedSchema(schema: JsonObject): JsonObject {
   };
 }
 
-/** The same of a schema of answers, which need not be objects. */
+/** Like `presentedSchema`, for a schema of answers, which need not be objects. */
 export const presentedAnswer = (schema: JsonObject): JsonObject =>
   schema['type'] === 'object' ? presentedSchema(schema) : schema;
 
-/** The schema with what a reference at its top leads to. */
+/** The schema with the reference at its top resolved. */
 function withoutReference(schema: JsonObject): JsonObject {
   let whole = schema;
   for (let step = 0; step < MAX_STEPS && typeof whole['$ref'] === 'string'; step += 1) {
@@ -71,7 +71,7 @@ function withoutReference(schema: JsonObject): JsonObject {
   return whole;
 }
 
-/** What a reference within the schema, such as `#/$defs/order`, leads to. */
+/** The target of a reference within the schema, such as `#/$defs/order`. */
 function referred(root: JsonObject, reference: string): Json | undefined {
   if (!reference.startsWith('#')) return undefined;
   const keys = reference.split('/').slice(1);
@@ -82,7 +82,7 @@ function referred(root: JsonObject, reference: string): Json | undefined {
   }, root);
 }
 
-/** The fields of an object, each with the schemas that it can have, and those that it always has. */
+/** The fields of an object: the possible schemas of each, and the required ones. */
 interface Fields {
   schemas: Map<string, Json[]>;
   required: Set<string>;
@@ -90,7 +90,7 @@ interface Fields {
 
 interface Looking {
   root: JsonObject;
-  /** Schemas that can still be looked at. */
+  /** How many more schemas can be visited. */
   parts: number;
 }
 
@@ -135,7 +135,7 @@ function fieldsOf(part: Json | undefined, looking: Looking): Fields {
   return all;
 }
 
-/** Lists of schemas: a value fits one of each list. A listed value is a schema of its fields. */
+/** Lists of schemas: a value matches one schema of each list. `properties` counts as a schema. */
 function choicesIn(part: JsonObject): Json[][] {
   const values = [listIn(part, 'enum'), part['const'] === undefined ? [] : [part['const']]];
   const ofValues = values.map((list) =>
@@ -155,7 +155,7 @@ function choicesIn(part: JsonObject): Json[][] {
 const shownFields = (fields: readonly (readonly [string, Json[]])[]): JsonObject =>
   Object.fromEntries(fields.map(([name, schemas]) => [name, fieldOf(schemas)]));
 
-/** The schemas of a field as one. Some clients accept no `true` or `false` as a schema. */
+/** Combines the schemas of a field into one. Some clients do not accept `true` or `false` as a schema. */
 function fieldOf(schemas: readonly Json[]): JsonObject {
   const shown = schemas.map((schema) =>
     isObject(schema) ? schema : schema === false ? { not: {} } : {},

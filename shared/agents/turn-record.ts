@@ -1,17 +1,17 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { RequestedCall, VerbatimTurn } from './conversation.ts';
 
-/** A call of a turn with everything that decides whether and how it is made. */
+/** A call of a turn, with everything that determines whether and how it is made. */
 export interface RecordedCall extends RequestedCall {
-  /** What will be sent: the model's arguments and the fixed ones. Absent for a refused call. */
+  /** The arguments to send: the model's and the fixed ones. Absent for a refused call. */
   arguments?: JsonObject;
   /** The digest of the schema that the arguments were checked against. */
   schema_digest?: string;
   /** The digest of what the call reaches; absent for a built-in tool. */
   tool_digest?: string;
-  /** A person must approve it: the question, with the arguments redacted and shortened. */
+  /** The question for the person who must approve the call, with the arguments redacted and shortened. */
   question?: string;
-  /** With `question`: the arguments redacted, for receivers outside the service. Null when they are long. */
+  /** With `question`: the redacted arguments, for receivers outside the service. Null when they are long. */
   redacted?: Json;
 }
 
@@ -20,11 +20,11 @@ export interface TurnRecord {
   text: string;
   calls: RecordedCall[];
   verbatim?: VerbatimTurn;
-  /** The node's output; only for a turn without calls. */
+  /** The node's output. Only set for a turn without calls. */
   answer?: Json;
 }
 
-/** A call to dispatch. Contains nothing of the conversation: it is stored in the history of the execution. */
+/** A call to dispatch. It contains nothing of the conversation, because it is stored in the execution's history. */
 export interface OpenCall {
   /** From 1. */
   index: number;
@@ -35,17 +35,17 @@ export interface OpenCall {
 /** The result of a turn for the workflow. */
 export type TurnProgress = { answer: Json } | { calls: OpenCall[] };
 
-/** Whether the call succeeded; otherwise why the model gets an error. The workflow needs no more. */
+/** Whether the call succeeded; if not, why the model gets an error. The workflow needs no more. */
 export type CallProgress = { ended: 'success' | 'failed' };
 
-/** The step key of a turn, from 1, of an agent's step. */
+/** The step key of a turn of an agent's step; turns count from 1. */
 export const turnKey = (agentKey: string, turn: number | ''): string => `${agentKey}/${turn}`;
 
-/** The step key of a call, from 1, of a turn. */
+/** The step key of a call of a turn; calls count from 1. */
 export const callKey = (agentKey: string, turn: number, index: number): string =>
   `${turnKey(agentKey, turn)}.${index}`;
 
-/** The progress that a finished turn means. */
+/** The progress that results from a finished turn. */
 export function progressOf({ answer, calls }: TurnRecord): TurnProgress {
   if (answer !== undefined) return { answer };
   return {

@@ -4,8 +4,8 @@ import { MICROS_PER_DOLLAR, toDollars } from '#shared/money/money.ts';
 import { parseTime } from '#shared/time.ts';
 
 /**
- * Types that several resources of the API share. Responses are declared in full: fields that are not in a schema are
- * not sent. Requests are strict: an unknown field is refused by name.
+ * Types that several API resources share. Responses are declared in full: fields that are not in a schema are not sent.
+ * Requests are strict: an unknown field is refused by name.
  */
 
 // Payloads come from JSON text and return to it, so parsing them would only cost time.
@@ -39,7 +39,7 @@ const timeProblems = {
 };
 
 /** A point in time from a caller, as ISO 8601 with any offset or as a date; converted to the format of `timestamp`. */
-// A check that replaces the text instead of a transform, for which a JSON Schema has neither examples nor defaults.
+// A check that replaces the text, not a transform, because JSON Schema cannot give a transform examples or defaults.
 export const timeInput = z
   .string()
   .check((given) => {
@@ -70,11 +70,11 @@ export const dollarsInput = z
   .max(1_000_000_000)
   .refine(wholeMicros, NOT_WHOLE);
 
-/** The same for prices and thresholds, which may be 0. */
+/** Like `dollarsInput`, for prices and thresholds, which can be 0. */
 export const dollarsOrZero = (max: number) =>
   z.number().min(0).max(max).refine(wholeMicros, NOT_WHOLE);
 
-/** The same in a query: digits with at most six decimals, as a number. */
+/** Like `dollarsOrZero`, in a query: digits with at most six decimals, as a number. */
 export const dollarsText = z
   .string()
   .transform((text, context) => {
@@ -99,8 +99,8 @@ export const errorBody = z
 export const MAX_PAGE = 200;
 
 /**
- * A whole number in a query or a path, in digits only: a coercion would read the empty text as 0. Bounds are inclusive.
- * Set a default as text, with `prefault`.
+ * A whole number in a query or path. Only digits are accepted: a coercion would read the empty text as 0. Bounds are
+ * inclusive. Set a default as text, with `prefault`.
  */
 export const wholeNumber = (min: number, max: number) =>
   z
@@ -116,7 +116,7 @@ export const wholeNumber = (min: number, max: number) =>
     })
     .meta({ type: 'integer', minimum: min, maximum: max });
 
-/** Query of every list that returns a bare array. Without a `limit` it returns the maximum. */
+/** The query of every list that returns a bare array. Without `limit`, it returns the maximum. */
 export const offsetQuery = z.strictObject({
   limit: wholeNumber(1, MAX_PAGE)
     .prefault(String(MAX_PAGE))
@@ -125,7 +125,7 @@ export const offsetQuery = z.strictObject({
 });
 export type OffsetPage = z.infer<typeof offsetQuery>;
 
-/** Query of a list that returns `{<noun>s, next_cursor}`. */
+/** The query of a list that returns `{<noun>s, next_cursor}`. */
 export const pageQuery = z.strictObject({
   limit: wholeNumber(1, MAX_PAGE).prefault('50').meta({ description: 'Rows per page' }),
   cursor: z
@@ -138,7 +138,7 @@ export const pageQuery = z.strictObject({
 
 export const nextCursor = z.string().nullable().meta({ description: 'Null on the last page' });
 
-/** The body of an action without one: absent, null and `{}` are the same. */
+/** The body of an action that takes no input: absent, null and `{}` are equivalent. */
 export const emptyBody = z.strictObject({}).meta({ id: 'EmptyBody' }).nullish();
 
 /** A check of objects: in each pair of fields, the first must not be greater than the second. */

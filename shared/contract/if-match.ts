@@ -8,12 +8,12 @@ export const etag = z.string().meta({
   examples: ['5Yk3bVw2m0d1Qe8rTz7xUA'],
 });
 
-/** What `If-Match` accepts: any existing record, or those with one of these tags. */
+/** The values that `If-Match` accepts: any existing record, or those with one of these tags. */
 export type IfMatch = '*' | readonly string[];
 
 /**
- * The strong tags of the header, without their quotes; undefined when it is malformed. RFC 9110 compares strongly here,
- * so a weak tag matches nothing.
+ * The strong tags of the header, without quotes; undefined when the header is malformed. RFC 9110 compares strongly
+ * here, so a weak tag matches nothing.
  */
 function strongTags(text: string): string[] | undefined {
   const element = /[ \t]*(?:(W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"[ \t]*)?(,|$)/y;
@@ -51,11 +51,14 @@ const ifMatch = z
 /** The headers of every write of a record that people edit. */
 export const ifMatchHeaders = z.object({ 'if-match': ifMatch.optional() });
 
-/** The error for a record that is not as the caller knows it. `current`: as it is now; null when it is gone. */
+/**
+ * The error for a record that differs from what the caller expects. `current` is its present state; null when it was
+ * deleted.
+ */
 export const preconditionFailed = (current: object | null, detail: string): AppError =>
   new AppError('precondition_failed', detail, { current });
 
-/** The tag is one that the caller accepts. */
+/** Whether the caller accepts the tag. */
 export const matches = (wanted: IfMatch, tag: string): boolean =>
   wanted === '*' || wanted.includes(tag);
 

@@ -25,7 +25,7 @@ const result = z
 const failure = z
   .looseObject({
     jsonrpc: version,
-    // An invalid message gets its id back unchanged, even if it is no whole number.
+    // An invalid message gets its id back unchanged, even if it is not a whole number.
     id: z
       .union([z.string(), z.number()])
       .nullable()
@@ -49,7 +49,7 @@ const { $schema: _draft, ...described } = z.toJSONSchema(request, {
   io: 'input',
   unrepresentable: 'any',
 });
-// For the document: the library reads the message, and has its own error messages.
+// For the OpenAPI document: the MCP library parses messages and has its own error messages.
 export const mcpRequest = jsonValue.meta({
   ...(described as Record<string, unknown>),
   description:
@@ -57,10 +57,10 @@ export const mcpRequest = jsonValue.meta({
   examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 });
 
-// The guards of the API return its usual errors; after them, the library returns JSON-RPC errors.
+// The API's guards return its usual errors; after them, the library returns JSON-RPC errors.
 const refusal = z.union([errorBody, failure]).meta({ id: 'McpRefusal' });
 
-/** By status. A tool that fails is 200, with `isError` in its result. */
+/** By status. A failed tool call is 200, with `isError` in its result. */
 export const mcpAnswers = {
   200: answer.meta({ description: 'The response to the message' }),
   400: refusal.meta({ description: 'The body is not JSON, or not a message of the protocol' }),

@@ -6,14 +6,17 @@ export interface CallToApprove {
   run_id: string;
   step_key: string;
   tool: string;
-  /** The digest of what the call reaches. Absent or null for a built-in tool, and for calls of earlier releases. */
+  /**
+   * The digest of what the call reaches. Absent or null for a built-in tool, and for calls recorded by earlier
+   * releases.
+   */
   tool_digest?: string | null | undefined;
   schema_digest: string;
-  /** As they will be sent. */
+  /** The arguments as they will be sent. */
   arguments: JsonObject;
 }
 
-/** The digest that a decision about a tool call names. */
+/** The digest by which a decision names a tool call. */
 export const callDigest = ({
   run_id,
   step_key,

@@ -10,8 +10,8 @@ export interface ListPosition {
 }
 
 /**
- * A cursor is only valid for its list: the operation, the owner and the filters. With a random key, cursors expire with
- * the process, as sessions do.
+ * A cursor is only valid for its list: the operation, the owner and the filters. With a random key, cursors, like
+ * sessions, expire with the process.
  */
 export interface DataCursors {
   write: (position: ListPosition, list: readonly unknown[]) => string;
@@ -19,16 +19,17 @@ export interface DataCursors {
   read: (cursor: string, list: readonly unknown[]) => ListPosition;
 }
 
-/** Half of SHA-256 cannot be guessed. */
+/** Half of a SHA-256 hash cannot be guessed. */
 const MAC_BYTES = 16;
 const POSITION = /^(-?\d{1,17}):([\w-]{1,100})$/;
 
 /** Cursors signed with HMAC-SHA256 under a key derived from the secret. */
 export function createDataCursors(secret: string | undefined): DataCursors {
   const material = secret ?? randomBytes(32);
-  // As a key object: from bytes, each signature would build one, which takes four times as long as the signature.
+  // A key object, because from bytes, each signature would build one, which takes four times as long as the signature
+  // itself.
   const key = createSecretKey(Buffer.from(hkdfSync('sha256', material, '', 'data cursors', 32)));
-  // The position contains no line break, so it cannot be mistaken for a part of the list.
+  // The position contains no line break, so it cannot be mistaken for part of the list.
   const sign = (position: string, list: readonly unknown[]): Buffer =>
     createHmac('sha256', key)
       .update(`${position}\n${JSON.stringify(list)}`)
@@ -43,7 +44,7 @@ export function createDataCursors(secret: string | undefined): DataCursors {
       const bytes = Buffer.from(cursor, 'base64url');
       const position = bytes.subarray(MAC_BYTES).toString('utf8');
       const [, at, tie] = POSITION.exec(position) ?? [];
-      // Decoding ignores characters outside of its alphabet; only the canonical form is valid.
+      // Decoding ignores characters outside its alphabet, so only the canonical form is valid.
       const isOwn =
         bytes.toString('base64url') === cursor &&
         tie !== undefined &&

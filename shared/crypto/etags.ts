@@ -5,8 +5,8 @@ import { canonicalJson } from '#shared/values/canonical-json.ts';
 const TAG_LENGTH = 22;
 
 /**
- * The entity tag of a record, without the quotes of the header. Equal records have equal tags. `apart` names fields that
- * change without an edit, such as figures, or that a field beside them identifies.
+ * The entity tag of a record, without the quotes of the header. Equal records have equal tags. `apart` names fields to
+ * ignore: those that change without an edit, such as statistics, and those that another field already identifies.
  */
 export function etagOf(record: object, apart: readonly string[] = []): string {
   const edited = Object.fromEntries(

@@ -41,15 +41,15 @@ export function randomText(length: number): string {
     if (left === 0) left = randomFillSync(drawn).length;
     left -= 1;
     text += ALPHABET.charAt(drawn.readUInt8(left) & 31);
-    // Used bytes are not kept.
+    // Do not keep bytes that were used.
     drawn[left] = 0;
   }
   return text;
 }
 
 /**
- * A prefixed id: 10 characters of milliseconds (sorts by creation time), then 80 random bits.
- * Same layout and alphabet as ULID, in lower case.
+ * A prefixed id: 10 characters of milliseconds, so that ids sort by creation time, then 80 random bits. Same layout and
+ * alphabet as ULID, in lower case.
  */
 export function newId(noun: keyof typeof idPrefixes): string {
   let time = Date.now();

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** The prefix of a sealed text: the format, then the name of the key, so that either can be replaced later. */
+/** The prefix of a sealed text is the format and the name of the key, so that either can be replaced later. */
 const FORMAT = 's1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -11,8 +11,8 @@ export class SealError extends Error {
 }
 
 /**
- * Keeps stored texts secret. `place` identifies the owner of the text (a row and a field): with any other place, a
- * sealed text cannot be opened, so that someone who can write rows cannot move it elsewhere.
+ * Keeps stored texts secret. `place` identifies the text's owner (a row and a field). A sealed text can only be opened
+ * with the same place, so no one who can write rows can move it elsewhere.
  */
 export interface Sealer {
   seal: (text: string, place: string) => string;
@@ -22,13 +22,13 @@ export interface Sealer {
   isCurrent: (sealed: string) => boolean;
 }
 
-/** The key that seals, and another one that still opens: the previous key, or before a rotation the next one. */
+/** The key that seals, and another one that can only open: the previous key, or, before a rotation, the next one. */
 export interface SealingKeys {
   encryptionKey: string | undefined;
   previousEncryptionKey?: string | undefined;
 }
 
-/** Seals and opens under a configuration's keys. Undefined without a key to seal with. */
+/** Seals and opens with the configured keys. Undefined without a key to seal with. */
 export function createSealer({
   encryptionKey,
   previousEncryptionKey,
@@ -41,7 +41,7 @@ export function createSealer({
   return { ...current, open: (sealed, place) => openerOf(sealed).open(sealed, place) };
 }
 
-/** AES-256-GCM under a key derived from `encryptionKey`, any text of enough entropy. */
+/** AES-256-GCM with a key derived from `encryptionKey`, which is any text of sufficient entropy. */
 function sealerOf(encryptionKey: string): Sealer {
   const key = derive(encryptionKey, 'seal', 32);
   const keyName = derive(encryptionKey, 'name', 4).toString('hex');

@@ -16,7 +16,7 @@ import { statement } from './statement.ts';
  * another connection, so that a 503 means that nothing was written.
  */
 
-/** Delays before each lookup. A restarting server or a broken network is often back by then. */
+/** Delays before each lookup. After one of them, a restarting server or a broken network has often recovered. */
 const LOOKS_AFTER_MS = [0, 100, 400, 1_500];
 
 const lostCodes = /^(ECONNRESET|EPIPE|ETIMEDOUT|57P0[1-3]|08\w{3})$/;
@@ -44,8 +44,8 @@ const outcomeUnknown = (cause: unknown): AppError =>
   );
 
 /**
- * Executes `act`, a single statement that commits by itself and returns null when it wrote nothing. If the connection
- * is lost, `look` returns what it wrote, or null for nothing, by an id that only this statement used. Throws AppError
+ * Executes `act`, a single statement with its own commit, which returns null when it wrote nothing. If the connection
+ * is lost, `look` finds what it wrote by an id that only this statement uses, or returns null. Throws AppError
  * `unavailable` when the lookup fails too.
  */
 export async function withCertainty<T>(
@@ -69,8 +69,8 @@ export async function withCertainty<T>(
 type Answered<T> = { answered: true; answer: T } | { answered: false };
 
 /**
- * Repeats the lookup until `accept` takes an answer or no attempts are left. Then returns the last lookup's answer,
- * if any.
+ * Repeats the lookup until `accept` returns true or no attempts are left. Returns the result of the last lookup that
+ * succeeded.
  */
 async function lookAgain<T>(
   look: () => Promise<T>,
@@ -88,7 +88,7 @@ async function lookAgain<T>(
   return last;
 }
 
-/** How to determine whether a transaction was committed. */
+/** What is needed to determine whether a transaction was committed. */
 interface Trace {
   id: string;
   row: FragmentSqlToken;
@@ -162,7 +162,7 @@ async function statusOf(
 
 const scope = new AsyncLocalStorage<{ committed: boolean }>();
 
-/** Runs a request, and tracks for `hasCommitted` whether it has changed anything. */
+/** Runs a request and records, for `hasCommitted`, whether it has changed anything. */
 export function withCommitsNoted<T>(run: () => T): T {
   return scope.run({ committed: false }, run);
 }

@@ -17,7 +17,7 @@ const id = z
   .min(1)
   .max(200)
   .refine((text) => !UNSENDABLE.test(text));
-/** The ends of pages of a list as cursors, which no client has to understand. */
+/** Encodes the ends of a list's pages as cursors, which are opaque to clients. */
 export const cursorsOf = <End>(shape: z.ZodType<End>) => ({
   encode: (end: End): string => Buffer.from(JSON.stringify(end)).toString('base64url'),
   /** Throws AppError `invalid` for a cursor of another list. */
@@ -49,11 +49,11 @@ export function pageOf<Row extends { at: number; id: string }>(
   return { rows: page, next_cursor: more ? cursors.encode([last.at, last.id]) : null };
 }
 
-/** Limits a list to a page; without a page there is no limit. */
+/** Limits a list to a page. Without a page, there is no limit. */
 export const offsetClause = (page?: OffsetPage) =>
   sql.fragment`LIMIT ${page?.limit ?? null}::bigint OFFSET ${page?.offset ?? 0}::bigint`;
 
-/** The `at` of the end of a page as the time of a row, and the reverse. */
+/** Converts the `at` of a page's end into the time of a row, and back. */
 export const toTimestamp = (microseconds: number): FragmentSqlToken =>
   sql.fragment`'epoch'::timestamptz + ${microseconds}::bigint * interval '1 microsecond'`;
 export const toMicroseconds = (column: FragmentSqlToken): FragmentSqlToken =>

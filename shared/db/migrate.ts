@@ -35,8 +35,8 @@ export async function listMigrations(directory = MIGRATIONS_DIR): Promise<Migrat
 }
 
 /**
- * The functions that statements of this build call, a file for each: `name_N.sql`. A change is a file with the next N, so
- * that processes of the version before find what they call.
+ * The functions that this build's statements call, one per file: `name_N.sql`. A change is a file with the next N, so
+ * that processes of the previous version find what they call.
  */
 export async function listFunctions(directory = FUNCTIONS_DIR): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => /^[a-z_]+_\d+\.sql$/.test(name));
@@ -54,11 +54,11 @@ async function readMigration(path: string, name: string): Promise<Migration> {
 export interface MigrationOptions {
   directory?: string;
   functions?: string;
-  /** How long one attempt waits for a lock. Everything that reads the table waits behind it for as long. */
+  /** How long one attempt waits for a lock. Everything that reads the table waits behind it for that long. */
   lockTimeoutMs?: number;
-  /** The pause after an attempt, in which those can continue. */
+  /** The pause after an attempt, during which the others can continue. */
   pauseMs?: number;
-  /** When to fail. */
+  /** When to give up with an error. */
   failAfterMs?: number;
   /** Called after each attempt that did not get its locks. */
   onWait?: (text: string) => void;
@@ -67,10 +67,10 @@ export interface MigrationOptions {
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Migrates the database to the newest schema, forward only, each migration in its own transaction, and then the functions in
- * the same way. Returns the names of the files it applied. Behind a long reader, such as a backup, a migration tries again and again for its locks, so
- * that the service continues meanwhile. Throws when an applied migration was edited afterwards, or when a lock was not
- * free within `failAfterMs`.
+ * Migrates the database to the newest schema, forward only, each migration in its own transaction, and then the
+ * functions in the same way. Returns the names of the files it applied. While a long reader such as a backup holds the
+ * tables, a migration keeps retrying its locks, so that the service continues in the meantime. Throws when an applied
+ * migration was edited afterwards, or when a lock was not free within `failAfterMs`.
  */
 export async function migrate(
   url: string,
@@ -135,7 +135,7 @@ async function applyPatiently(
   }
 }
 
-/** The oldest transaction beside this one, which probably holds the lock. */
+/** The oldest transaction other than this one, which probably holds the lock. */
 async function holdersOf(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ pid: number; name: string; seconds: number }>(
     `SELECT pid, coalesce(nullif(application_name, ''), usename::text, 'unknown') AS name,
@@ -170,7 +170,7 @@ async function apply(
   }
 }
 
-/** Throws an Error with what to do when the database is of a version before 1.0.0. */
+/** Throws an Error that says what to do when the database is from a version before 1.0.0. */
 export async function requireUpgraded(db: Db): Promise<void> {
   const exists = await db.oneFirst(sql.type(z.object({ exists: z.boolean() }))`
     SELECT to_regclass('migrations') IS NOT NULL AS exists`);

@@ -13,7 +13,7 @@ import { AppError } from '#shared/errors.ts';
 import { storedTime } from '#shared/time.ts';
 import { committed } from './commit-outcome.ts';
 
-/** Runs statements: the pool, or a transaction of the caller. */
+/** Runs statements: either the pool, or the caller's transaction. */
 export type Db = CommonQueryMethods;
 export type Pool = DatabasePool;
 export type Tx = DatabaseTransactionConnection;
@@ -26,7 +26,7 @@ const parseRows: Interceptor = {
     if (parser === undefined) return row;
     const parsed = parser.safeParse(row);
     if (!parsed.success) {
-      // Omits the row and the values: errors are logged, and these may be hashes and codes.
+      // Omits the row and the values, because errors are logged and these may be hashes or codes.
       const { issues } = parsed.error;
       throw new SchemaValidationError({ ...query, values: [] }, {}, issues as never);
     }
@@ -122,7 +122,7 @@ export async function connectDatabase(
     idleTimeout: 60_000,
     statementTimeout: 30_000,
     idleInTransactionSessionTimeout: 30_000,
-    // The default sends DISCARD ALL when a connection is released, which costs a round trip per statement and drops
+    // By default, DISCARD ALL is sent when a connection is released, which costs a round trip per statement and drops
     // prepared statements. This service leaves no state in a session.
     resetConnection: async () => undefined,
     interceptors: [parseRows, quoteNoRows],
@@ -141,21 +141,20 @@ export async function ping(db: Db): Promise<void> {
 }
 
 /**
- * Select this in a statement to set whether its commit waits for the disk. It does not have to wait when the write is
- * repeated, to the same effect, after a crash of the database server loses it. Every later commit that waits also
- * flushes it.
+ * Select this in a statement to set whether its commit waits for the disk. It need not wait if the write is repeated
+ * with the same effect after a crash of the database server has lost it. Every later commit that waits also flushes it.
  */
 export const syncCommit = (wait: boolean) =>
   sql.fragment`set_config('synchronous_commit', ${wait ? 'on' : 'off'}, true)`;
 
-/** Runs `work` in one snapshot: its statements do not see concurrent changes, and change nothing. */
+/** Runs `work` in one read-only snapshot: its statements do not see concurrent changes. */
 export const inSnapshot = <T>(db: Pool, work: (tx: Tx) => Promise<T>): Promise<T> =>
   db.transaction(async (tx) => {
     await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
     return work(tx);
   });
 
-/** A value as JSON; null is the SQL one. */
+/** A value as JSON; null becomes SQL NULL. */
 export const jsonOrNull = (value: unknown) =>
   sql.fragment`${value == null ? null : JSON.stringify(value)}::json`;
 
@@ -164,8 +163,8 @@ export { sql };
 export { statement } from './statement.ts';
 
 /**
- * Runs `work` on a connection of its own, and closes it. A connection that is lost between two statements fails the next
- * one; without a listener it would end the process.
+ * Runs `work` on a separate connection, and closes it. If the connection is lost between two statements, the next one
+ * fails; without a listener, the loss would end the process.
  */
 export async function withClient<T>(
   url: string,

@@ -3,8 +3,8 @@ import { lockWorkspace } from './people/workspaces.ts';
 import { type Pool, sql, statement, type Tx } from './pool.ts';
 
 /**
- * Locks a record for a comparison before its change, in the order in which the change itself locks. `null` where the
- * change only locks the workspace.
+ * Locks a record for a comparison before its change, in the same order as the change itself. `null` where the change
+ * only locks the workspace.
  */
 const tables = {
   workflow: 'workflows',
@@ -34,7 +34,7 @@ const workspaceFirst: ReadonlySet<LockedNoun> = new Set([
   'workspace',
 ]);
 
-/** Until the transaction ends. A record that does not exist is left to the change. */
+/** Locks until the transaction ends. A record that does not exist is left to the change. */
 export async function lockForComparison(
   tx: Tx,
   noun: LockedNoun,

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 
 const names = new Map<string, string>();
 
-/** The same for the same text on every connection. The texts come from code, so there are few. */
+/** The same text has the same name on every connection. The texts come from code, so there are few. */
 function nameOf(text: string): string {
   const known = names.get(text);
   if (known !== undefined) return known;
@@ -15,7 +15,7 @@ function nameOf(text: string): string {
 
 /**
  * The tag of a prepared statement whose rows have the shape of `schema`. Postgres parses and plans it once per
- * connection, under a name that is the digest of its text. So a value that changes between calls must be a parameter.
+ * connection, under a name that is the digest of its text. So values that change between calls must be parameters.
  */
 export const statement =
   <Schema extends z.ZodType>(schema: Schema) =>

@@ -4,7 +4,7 @@ import { adoptPlainCodes, type InviteRules } from '#shared/db/people/invite-code
 import { type Db, type Pool, sql } from './pool.ts';
 import { listMigrations, LOCK_KEY } from './migrate.ts';
 
-/** The upgrade of a database from the last state before 1.0.0. Used by the command alone. */
+/** Upgrades a database from the last state before 1.0.0. Only the upgrade command uses it. */
 
 /** SHA-256 over a line for each of the 57 migrations before 1.0.0: its name, a space, the SHA-256 of its text. */
 const LAST_BEFORE = '7c8b239807c4d69e0722aeba572cfcb7c9acba160bf129bf0000ca52161411dd';
@@ -12,7 +12,7 @@ const SCHEMA = '0001_schema.sql';
 
 const one = <T extends z.ZodType>(type: T) => z.object({ value: type });
 
-/** `empty`: no schema. `before`: exactly the last state before 1.0.0. `older`: not even that. */
+/** `empty`: no schema. `before`: exactly the last state before 1.0.0. `older`: an earlier state. */
 export type SchemaState = 'empty' | 'older' | 'before' | 'upgraded';
 
 export async function readSchemaState(db: Db): Promise<SchemaState> {
@@ -34,7 +34,7 @@ export const countOtherSessions = (db: Db): Promise<number> =>
     SELECT count(*) AS value FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`);
 
-/** The ids of all open runs, and of those whose start is not known to have reached Temporal. */
+/** The ids of all open runs, and of those whose start may not have reached Temporal. */
 export async function listRunsToRestart(db: Db): Promise<{ open: string[]; unsent: string[] }> {
   const ids = z.object({ id: z.string(), unsent: z.boolean() });
   const rows = await db.any(sql.type(ids)`
@@ -49,9 +49,10 @@ export async function listRunsToRestart(db: Db): Promise<{ open: string[]; unsen
 const nothing = z.object({});
 
 /**
- * Makes the database that of 1.0.0, in one transaction. Every open run gets an outbox row that restarts it from the ledger,
- * except those whose start is still in the outbox; `sent`: the ones of these that have an execution already. A run that
- * has failed resumes from the ledger as well: no history from before is ever replayed. Returns the number of runs that will be restarted.
+ * Upgrades the database to 1.0.0, in one transaction. Every open run gets an outbox row that restarts it from the
+ * ledger, except those whose start is still in the outbox; `sent` lists those of them that already have an execution. A
+ * failed run also resumes from the ledger, so no earlier history is ever replayed. Returns the number of runs that will
+ * be restarted.
  */
 export async function upgradeDatabase(
   db: Pool,
@@ -89,7 +90,7 @@ export async function upgradeDatabase(
   });
 }
 
-/** Constraints that the rows of that time were not checked against. */
+/** Validates constraints that existing rows were not checked against. */
 async function validateConstraints(db: Db): Promise<void> {
   await db.query(sql.type(nothing)`
     DO $$

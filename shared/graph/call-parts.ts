@@ -15,30 +15,30 @@ export interface PendingWrites {
   observed: ObservedStep[];
 }
 
-/** Which part of an agent with tools a step is: a turn, or with `call` one of its calls. */
+/** Which part of an agent with tools a step is: a turn or, with `call`, one of its calls. */
 export interface AgentPart {
   /** The step key of the agent. */
   step_key: string;
   /** From 1. */
   turn: number;
-  /** Of a turn: false when the model has to answer. */
+  /** For a turn: false when the model must answer. */
   tools?: boolean;
-  /** Of a turn: the arguments that the node sets, by tool, rendered. */
+  /** For a turn: the arguments that the node sets, by tool, rendered. */
   fixed?: Record<string, JsonObject>;
-  /** Of a turn: the part of the state that the approval expressions read. */
+  /** For a turn: the part of the state that the approval expressions read. */
   state?: JsonObject;
   /** Its number in the turn, from 1. */
   call?: number;
   tool?: string;
-  /** Of a call: whether its permanent failure fails the agent, instead of being reported to the model. */
+  /** For a call: whether a permanent failure fails the agent, instead of being reported to the model. */
   fails?: boolean;
 }
 
-/** How a step of a rehearsal without a record is executed. */
+/** How a rehearsal executes a step without a recorded result. */
 export type RehearsalRules = Pick<StoredRehearsal, 'allow' | 'failures' | 'pinned'> & {
   /**
-   * The gate or approval that stands before the step, as words; null when none does. Absent in executions from before it
-   * was sent: anything can stand there.
+   * The gate or approval before the step, as text; null if there is none. Absent in executions from before it was sent:
+   * then there may be one.
    */
   guard?: string | null;
 };

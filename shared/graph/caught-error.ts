@@ -1,11 +1,11 @@
 /**
- * Why a step has failed. `node`: its work; `timeout`: an attempt took too long; `policy`: refused by a policy;
- * `rejected`: a person's decision; `child`: the run or the items that it started.
+ * Why a step failed. `node`: its work failed; `timeout`: an attempt took too long; `policy`: a policy refused it;
+ * `rejected`: a person rejected it; `child`: the run or the items that it started failed.
  */
 export const errorKinds = ['node', 'timeout', 'policy', 'rejected', 'child'] as const;
 export type ErrorKind = (typeof errorKinds)[number];
 
-/** The error of a failed step, as `{<node id>.error}` behind its error edges. */
+/** The error of a failed step, which its error edges provide as `{<node id>.error}`. */
 export type CaughtError = {
   message: string;
   kind: ErrorKind;

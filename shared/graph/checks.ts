@@ -34,18 +34,18 @@ type TextCheck = Extract<
 
 /** The limits of all checks of a run. */
 export interface CheckLimits {
-  /** Shared by all of them. */
+  /** Shared by all checks. */
   budget: WorkBudget;
-  /** Called before each check; the rest is skipped once it returns true. */
+  /** Called before each check. Once it returns true, the remaining checks are skipped. */
   outOfTime?: () => boolean;
   /** Called with the name of each check before it runs. */
   onCheck?: (name: string) => void;
 }
 
 /**
- * Scores a run. Text checks compare text; other values as their JSON. Without `case_sensitive` case is ignored.
- * Expressions read the state, and in addition `output`, `cost_usd` and `duration_ms`. Never throws: a check that cannot
- * be evaluated has failed, with a message, and so have those without enough work or time left.
+ * Scores a run. Text checks compare texts, and the JSON of other values. Without `case_sensitive`, case is ignored.
+ * Expressions read the state and, in addition, `output`, `cost_usd` and `duration_ms`. Never throws: a check fails with
+ * a message if it cannot be evaluated, or if not enough work or time is left.
  */
 export function evaluateChecks(
   checks: readonly EvaluationCheck[],
@@ -145,7 +145,7 @@ function checkText(
     const ignoreCase = !check.case_sensitive;
     return { passed: matchesPattern(text, wanted, { ignoreCase, budget }), actual };
   }
-  // Changing case, comparing.
+  // The work to change case and to compare.
   if (!takeTextWork(budget, text.length * 2)) throw new Error(USED_UP);
   const fold = (value: string): string => (check.case_sensitive ? value : value.toLowerCase());
   switch (check.type) {
@@ -158,14 +158,14 @@ function checkText(
   }
 }
 
-/** Values as text, each converted once: many checks may use the same one. */
+/** Values as texts. Each is converted once, because many checks may use it. */
 interface Texts {
   of: (value: Json) => string;
   /** A value, shortened for a result. */
   shown: (value: Json) => Json;
 }
 
-/** Writing a key in its order costs about this many units. */
+/** Serializing a key in sorted order costs about this many units. */
 const WORK_PER_VALUE = 30;
 
 function createTexts(budget: WorkBudget): Texts {

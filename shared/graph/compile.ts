@@ -3,7 +3,7 @@ import type { EdgeCondition, Graph, GraphNode } from '#shared/contract/workflows
 import { analyseLoops, innermostLoops } from './schedule/loops.ts';
 import { linkGraph, topologicalOrder } from './topology.ts';
 
-/** The version of a compiled graph and a snapshot; increased when either is read differently. */
+/** The version of the formats of compiled graphs and snapshots. It increases when either is interpreted differently. */
 export const GRAPH_FORMAT = 1;
 
 export interface CompiledEdge {
@@ -21,7 +21,7 @@ export interface CompiledGraph {
   /** In topological order: a node comes after everything it waits for. */
   nodes: GraphNode[];
   edges: CompiledEdge[];
-  /** Per node the position of the innermost loop whose body contains it, or -1. */
+  /** Per node: the position of the innermost loop whose body contains it, or -1. */
   regions: number[];
 }
 

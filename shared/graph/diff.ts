@@ -6,11 +6,14 @@ import { memberOf } from './json-value.ts';
 export { canonicalJson } from '#shared/values/canonical-json.ts';
 
 interface PartsDiff {
-  /** The parts themselves, in the order of the newer graph. */
+  /** The parts, in the order of the newer graph. */
   added: Json[];
   /** In the order of the older graph. */
   removed: Json[];
-  /** The part and the path in it, like `retry.max_attempts` or `params.urls[2]`, in the order of the newer graph. */
+  /**
+   * Each part with the paths in it that changed, like `retry.max_attempts` or `params.urls[2]`, in the order of the
+   * newer graph.
+   */
   changed: { id: string; paths: string[] }[];
 }
 
@@ -20,8 +23,8 @@ export interface GraphDiff {
 }
 
 /**
- * The differences between two graphs. Nodes match by id; edges by id, or by source, target and condition without one.
- * Accepts drafts: parts of any shape; anything but a list counts as an empty one. Never throws.
+ * The differences between two graphs. Nodes match by id. Edges match by id or, without one, by source, target and
+ * condition. Accepts drafts, whose parts can have any shape; anything but a list counts as an empty list. Never throws.
  */
 export function diffGraphs(from: unknown, to: unknown): GraphDiff {
   return {
@@ -33,7 +36,7 @@ export function diffGraphs(from: unknown, to: unknown): GraphDiff {
 interface SchemaDiff {
   from: JsonObject | null;
   to: JsonObject | null;
-  /** Like `properties.age.minimum`; empty where one of the two is null. */
+  /** Like `properties.age.minimum`; empty if one of the two is null. */
   paths: string[];
 }
 
@@ -68,7 +71,7 @@ function edgeName(part: Json): string {
   return `${source} -> ${target}${condition === undefined ? '' : ` (${condition})`}`;
 }
 
-// Drafts may contain an id twice; the first is compared with the first, the second with the second.
+// Drafts may contain an id twice: then the first parts are compared with each other, and so are the second ones.
 function byName(
   parts: readonly Json[],
   nameOf: (part: Json) => string,

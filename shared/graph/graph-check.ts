@@ -14,12 +14,12 @@ import { checkLimits, checkMeaning } from './validate/validate.ts';
 import type { ValidationContext } from './validate/context.ts';
 import { isDeeperThan, type Json, type JsonObject } from '#shared/json.ts';
 
-/** Nesting depth of lists and objects; deeper values would exhaust the stack of code that walks them. */
+/** The maximum nesting depth of lists and objects. Deeper values would exhaust the stack of recursive code. */
 const MAX_DEPTH = 64;
 
 const EDGE_KEYS = Object.keys(graphEdgeSchema.shape);
 
-/** The keys of a kind of node, in the order of the contract; those that all kinds have for an unknown one. */
+/** The keys of a kind of node, in the order of the contract. For an unknown kind, the keys that all kinds share. */
 export function nodeKeysOf(kind: Json | undefined): string[] {
   const options = graphNodeSchema.options.map(({ shape }) => shape);
   const named = options.find((shape) => shape.kind.value === kind);
@@ -36,9 +36,9 @@ export interface CheckedGraph extends GraphReport {
 }
 
 /**
- * Validates any JSON as a graph and reports all problems at once: its shape, with the path of each invalid part, its
- * size and its meaning, as far as unreadable parts allow. `valid` means that it can be compiled and run; warnings do
- * not count. Never throws.
+ * Validates any JSON as a graph and reports all problems at once, with the path of each invalid part: problems of its
+ * shape, its size and, as far as unreadable parts allow, its meaning. `valid` means that it can be compiled and run;
+ * warnings do not count. Never throws.
  */
 export function checkGraph(value: unknown, context: ValidationContext): CheckedGraph {
   const issues = collectIssues();
@@ -86,9 +86,9 @@ function readList(issues: Issues, graph: JsonObject, key: 'nodes' | 'edges'): Js
 
 interface ReadNode {
   node: GraphNode;
-  /** Whether it is the node as drawn. */
+  /** Whether it is the original node. */
   shaped: boolean;
-  /** Whether its kind is known; a node without one only keeps its position. */
+  /** Whether its kind is known. A node of unknown kind only keeps its position. */
   known: boolean;
 }
 
@@ -126,7 +126,7 @@ function repairNode(value: Json, issues: readonly z.core.$ZodIssue[]): GraphNode
     for (const option of needTools) kept.delete(option);
   }
   const rest = { ...Object.fromEntries(kept), id: 'stand_in' };
-  // In this order: without invalid fields, with a valid expression, and as a bare agent.
+  // Tried in this order: without invalid fields, with a valid expression, and as a bare agent.
   for (const attempt of [
     rest,
     { ...rest, expression: 'true' },
@@ -138,12 +138,12 @@ function repairNode(value: Json, issues: readonly z.core.$ZodIssue[]): GraphNode
   return undefined;
 }
 
-/** Fields of an agent whose problem would only be that the tools are unreadable. */
+/** Fields of an agent that would only be reported because the tools are unreadable. */
 const needTools = ['max_turns', 'tool_choice', 'on_max_turns', 'mock'];
 
 /**
- * The problems of a value that can have several forms, such as a name or an object: those of the form that has no
- * problem as a whole.
+ * The problems of a value that can have several forms, such as a name or an object: those of the form that it was most
+ * likely meant to have.
  */
 function meantIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];

@@ -9,25 +9,26 @@ import { analyseLoops, innermostLoops } from './schedule/loops.ts';
 import { linkGraph, type Links } from './topology.ts';
 
 /**
- * What a graph can write, and what asks a person before that: human gates, and approvals of the calls of agents. A guard
- * stands before a node that can be reached from it along edges. Those of a sub-workflow stand before what follows it.
+ * What a graph can write, and which decisions by a person come before that: human gates, and approvals of agents'
+ * calls. A guard comes before a node that can be reached from it along edges. The guards of a sub-workflow come before
+ * what follows it.
  */
 
 export interface Guard {
-  /** `unknown`: a sub-workflow that is not known can have some. */
+  /** `unknown`: an unknown sub-workflow may contain some. */
   kind: 'gate' | 'approval' | 'unknown';
-  /** The gate; of an approval, the agent; otherwise the node that runs the sub-workflow. */
+  /** The gate; for an approval, the agent; otherwise the node that runs the sub-workflow. */
   node: GraphNode;
-  /** Whose calls need approval. */
+  /** The tool whose calls need approval. */
   tool?: AgentTool;
-  /** The steps that lead to it, for a guard of a sub-workflow. */
+  /** For a guard of a sub-workflow: the steps that lead to it. */
   through: readonly CallingStep[];
 }
 
-/** A node that runs another workflow, as itself or as a tool of its agent. */
+/** A node that runs another workflow, directly or as a tool of its agent. */
 interface CallingStep {
   nodeId: string;
-  /** The id of the workflow, or what the graph calls one that is not known; and its version. */
+  /** The id of the workflow, or its name in the graph if it is unknown; and its version. */
   workflow: string;
   version?: number | undefined;
 }
@@ -35,34 +36,37 @@ interface CallingStep {
 /** What a node does to data or other systems. */
 export interface Write {
   node: GraphNode;
-  /** The tool as the graph names it; `workflow` for a sub-workflow that is not known. */
+  /** The tool's name in the graph; `workflow` for an unknown sub-workflow. */
   tool: string;
-  /** Its parameters as drawn; those that the node sets, for a call of an agent. */
+  /** Its parameters as saved; for a call of an agent, those that the node sets. */
   params: JsonObject;
-  /** The approvals that its calls need: `always`, or the expression that decides. */
+  /** The approvals that its calls need: `always`, or an expression. */
   approvals: readonly string[];
   through: readonly CallingStep[];
 }
 
-/** Sub-workflows, as they would run now, by `callKey`. One that is missing counts as one that writes. */
+/** The present versions of sub-workflows, by `callKey`. One that is missing is assumed to write. */
 export type Children = Readonly<Record<string, { id: string; version: number; graph: Graph }>>;
 
-/** How far to look into sub-workflows; `left` counts the nodes, and is negative when some were not looked at. */
+/**
+ * How far to look into sub-workflows. `left` is the number of nodes that can still be visited; negative when some were
+ * skipped.
+ */
 export interface Sight {
   children: Children;
   left: number;
 }
 
-/** The most nodes of sub-workflows that are looked at, each as often as it is called. */
+/** The maximum number of nodes of sub-workflows to visit. A node counts each time it is called. */
 const MAX_NODES_BELOW = 20_000;
-/** The deepest sub-workflow that is looked at. */
+/** The maximum depth of sub-workflows to visit. */
 const MAX_DEPTH = 20;
 
 export const sightOf = (children: Children): Sight => ({ children, left: MAX_NODES_BELOW });
 
 export type Place = readonly CallingStep[];
 
-/** What asks for a decision while a node is executed, also in its sub-workflows. */
+/** The guards that can ask for a decision while a node is executed, including those of its sub-workflows. */
 export function guardsIn(node: GraphNode, sight: Sight, through: Place = []): Guard[] {
   if (node.kind === 'human_gate') return [{ kind: 'gate', node, through }];
   const tools = node.kind === 'agent' ? agentToolsOf(node) : [];
@@ -77,7 +81,7 @@ export function guardsIn(node: GraphNode, sight: Sight, through: Place = []): Gu
   return [...approvals, ...below];
 }
 
-/** What a node can write, also in its sub-workflows. */
+/** What a node can write, including its sub-workflows. */
 export function writesIn(node: GraphNode, sight: Sight, through: Place = []): Write[] {
   const below = callsOf(node).flatMap((call): Write[] => {
     const { params, approvals } = call;
@@ -93,7 +97,7 @@ export function writesIn(node: GraphNode, sight: Sight, through: Place = []): Wr
 const approvalsOf = ({ approval }: Pick<AgentTool, 'approval'>): string[] =>
   approval === undefined || approval === 'never' ? [] : [approval];
 
-/** What a node writes itself. */
+/** What a node itself writes. */
 export function ownWrites(node: GraphNode, through: Place): Write[] {
   if (node.kind === 'tool') {
     const { tool_name: tool, params } = node;
@@ -103,7 +107,7 @@ export function ownWrites(node: GraphNode, through: Place): Write[] {
   if (node.kind !== 'agent') return [];
   return agentToolsOf(node).flatMap((tool): Write[] => {
     const { name, fixed: params = {} } = tool;
-    // A method that the node does not set is chosen by the model.
+    // If the node does not set the method, the model chooses it.
     if (workflowOf(name) !== undefined || !writes(name, params['method'])) return [];
     return [{ node, tool: name, params, approvals: approvalsOf(tool), through }];
   });
@@ -125,7 +129,7 @@ export function callsOf(node: GraphNode): Call[] {
   });
 }
 
-/** The graph that a call runs, if it is known, and where that is. */
+/** The graph that a call runs, if it is known, and its location. */
 export function lookInto(
   { workflow, version }: Call,
   { id: nodeId }: GraphNode,
@@ -140,7 +144,7 @@ export function lookInto(
   return { graph: sight.left < 0 ? undefined : graph, place: [...through, step] };
 }
 
-/** The guards that stand before each node, by node id; without an entry none does. */
+/** The guards before each node, by node id; a node without guards has no entry. */
 export function guardsBefore(graph: Graph, sight: Sight = sightOf({})): Map<string, Guard[]> {
   const behind = followersOf(linkGraph(graph));
   const before = new Map<string, Guard[]>();
@@ -157,12 +161,12 @@ export function guardsBefore(graph: Graph, sight: Sight = sightOf({})): Map<stri
   return before;
 }
 
-/** The key of a tool of an agent, in `guardedNodes`. */
+/** The key of an agent's tool in `guardedNodes`. */
 export const guardKey = (nodeId: string, tool: string): string => `${nodeId} ${tool}`;
 
 /**
- * The first guard that stands before a node which reaches the outside, as words, by node id; and by `guardKey` for the
- * tools of agents whose calls can need approval. With `above`, what stands before the whole graph.
+ * The first guard, as text, before each node with outside effects, by node id, and by `guardKey` for the tools of
+ * agents whose calls can need approval. `above` is the guard before the whole graph.
  */
 export function guardedNodes(graph: Graph, sight: Sight, above?: string): Record<string, string> {
   const behind = followersOf(linkGraph(graph));
@@ -188,7 +192,7 @@ export function guardedNodes(graph: Graph, sight: Sight, above?: string): Record
   return guarded;
 }
 
-/** A guard in a sentence. */
+/** Describes a guard within a sentence. */
 export function wordsOf({ kind, node, tool, through }: Guard): string {
   const name = nodeLabel(node);
   const calling =
@@ -199,8 +203,9 @@ export function wordsOf({ kind, node, tool, through }: Guard): string {
 }
 
 /**
- * What can be reached from a node, with itself only on a cycle, without what has been `seen` before: it is added there.
- * What is in the body of a loop or a map comes before what follows that, also without an edge back.
+ * The nodes that can be reached from a node, which is only included if it is on a cycle. Nodes in `seen` are skipped,
+ * and visited ones are added to it. The body of a loop or map comes before the nodes after it, even without a back
+ * edge.
  */
 export function followersOf(links: Links): (node: number, seen: Set<number>) => number[] {
   const around = innermostLoops(links.out.length, analyseLoops(links).bodies);

@@ -1,6 +1,6 @@
 import type { GraphIssue, GraphReport } from '#shared/contract/workflows/graph.ts';
 
-/** More of one kind are not useful; a graph over its limits could have hundreds of thousands. */
+/** More issues of one kind are not useful, and a graph over its limits could have hundreds of thousands. */
 const MAX_ISSUES = 1000;
 
 export interface Issues {

@@ -2,21 +2,21 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { isObject } from './json-value.ts';
 
-/** One place where two values differ. */
+/** One location where two values differ. */
 export interface JsonDifference {
-  /** Like `retry.max_attempts` or `urls[2]`; empty for the value itself. */
+  /** Like `retry.max_attempts` or `urls[2]`; empty for the whole value. */
   path: string;
-  /** Undefined where only the other value has this place. */
+  /** Undefined if only the other value has this location. */
   from: Json | undefined;
   to: Json | undefined;
 }
 
-/** The deepest level with a separate path for each difference; deeper ones use the path of that level. */
+/** The deepest level at which differences have separate paths. Deeper ones use the path of this level. */
 const MAX_PATH_DEPTH = 20;
 
 /**
- * Where two values differ: keys in alphabetical order, items of lists by their position. The order of keys does not
- * count, nor how a number is written. Work stops with the last difference that the caller takes.
+ * Where two values differ, with keys in alphabetical order and list items by position. The order of keys does not
+ * matter, nor does the notation of numbers. The work stops when the caller takes no further differences.
  */
 export const differencesOf = (
   from: Json | undefined,

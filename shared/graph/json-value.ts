@@ -1,7 +1,7 @@
 import { ownValue } from '#shared/values/json-text.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
-/** Never a data key, from any source: later code may read the prototype instead. */
+/** Never data keys, from any source, because later code might read the prototype instead. */
 const HIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 export function isObject(value: Json | undefined): value is JsonObject {
@@ -16,8 +16,8 @@ export function typeName(value: Json): string {
 }
 
 /**
- * A key of an object or an index of a list; undefined when it is missing, and for every other pair of types. Own data
- * properties only: no foreign getter runs and no prototype is read.
+ * A key of an object or an index of a list; undefined when it is missing, and for other types. Only own data properties
+ * are read: no getter runs, and no prototype is searched.
  */
 export function memberOf(value: Json, key: Json): Json | undefined {
   if (Array.isArray(value)) {
@@ -51,9 +51,7 @@ export function truthy(value: Json): boolean {
   return Boolean(value);
 }
 
-/**
- * How many values (members of objects by their keys) and characters of text a value contains, counted up to a limit.
- */
+/** The number of values (object members by their keys) and of text characters in a value, counted up to a limit. */
 export function weighJson(value: Json, limit: number): { values: number; length: number } {
   const open: Json[] = [value];
   const weight = { values: 0, length: 0 };

@@ -1,32 +1,32 @@
 import type { GraphNode, NodeKind } from '#shared/contract/workflows/graph.ts';
 
 /**
- * What the engine needs to know about every kind of node. To add a kind, start here: the compiler then lists the places
- * that must handle it.
+ * What the engine needs to know about every kind of node. To add a kind, start here: the compiler then reports the
+ * places that must handle it.
  */
 interface CommonTraits {
-  /** Its edges may have a `condition_value`; its result selects the edges to follow. */
+  /** Its edges can have a `condition_value`: its result selects the edges to follow. */
   branches: boolean;
-  /** Its output may be stored under `output_key`. */
+  /** Its output can be stored under `output_key`. */
   hasOutputKey: boolean;
-  /** It may have error edges: it does work that can fail. */
+  /** It can have error edges, because it does work that can fail. */
   canFail: boolean;
-  /** It repeats a body: what its 'true' edges lead to, up to the edges back. */
+  /** It repeats a body: the nodes from its 'true' edges up to the back edges. */
   repeats: boolean;
 }
 
 type KindTraits = CommonTraits &
   (
     | {
-        /** Runs as attempts of an activity. */
+        /** It runs as attempts of an activity. */
         flow: 'executed';
         /** The default timeout of an attempt. */
         timeoutSeconds: number;
       }
     | {
         /**
-         * `computed`: the scheduler computes the result in place. `waiting`: a person or an event settles it. `child`:
-         * a run of its own does.
+         * `computed`: the scheduler computes the result in place. `waiting`: a person or an event provides it. `child`:
+         * a child run provides it.
          */
         flow: 'computed' | 'waiting' | 'child';
       }
@@ -81,7 +81,7 @@ type KeyedNode = NodeWith<{ hasOutputKey: true }>;
 
 /** In display order. */
 export const nodeKinds = Object.keys(traits) as [NodeKind, ...NodeKind[]];
-/** The kinds whose results come from outside the graph, and are kept in the ledger. */
+/** The kinds whose results come from outside the graph, and are stored in the ledger. */
 export const resultKinds = nodeKinds.filter((kind) =>
   ['executed', 'child'].includes(traits[kind].flow),
 );
@@ -96,7 +96,7 @@ export const isWaiting = (node: GraphNode): node is WaitingNode =>
 export const isChild = (node: GraphNode): node is ChildNode => traits[node.kind].flow === 'child';
 export const isBranching = (node: GraphNode): node is BranchingNode => traits[node.kind].branches;
 export const canFail = ({ kind }: GraphNode): boolean => traits[kind].canFail;
-/** A loop or a map. */
+/** Whether the kind is a loop or a map. */
 export const repeats = ({ kind }: Pick<GraphNode, 'kind'>): boolean => traits[kind].repeats;
 export const hasOutputKey = (node: GraphNode): node is KeyedNode => traits[node.kind].hasOutputKey;
 
@@ -104,11 +104,11 @@ export const hasOutputKey = (node: GraphNode): node is KeyedNode => traits[node.
 export const defaultTimeoutSeconds = ({ kind }: ExecutedNode): number =>
   traits[kind].timeoutSeconds;
 
-/** Temporal takes a pause of 0, or of a fraction of a millisecond, for the end of all retries. */
+/** Temporal treats a pause of 0, or of a fraction of a millisecond, as the end of all retries. */
 const MIN_BACKOFF_MS = 1;
 const MAX_BACKOFF_MS = 3_600_000;
 
-/** The pause before the next try, in ms, after so many failed ones. */
+/** The pause before the next try, in ms, after this many failed ones. */
 export function retryDelayMs(retry: GraphNode['retry'], failed: number): number {
   const { initial_interval_seconds = 1, backoff = 2 } = retry ?? {};
   const pause = initial_interval_seconds * 1000 * backoff ** (failed - 1);

@@ -8,9 +8,9 @@ import { isShortTool } from '#shared/tools.ts';
 export type Lane = 'short' | 'long';
 
 /**
- * The lane of a node's steps. Short: tools marked so in `shared/tools.ts`, and agents that only call the mock model,
- * without a delay. A short step whose attempt takes longer than SHORT_ATTEMPT_MS, is costly to compute, or must be
- * retried continues in the long lane.
+ * The lane of a node's steps. Short: tools that are marked as short in `shared/tools.ts`, and agents that only call the
+ * mock model, without a delay. A short step whose attempt takes longer than SHORT_ATTEMPT_MS, is costly to compute, or
+ * must be retried continues in the long lane.
  */
 export function laneOf(node: ExecutedNode): Lane {
   if (node.kind === 'tool') return isShortTool(node.tool_name) ? 'short' : 'long';

@@ -3,12 +3,12 @@ import { toMicros } from '#shared/money/money.ts';
 import { workflowOf } from '#shared/tools.ts';
 import { agentToolsOf } from './node-tools.ts';
 
-/** What a request to a provider costs at least, in micro-dollars. */
+/** The minimum cost of a request to a provider, in micro-dollars. */
 const SOMETHING = 1;
 
 /**
- * The least that one request of the graph costs, in micro-dollars, if it costs anything. Null: no run of it costs anything.
- * What the workflows cost that it calls is not known here.
+ * The minimum cost of one request of the graph, in micro-dollars, if any costs something. Null: no run of it costs
+ * anything. The costs of the workflows that it calls are not known here.
  */
 export function leastCostOf({ nodes }: Pick<Graph, 'nodes'>): number | null {
   const costs = nodes.flatMap((node) => {

@@ -9,11 +9,11 @@ import { secretParamsOf, SECRETS } from '#shared/values/secrets.ts';
 export interface NodeText {
   language: 'expression' | 'template';
   text: string;
-  /** Within the node, like `params.body.items[0]`. */
+  /** The path within the node, like `params.body.items[0]`. */
   path: string;
-  /** Names that it reads besides the keys of the state. */
+  /** Names that it can read besides keys of the state. */
   locals?: readonly string[];
-  /** Secrets may stand in it. */
+  /** Whether it can contain secrets. */
   secrets?: true;
 }
 
@@ -76,7 +76,7 @@ function offerTexts(node: AgentNode): NodeText[] {
   });
 }
 
-/** The texts of a tool's parameters. In some of them secrets may stand. */
+/** The texts of a tool's parameters. Some of them can contain secrets. */
 function paramTexts(tool: string, params: JsonObject, path: string): NodeText[] {
   const allowed = secretParamsOf(tool);
   return Object.entries(params).flatMap(([key, value]) => {
@@ -95,7 +95,7 @@ function mockTexts({ mock }: AgentNode): NodeText[] {
   );
 }
 
-/** The outputs of the mock model, which are templates as well. */
+/** The outputs of the mock model, which are also templates. */
 export const mockOutputTexts = ({ mock }: AgentNode): NodeText[] => [
   ...textsIn(mock?.output, 'mock.output'),
   ...(mock?.turns ?? []).flatMap(({ output }, turn) =>

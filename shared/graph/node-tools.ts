@@ -6,10 +6,10 @@ import { isObject } from './json-value.ts';
 export const agentToolsOf = ({ tools = [] }: Pick<AgentNode, 'tools'>): AgentTool[] =>
   tools.map((tool) => (typeof tool === 'string' ? { name: tool, on_error: 'tell' } : tool));
 
-/** A node, or what a draft has in place of one. */
+/** A node, or any JSON in its place in a draft. */
 type DrawnNode = GraphNode | Pick<AgentNode, 'tools'> | Json;
 
-/** The names of the tools that a node offers to its model, as drawn: a draft can have any. */
+/** The names of the tools that a saved node offers to its model. In a draft, these can be anything. */
 export function offeredNamesOf(node: DrawnNode): string[] {
   const { tools } = membersOf(node);
   if (!Array.isArray(tools)) return [];

@@ -15,7 +15,7 @@ export interface Links {
   edges: LinkedEdge[];
   out: LinkedEdge[][];
   in: LinkedEdge[][];
-  /** Whether the node repeats a body: a loop or a map. */
+  /** Whether the node is a loop or a map. */
   isLoop: boolean[];
   positions: Map<string, number>;
 }

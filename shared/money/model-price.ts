@@ -2,7 +2,7 @@
 interface Rate {
   inputUsd: number;
   outputUsd: number;
-  /** Of input that the provider read from its cache. Without it, such input counts in full. */
+  /** For input that the provider read from its cache. Without it, such input costs the full rate. */
   cachedInputUsd?: number;
 }
 

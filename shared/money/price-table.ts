@@ -1,11 +1,11 @@
 import type { ModelPrice } from './model-price.ts';
 
 /**
- * List prices, US dollars per million tokens, of text models. An extract: refresh it as a whole and change `date`,
- * so that a recorded cost can be traced to the table it came from.
+ * List prices of text models in US dollars per million tokens. This is an extract: refresh it as a whole and change
+ * `date`, so that a recorded cost can be traced to its table.
  */
 export const priceTable: {
-  /** The day of the catalogue's state that was read. */
+  /** The date of the catalog from which it was taken. */
   date: string;
   source: string;
   models: Readonly<Record<string, ModelPrice>>;

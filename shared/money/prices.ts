@@ -13,7 +13,7 @@ const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8})$/;
 /** The mock's nodes declare their own cost. */
 const MOCK_PRICE: ModelPrice = { inputUsd: 0, outputUsd: 0 };
 
-/** The price of `provider/model`, or undefined without one: then a cost is unknown, which is not zero. */
+/** The price of `provider/model`; undefined if there is none: then the cost is unknown, which is not zero. */
 export function priceOf(model: string, overrides: PriceOverrides = {}): ModelPrice | undefined {
   if (model === 'mock') return MOCK_PRICE;
   for (const name of [model, model.replace(SNAPSHOT, '')]) {
@@ -29,24 +29,24 @@ interface Tokens {
   output_tokens: number;
   /** The cached part of `input_tokens`. */
   cached_tokens?: number;
-  /** The part of `input_tokens` that the provider stored in its cache at a surcharge; not a cached part. */
+  /** The part of `input_tokens` that the provider stored in its cache at a surcharge. Not part of the cached tokens. */
   cache_write_tokens?: number;
 }
 
-/** Anthropic charges a quarter more for input that it stores, for five minutes. */
+/** Anthropic charges 25% more for input that it stores for five minutes. */
 const SURCHARGE_DIVISOR = 4n;
 
 /** Whether the provider charges for input that it stores in its cache. */
 export const chargesCacheWrites = (model: string): boolean => model.startsWith('anthropic/');
 
-/** Cost in micro-dollars, rounded up. Token counts are non-negative integers. */
+/** The cost in micro-dollars, rounded up. Token counts are non-negative integers. */
 export function costOf(price: ModelPrice, usage: Tokens): number {
   const long = price.longContext;
   const rate = long !== undefined && usage.input_tokens > long.aboveInputTokens ? long : price;
   const cached = Math.min(usage.cached_tokens ?? 0, usage.input_tokens);
   const written = Math.min(usage.cache_write_tokens ?? 0, usage.input_tokens - cached);
   const input = BigInt(toMicros(rate.inputUsd));
-  // Integers throughout: as floats, 20 tokens at 0.15 are slightly above 3 and would round up to 4.
+  // Integers throughout: as floats, 20 tokens at 0.15 would be slightly above 3 and round up to 4.
   const surcharge = (BigInt(written) * input + SURCHARGE_DIVISOR - 1n) / SURCHARGE_DIVISOR;
   const scaled =
     BigInt(usage.input_tokens - cached) * input +

@@ -7,12 +7,12 @@
 export interface StepCost {
   least: number;
   most: number | null;
-  /** `most` is what the node has cost before, and no bound. */
+  /** `most` is what the node cost before; it is not an upper bound. */
   estimated?: boolean;
 }
 
 export const FREE: StepCost = { least: 0, most: 0 };
-/** Costs something; the amount is unknown. */
+/** It costs something, but the amount is unknown. */
 export const UNKNOWN_COST: StepCost = { least: 1, most: null };
 
 /** One budget of a run. */
@@ -24,21 +24,24 @@ export interface BudgetRoom {
   estimate: number | null;
   /** The run's cost since its hold was placed. */
   used: number;
-  /** What the run holds, without the possible cost of its steps in progress beyond the estimate. */
+  /** The amount that the run holds, without the possible cost of its steps in progress beyond the estimate. */
   held: number;
-  /** Spent and held, without the possible cost of steps in progress beyond the estimates of their runs. */
+  /** The amount spent and held, without the possible cost of steps in progress beyond the estimates of their runs. */
   committed: number;
   /** The possible cost of other runs' steps in progress, beyond the estimates of those runs. */
   pending: number;
-  /** A step of unknown cost is in progress in another run, beyond the estimate of that run. */
+  /** Whether a step of unknown cost is in progress in another run, beyond that run's estimate. */
   pendingUnknown: boolean;
-  /** What requests in progress of the runs above, below and beside it may leave of the hold that they share with it. */
+  /**
+   * How much of the hold that the run shares with runs above, below and beside it their requests in progress may
+   * release.
+   */
   releasable: number;
-  /** It may be exceeded by less than one step; otherwise by nothing that has a bound. */
+  /** Whether it can be exceeded by less than one step. Otherwise no step with a known maximum exceeds it. */
   oneStep: boolean;
 }
 
-/** A cap: of the run, or of a run above it, which counts the runs below it. */
+/** A cap of the run, or of a run above it, which also counts the runs below it. */
 interface CapRoom {
   cost: number;
   cap: number;
@@ -55,35 +58,37 @@ interface Pending {
 export interface RunRoom {
   /** For a rehearsal of an experiment with a budget; counts all its rehearsals. */
   experiment: Omit<CapRoom, 'oneStep'> | null;
-  /** The outermost first. */
+  /** Outermost first. */
   caps: readonly CapRoom[];
   /** The other steps of the run in progress. */
   inFlight: Pending;
-  /** In the order of their refusals; empty when the run is exempt from them. */
+  /** In the order of refusals; empty when the run is exempt from them. */
   budgets: readonly BudgetRoom[];
 }
 
-/** Null: a cap. With `experiment`, the budget of an experiment. */
+/** Null: a cap. With `experiment`: the budget of an experiment. */
 export interface Stop {
   budget: BudgetRoom | null;
   committed: number;
   limit: number;
   experiment: boolean;
-  /** What the step may cost; null: unknown. */
+  /** The possible cost of the step; null: unknown. */
   most: number | null;
 }
 export type Admittance = 'begin' | 'wait' | Stop;
 
 /**
- * - A step begins if everything it may cost fits each limit, beside what was spent and held and what the steps in progress
- *   may cost. So a limit is never exceeded by steps with a bound.
- * - A step is stopped when spent and held money leaves no room for it. The hold of a run is room that it owns.
- * - A step waits while only the possible cost of other steps in progress blocks it, also of those with which its run
- *   shares a hold: each of them ends, and no step waits for a waiting step.
- * - A step without a bound begins while something is left, and no other step beside it that needs room. It is the only
- *   one that can exceed the limit. An experiment refuses it.
- * - A limit with `oneStep` is exceeded by less than one step: a step begins while less than the limit is committed,
- *   including all steps in progress.
+ * Decides whether a step can start:
+ *
+ * - A step starts if its possible cost fits each limit, in addition to what is spent and held and to the possible cost
+ *   of the steps in progress. So steps with a known maximum never exceed a limit.
+ * - A step is stopped when spent and held amounts leave no room for it. A run can always use its own hold.
+ * - A step waits while only the possible cost of other steps in progress blocks it, including those of runs that share
+ *   a hold with its run. Each of them ends, and no step waits for a waiting step.
+ * - A step without a known maximum starts if something is left and no other step that needs room is in progress. Only
+ *   such a step can exceed the limit. An experiment refuses it.
+ * - A limit with `oneStep` is exceeded by less than one step: a step starts while the committed amount, including all
+ *   steps in progress, is below the limit.
  */
 export function admit(run: RunRoom, step: StepCost): Admittance {
   const { caps, inFlight, budgets, experiment } = run;
@@ -96,7 +101,10 @@ export function admit(run: RunRoom, step: StepCost): Admittance {
   return stop ?? (verdicts.includes('wait') ? 'wait' : 'begin');
 }
 
-/** What a step counts as while it runs. Under a limit without overrun, an earlier cost is no bound. */
+/**
+ * The cost that is reserved for a step while it runs. Under a limit without overrun, an earlier cost is not an upper
+ * bound.
+ */
 export const countedCost = ({ caps, budgets }: RunRoom, step: StepCost): StepCost =>
   step.estimated === true &&
   (caps.some(({ oneStep }) => !oneStep) ||
@@ -104,7 +112,7 @@ export const countedCost = ({ caps, budgets }: RunRoom, step: StepCost): StepCos
     ? { least: step.least, most: null }
     : step;
 
-/** Everything that the step may cost; null: no one knows. */
+/** The maximum cost of the step; null: unknown. */
 const boundOf = ({ most, estimated }: StepCost): number | null =>
   estimated === true ? null : most;
 
@@ -131,7 +139,7 @@ function admitToExperiment(room: Omit<CapRoom, 'oneStep'>, step: StepCost): Admi
   return most === null ? stop : (fitting(room, most) ?? stop);
 }
 
-/** Whether so much fits beside the steps in progress; undefined when it does not fit even without them. */
+/** Whether this amount fits in addition to the steps in progress; undefined when it does not fit even without them. */
 function fitting(
   { cost, cap, inFlight }: Omit<CapRoom, 'oneStep'>,
   most: number,
@@ -169,7 +177,9 @@ function admitLoosely(
   return step.most === 0 || hasRoom(budget, inFlight, step) ? 'begin' : 'wait';
 }
 
-/** Whether the run's possible cost with the step stays within its holds, so that the budgets' rows do not matter. */
+/**
+ * Whether the run's possible cost, including the step, stays within its holds, so that the budgets' rows do not matter.
+ */
 export const isCovered = ({ inFlight, budgets }: RunRoom, { most }: StepCost): boolean =>
   budgets.every(
     ({ estimate, used }) =>
@@ -177,7 +187,7 @@ export const isCovered = ({ inFlight, budgets }: RunRoom, { most }: StepCost): b
       (most !== null && !inFlight.unknown && used + inFlight.micros + most <= estimate),
   );
 
-/** Whether even the least cost of the step exceeds the run's estimate. */
+/** Whether even the minimum cost of the step exceeds the run's estimate. */
 const outgrows = ({ estimate, used }: BudgetRoom, step: StepCost): boolean =>
   estimate !== null && used + step.least > estimate;
 
@@ -187,7 +197,7 @@ function hasRoom(budget: BudgetRoom, inFlight: Pending, step: StepCost): boolean
   if (inFlight.unknown) return false;
   const own = used + inFlight.micros;
   if (step.most !== null && own + step.most <= estimate) return true;
-  // A single step can always start while its run may still end within its estimate.
+  // A single step can always start as long as its run may still end within its estimate.
   if (inFlight.micros === 0 && !outgrows(budget, step)) return true;
   if (budget.pendingUnknown) return false;
   const ownPending = Math.max(0, own - Math.max(estimate, used));

@@ -14,7 +14,7 @@ interface BookkeepingDeps {
   db: Pool;
   config: Config;
   log: Logger;
-  /** Undefined: invitations are not emailed. */
+  /** Undefined: no email is configured, so invitations are not sent. */
   mailer: Mailer | undefined;
 }
 
@@ -32,12 +32,12 @@ export async function sealOnce({ db, log }: Pick<BookkeepingDeps, 'db' | 'log'>)
   return more;
 }
 
-/** Rarely, since it reads every open hold. The grace period excludes runs that are being admitted or ended. */
+/** Infrequent, since it reads every open hold. The grace period excludes runs that are being admitted or ended. */
 const REAP_EVERY_MS = 60_000;
 const REAP_GRACE_MS = 60_000;
 const REAP_BATCH = 1_000;
 
-/** Closes holds that remain after their run ended or was deleted. Returns whether there are more. */
+/** Closes holds that were left when their run ended or was deleted. Returns whether there are more. */
 async function reapOnce({ db, log }: BookkeepingDeps): Promise<boolean> {
   const reaped = await reapHolds(db, REAP_BATCH, REAP_GRACE_MS);
   if (reaped > 0) log.warn({ reaped }, 'closed holds whose runs had ended without closing them');
@@ -48,9 +48,9 @@ const FORGET_EVERY_MS = 60_000;
 const FORGET_BATCH = 1_000;
 
 /**
- * Work done shortly after a transaction, so that no transaction waits for it: the seals of the audit log, daily usage, words of runs to search for,
- * abandoned holds, expired webhook events and signatures, and invitation emails. Each has its own
- * loop, since they are independent.
+ * Work done shortly after a transaction, so that no transaction waits for it: seals of the audit log, daily usage,
+ * words of runs for the search, abandoned holds, expired webhook events and signatures, and invitation emails. Each has
+ * its own loop, because they are independent.
  */
 export function startBookkeeping(deps: BookkeepingDeps): Loop {
   const { mailer } = deps;

@@ -1,4 +1,4 @@
-/** Calls `act` with each item, `atOnce` of them concurrently, then the next ones. Returns the results in order. */
+/** Calls `act` with each item, `atOnce` of them concurrently. Returns the results in order. */
 export async function eachOf<T, R>(
   items: readonly T[],
   atOnce: number,

@@ -7,7 +7,7 @@ export interface Loop {
 }
 
 /**
- * Iterates until stopped, with a pause in between unless `look` says that there is more to do. A failed iteration is
+ * Iterates until stopped, with a pause in between unless `look` returns that there is more to do. A failed iteration is
  * logged, and the next one retries.
  */
 export function startLoop(

@@ -7,7 +7,7 @@ import type { TemporalLink } from '#shared/platform/temporal.ts';
 export const keyword = (name: string) =>
   defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
-/** The result of a start, or undefined when the execution exists already, started by any process. */
+/** The result of a start, or undefined when the execution already exists, no matter which process started it. */
 export async function unlessStarted<T>(start: () => Promise<T>): Promise<T | undefined> {
   try {
     return await start();

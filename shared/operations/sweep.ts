@@ -13,20 +13,27 @@ import { recordRunSpan } from './runs/run-span.ts';
 const WORKSPACES_PER_LOOK = 100;
 /** Active runs cancelled per batch, and runs or closing executions handled concurrently. */
 const LIVE_BATCH = 50;
-/** Runs that ended recently, whose executions a part asks Temporal about. */
+/** The number of recently ended runs whose executions one part asks Temporal about. */
 const ENDING_BATCH = 200;
 const HANDLED_AT_ONCE = 10;
-/** Batches of runs deleted concurrently. Deleting is work for a processor of the database server, so more take it all. */
+/**
+ * Batches of runs deleted concurrently. Deleting uses a whole processor of the database server, so more lanes would use
+ * them all.
+ */
 const LANES = 2;
 /**
- * After so many batches a lane starts at the oldest run again. Reading the index entries of deleted runs marks them, so
- * that later statements skip them; left to the last statement, a million of them take it more than a second.
+ * After this many batches, a lane starts at the oldest run again. Reading the index entries of deleted runs marks them,
+ * so that later statements skip them; if this is left to the last statement, a million of them take it more than a
+ * second.
  */
 const REWIND_AFTER = 50;
 /** Retention of outbound events and of background jobs, for all plans. */
 const OUTBOUND_KEPT_DAYS = 30;
 const JOBS_KEPT_DAYS = 30;
-/** Of inbound events; where runs are kept shorter, no longer than runs, which have the same content as input. */
+/**
+ * The retention of inbound events. If runs are kept for less time, events are too, because runs have the same content
+ * as input.
+ */
 const INBOUND_KEPT_DAYS = 30;
 
 export interface SweepOptions {
@@ -44,8 +51,8 @@ type Progress = Omit<SweepPart, 'after'>;
 
 /**
  * Part of a retention sweep: removes unused payloads, then per workspace the runs, audit entries, outbound events,
- * inbound events and jobs past their windows, until nothing is left or the time budget is used up; then `after` is where
- * to continue. A workspace that cannot be swept is counted in `failed` and does not block the others.
+ * inbound events and jobs past their windows, until nothing is left or the time budget is used up; then `after` says
+ * where to continue. A workspace that cannot be swept is counted in `failed`, and does not block the others.
  */
 export async function sweepPart(
   deps: DispatchDeps,
@@ -62,7 +69,7 @@ export async function sweepPart(
   };
   const end = performance.now() + budgetMs;
   const part: Part = { deps, progress, onBatch, isOver: () => performance.now() >= end };
-  // Payloads first: those of runs that this sweep ends and deletes are left to the next sweep, so that an execution
+  // Payloads first: those of runs that this sweep ends and deletes are left for the next sweep, so that an execution
   // that is being cancelled can still read them.
   if (options.after === undefined) await sweepPayloads(part);
 
@@ -91,7 +98,7 @@ interface Part {
   isOver: () => boolean;
 }
 
-/** Returns false when the time ended before the workspace was completed. */
+/** Returns false if the time ran out before the workspace was completed. */
 async function sweepWorkspace(
   part: Part,
   workspace: { id: string; plan: PlanName },
@@ -135,8 +142,8 @@ async function sweepWorkspace(
 }
 
 /**
- * Deletes ended runs first: then few rows are left past the window, and active runs are found quickly. A later
- * iteration deletes cancelled runs after their execution has closed.
+ * Deletes ended runs first: then few rows past the window are left, and active runs are found quickly. A later
+ * iteration deletes cancelled runs once their execution has closed.
  */
 async function sweepRuns(part: Part, window: retention.Window): Promise<boolean> {
   const { deps, progress } = part;
@@ -148,7 +155,7 @@ async function sweepRuns(part: Part, window: retention.Window): Promise<boolean>
   return true;
 }
 
-/** Returns false when the time ended before no run was left. */
+/** Returns false if the time ran out before all runs were deleted. */
 async function deleteRuns(
   part: Part,
   window: retention.Window,
@@ -166,7 +173,7 @@ async function deleteRuns(
       return runs;
     };
   };
-  // One batch alone first: most sweeps delete no more.
+  // First a single batch, because most sweeps delete no more.
   const first = await lane()();
   part.onBatch();
   if (first === 0) return true;
@@ -178,7 +185,7 @@ async function deleteRuns(
   return ends.every((end) => end.status === 'fulfilled' && end.value);
 }
 
-/** Repeats a batch until it finds nothing. Returns false when the time ended before. */
+/** Repeats a batch until it finds nothing. Returns false if the time ran out first. */
 async function untilNothingIsLeft(part: Part, batch: () => Promise<number>): Promise<boolean> {
   for (;;) {
     const done = await batch();
@@ -202,7 +209,7 @@ async function cancelLive(part: Part, window: retention.Window): Promise<number>
   return promises.length;
 }
 
-/** Of the expired runs that ended recently, those without an open execution. */
+/** Those of the expired and recently ended runs that have no open execution. */
 async function closedAmongEnding(part: Part, window: retention.Window): Promise<string[]> {
   const { deps } = part;
   const ending = await retention.expiredAndEnding(deps.db, window, ENDING_BATCH);

@@ -14,15 +14,15 @@ import {
   terminate,
 } from './runs/executions.ts';
 
-/** Calls to Temporal at the same time. */
+/** Concurrent calls to Temporal. */
 const AT_ONCE = 20;
 const REASON = 'upgrade to 1.0: its run restarts from the ledger';
 
 /**
- * Upgrades an installation from the last state before 1.0.0: ends the executions of its runs, and prepares its database so
- * that the service restarts the open runs from their ledgers. Nothing may use the database meanwhile. Safe to repeat: the
- * database changes in one transaction, after the executions have ended. Returns the number of runs that restart;
- * undefined: it is upgraded already. Throws Error, with what to do.
+ * Upgrades an installation from the last state before 1.0.0: ends the executions of its runs, and prepares its database
+ * so that the service restarts the open runs from their ledgers. Nothing else may use the database at the same time.
+ * Safe to repeat: the database changes in one transaction, after the executions have ended. Returns the number of runs
+ * that restart; undefined if it was already upgraded. Throws Error with instructions.
  */
 export async function upgradeTo1(
   deps: DispatchDeps,

@@ -1,17 +1,17 @@
 import { type Capability, type CapabilityOverrides, holds, type Role } from './capabilities.ts';
 import { forbiddenWithout } from '#shared/errors.ts';
 
-/** The authenticated caller: resolved once per request from the credential, passed to every operation. */
+/** The authenticated caller. It is resolved from the credential once per request, and passed to every operation. */
 export interface Actor {
   workspaceId: string;
-  /** The member of the credential; null when it has none. */
+  /** The credential's member; null when it has none. */
   id: string | null;
   name: string | null;
   role: Role;
   overrides: CapabilityOverrides;
 }
 
-/** Throws AppError `forbidden`, which names the capability, when the actor does not hold it. */
+/** Throws AppError `forbidden` with the capability when the actor does not hold it. */
 export function requireCapability(
   actor: Pick<Actor, 'role' | 'overrides'>,
   capability: Capability,

@@ -19,12 +19,12 @@ export type Capability = keyof typeof capabilities;
 
 export type CapabilityOverrides = Partial<Record<Capability, boolean | null>>;
 
-/** The member's override when there is one, else the default of the role. */
+/** The member's override if there is one, otherwise the role's default. */
 export function holds(role: Role, overrides: CapabilityOverrides, capability: Capability): boolean {
   return overrides[capability] ?? (capabilities[capability] as readonly Role[]).includes(role);
 }
 
-/** Every capability, and whether the member holds it. */
+/** Every capability, with whether the member holds it. */
 export function heldCapabilities(
   role: Role,
   overrides: CapabilityOverrides,
@@ -49,7 +49,7 @@ export function gainedCapabilities(
 }
 
 /**
- * The first of the wanted capabilities that the holder lacks, or undefined. No one can grant more than they hold:
+ * The first of the wanted capabilities that the holder lacks, or undefined. No one can grant more than they hold;
  * otherwise `manage_members` or `manage_api_keys` alone would equal all ten.
  */
 export function firstLacking(

@@ -5,7 +5,7 @@ export type PlanName = (typeof planNames)[number];
 export interface Plan {
   /** Runs created in a calendar month (UTC), by any trigger and with any result. */
   runsPerMonth: number | null;
-  /** Days after their creation. */
+  /** In days after the creation of the run. */
   runsKeptDays: number | null;
   auditKeptDays: number | null;
   /** Calls of the data API in a calendar month (UTC), including refused ones. */

@@ -46,10 +46,10 @@ const list = (fallback = '') =>
         .filter((item) => item !== ''),
     );
 
-/** How traces are sent. */
+/** The protocol for sending traces. */
 export const OTLP_PROTOCOL = 'http/json';
 
-/** As OpenTelemetry's specification requires: in any case, and only this word switches something on. */
+/** As OpenTelemetry's specification requires: case-insensitive, and only this word enables something. */
 const otelFlag = z
   .string()
   .default('false')
@@ -75,7 +75,7 @@ const otlpHeaders = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Undefined for a text that is not percent-encoded, or cannot be the value of a header. */
+/** Undefined for a text that is not percent-encoded, or cannot be a header value. */
 function headerValue(text: string): string | undefined {
   try {
     const decoded = decodeURIComponent(text);
@@ -141,7 +141,7 @@ export const environmentSchema = z.object({
   ENCRYPTION_KEY_PREVIOUS: z.string().optional(),
   INVITE_EXPIRES_DAYS: z.coerce.number().positive().max(365).default(7),
 
-  // The word says what an empty value cannot: not even what a launcher allows by default.
+  // The word says what an empty value cannot: not even the launcher's default is allowed.
   EGRESS_ALLOW: list()
     .transform((items) => (items.length === 1 && items[0] === 'none' ? [] : items))
     .pipe(z.array(cidr)),
@@ -224,7 +224,7 @@ function apiSettings(e: Environment) {
     host: e.API_HOST,
     port: e.API_PORT,
     publicUrl: (e.PUBLIC_URL ?? `http://${host}:${e.API_PORT}`).replace(/\/+$/, ''),
-    /** The server in the OpenAPI documents; undefined where only the caller knows the service's address. */
+    /** The server in the OpenAPI documents; undefined if only the caller knows the service's address. */
     documentedUrl: e.PUBLIC_URL?.replace(/\/+$/, ''),
     corsOrigins: e.CORS_ORIGINS,
     trustedProxies: e.TRUSTED_PROXIES,
@@ -246,13 +246,13 @@ function apiSettings(e: Environment) {
 
 type Variables = Record<string, string | undefined>;
 
-/** The variables that are set: an empty one counts as unset. */
+/** The variables that are set. An empty one counts as unset. */
 const present = (env: Variables): Variables =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 
 /**
- * Removes the empty variables of this process, so that they count as unset for packages and threads that read the
- * environment themselves. Some packages throw at an empty one when they are loaded, so a process that loads them
+ * Removes the empty variables of this process, so that they also count as unset for packages and threads that read the
+ * environment themselves. Some packages throw at an empty variable when they are loaded, so a process that loads them
  * imports `empty-variables.ts` first.
  */
 export function removeEmptyVariables(): void {

@@ -1,4 +1,5 @@
 import { removeEmptyVariables } from './config.ts';
 
-// The first import of every process of the service: modules are evaluated in the order of their imports.
+// Must be the first import of every process of the service, because modules are evaluated in the order of their
+// imports.
 removeEmptyVariables();

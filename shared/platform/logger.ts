@@ -3,8 +3,8 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 export type { Logger };
 
 /**
- * JSON lines. The same keys everywhere: `requestId workspaceId workflowId runId stepKey`. Credentials in any object are
- * redacted.
+ * A logger that writes JSON lines, with the same keys everywhere: `requestId workspaceId workflowId runId stepKey`.
+ * Credentials in any object are redacted.
  */
 export function createLogger(
   options: { name: string; level: string },

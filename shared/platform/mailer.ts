@@ -22,7 +22,7 @@ export interface Mailer {
   ) => Promise<{ id: string }>;
 }
 
-/** The provider's refusal. `status` is its HTTP status, `retryAfterMs` how long it asks to wait. */
+/** The provider's error. `status` is its HTTP status; `retryAfterMs` is how long it asks to wait. */
 export class MailError extends Error {
   override readonly name = 'MailError';
   readonly status: number;
@@ -39,7 +39,7 @@ const TIMEOUT_MS = 30_000;
 /** Characters kept of the provider's text. */
 const MAX_TEXT = 500;
 
-/** Undefined when no key is configured: then email is off, and callers skip it or report it. */
+/** Undefined when no key is configured: then email is disabled, and callers skip it or report it. */
 export function createMailer(settings: Config['email'], egress: Egress): Mailer | undefined {
   const { apiKey, apiUrl, from } = settings;
   if (apiKey === undefined) return undefined;
@@ -50,8 +50,8 @@ export function createMailer(settings: Config['email'], egress: Egress): Mailer 
         baseUrl: apiUrl.replace(/\/+$/, ''),
         userAgent: 'durable-workflows',
       });
-      // The SDK calls the global fetch and turns every failure into one sentence; this one uses the egress guard, can
-      // be aborted, and distinguishes a response from none.
+      // The SDK calls the global fetch and turns every failure into one sentence. This implementation uses the egress
+      // guard, can be aborted, and distinguishes a response from none.
       resend.fetchRequest = <T>(path: string, request: SdkRequest = {}) =>
         exchange<T>(egress, `${apiUrl.replace(/\/+$/, '')}${path}`, request, options.signal);
       const body = {

@@ -6,12 +6,15 @@ import type { Pool } from '#shared/db/pool.ts';
 import { isPayloadStored, readPayload, storePayload } from '#shared/db/runs/payloads.ts';
 import { UNSTORED } from '#shared/execution.ts';
 
-/** Larger payloads go to Postgres and are sent as a reference: histories stay small, far from the 2 MiB limit. */
+/**
+ * Larger payloads go to Postgres and are sent as a reference, so that histories stay small, far below the limit of 2
+ * MiB.
+ */
 const MAX_INLINE_BYTES = 64 * 1024;
 
 /**
- * The bytes of payloads that a process keeps in memory. A result is stored and read back within milliseconds, by the same
- * worker, and Postgres would send megabytes as text.
+ * The bytes of payloads that a process caches. A result is stored and read back within milliseconds by the same worker,
+ * and Postgres would send megabytes as text.
  */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
@@ -20,8 +23,8 @@ const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
 /**
- * Keeps large payloads out of the event history. Content-addressed, so a retry or a replay stores nothing twice. Runs
- * outside the workflow sandbox, on both sides of every call; workflow code never sees a reference.
+ * Keeps large payloads out of the event history. It is content-addressed, so retries and replays store nothing twice.
+ * Runs outside the workflow sandbox, on both sides of every call; workflow code never sees a reference.
  */
 export function createPayloadStore(db: Pool): PayloadCodec {
   const kept = new LRUCache<string, Uint8Array>({
@@ -29,7 +32,7 @@ export function createPayloadStore(db: Pool): PayloadCodec {
     sizeCalculation: ({ byteLength }) => Math.max(byteLength, 1),
   });
   return {
-    // Almost all payloads pass unchanged; every promise here is one per payload of every call.
+    // Almost all payloads pass unchanged, and every promise here is created once per payload of every call.
     encode: async (payloads) =>
       payloads.some(isLarge)
         ? Promise.all(payloads.map((payload) => store(db, kept, payload)))
@@ -72,7 +75,7 @@ async function store(db: Pool, kept: Kept, payload: Payload): Promise<Payload> {
 
 const reference = z.object({ digest: z.string() });
 
-/** Undefined for anything but a reference, also for an invalid one: then it cannot be decoded either. */
+/** Undefined for anything but a reference, even for an invalid one, which cannot be decoded either. */
 function digestIn(payload: Payload): string | undefined {
   if (!isReference(payload)) return undefined;
   try {

@@ -11,22 +11,22 @@ import type { Logger } from './logger.ts';
 import { moduleUrl } from './module-url.ts';
 import { createPayloadStore } from './payload-store.ts';
 
-/** The timeout of one call to Temporal; the caller then continues without it. */
+/** The timeout of one call to Temporal. After it, the caller continues without Temporal. */
 const CALL_TIMEOUT_MS = 3_000;
 
 export interface TemporalLink {
   client: Client;
   namespace: string;
   queues: ReturnType<typeof taskQueues>;
-  /** Runs calls to the server with a deadline, so that an unreachable server fails soon. */
+  /** Makes calls to the server with a deadline, so that they fail quickly when it is unreachable. */
   withTimeout<T>(call: () => Promise<T>): Promise<T>;
   /** Whether the server responds, and whether a worker polls this installation's task queues. */
   health(): Promise<{ temporal: boolean; worker: boolean }>;
-  /** Waits for calls in progress, at most until their timeout. */
+  /** Waits for calls in progress, until their timeout at most. */
   close(): Promise<void>;
 }
 
-/** The server's address: `TEMPORAL_*` variables and the profile file, as the Temporal CLI reads them. */
+/** The server's address, from the `TEMPORAL_*` variables and the profile file, as the Temporal CLI reads them. */
 export function connectOptions(config: Config) {
   const { connectionOptions, namespace } = loadClientConnectConfig();
   return {
@@ -48,7 +48,7 @@ export function dataConverter(db: Pool): DataConverter {
   };
 }
 
-/** A lazy connection: it starts without Temporal, and calls fail until the server is available. */
+/** A lazy connection: the process starts without Temporal, and calls fail until the server is available. */
 export function connectTemporal(config: Config, db: Pool): TemporalLink {
   const { connection: options, namespace } = connectOptions(config);
   const connection = Connection.lazy({ ...options, connectTimeout: CALL_TIMEOUT_MS });
@@ -98,7 +98,7 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
       }
     },
     close: async () => {
-      // A call that is retried on a closed connection throws where no code can catch it.
+      // When a call is retried on a closed connection, the error is thrown where no code can catch it.
       await Promise.all(pending);
       await connection.close();
     },

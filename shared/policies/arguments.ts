@@ -14,9 +14,10 @@ const isAddress = (tool: string, argument: string): boolean =>
   Object.hasOwn(ADDRESSES, tool) && ADDRESSES[tool] === argument;
 
 /**
- * The address that is called for a text, in each form in which a rule may name it: as the parser of URLs understands it, with
- * its usual port or without, with its query or without. A text has many spellings, such as other cases, ports with zeros,
- * backslashes and encoded letters. Empty for a text that is no URL. `query` are the parameters that the call appends.
+ * The address that is called for a text, in each form that a rule may use: as URL parsers understand it, with or
+ * without the default port, and with or without the query. A text has many spellings, such as different cases, ports
+ * with leading zeros, backslashes and encoded letters. Empty for a text that is not a URL. `query` are the parameters
+ * that the call appends.
  */
 function calledAddresses(text: string, query?: Json): string[] {
   const url = parse(text);
@@ -33,7 +34,7 @@ function calledAddresses(text: string, query?: Json): string[] {
   return [...new Set([...whole, bare, ...origins, ...ports])];
 }
 
-/** The values of a rule, with the one form of each that is an address of calls. */
+/** The values of a rule, with the canonical form of each that is an address. */
 export function named(tool: string, argument: string, values: readonly Json[]): readonly Json[] {
   if (!isAddress(tool, argument)) return values;
   return values.flatMap((value): Json[] => {
@@ -61,7 +62,7 @@ function parse(text: string): URL | undefined {
   return url;
 }
 
-/** Letters, digits and four signs mean the same encoded; other codes have one case. */
+/** Letters, digits and four signs are equivalent to their encoded form; for other codes, the case is normalized. */
 const decoded = (href: string): string =>
   href.replace(/%[0-9a-f]{2}/gi, (code) => {
     const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
@@ -69,8 +70,8 @@ const decoded = (href: string): string =>
   });
 
 /**
- * The values that a rule examines: for the address of a call, also those that it stands for, and for an object that is sent
- * as a form, also its text.
+ * The values that a rule examines. For the address of a call, this includes the equivalent forms; for an object that is
+ * sent as a form, its text.
  */
 export function examined(
   tool: string,

@@ -19,11 +19,11 @@ import {
 import { hasMark, RedactionError } from './redaction.ts';
 
 /**
- * Judges recorded steps by policies that are not in force. What a step has stored is what the policies of its time let
- * through: where that does not suffice to judge it, the step is hidden.
+ * Judges recorded steps by policies that are not in force. A step's stored data is what the policies of its time let
+ * through: if that is not enough to judge it, the step is hidden.
  */
 
-/** A step as the ledger has it. */
+/** A step as stored in the ledger. */
 export interface RecordedStep {
   run_id: string;
   workflow_id: string;
@@ -36,7 +36,7 @@ export interface RecordedStep {
   aliases: string[];
   /** Whether it is a turn or a call of an agent with tools. */
   part: boolean;
-  /** The model that answered; null for other steps. */
+  /** The model that responded; null for other steps. */
   model: string | null;
   input: JsonObject;
   /** For a call of an agent: its result, which the model reads. */
@@ -49,13 +49,13 @@ export interface RecordedStep {
 /** The policies of a backtest. */
 export interface PoliciesToTest {
   compiled: CompiledPolicies;
-  /** What they redact, by name. */
+  /** The names that they redact. */
   redacts: ReadonlySet<string>;
-  /** Of these, what the policies in force redact in the same way. */
+  /** Those of these names that the policies in force redact in the same way. */
   redactedInForce: ReadonlySet<string>;
 }
 
-/** What the redaction of these policies finds, by name. */
+/** The names in a redaction. */
 const namesOf = ({ redaction }: Policies): string[] => [
   ...redaction.detectors,
   ...redaction.patterns.map(({ name }) => name),
@@ -82,7 +82,7 @@ export const toTest = (
   redactedInForce: new Set(inForce),
 });
 
-/** `same`: no difference. `hidden`: it cannot be judged by what is stored. */
+/** `same`: no difference. `hidden`: the stored data is not enough to judge it. */
 export type Comparison = 'same' | 'hidden' | BacktestFinding;
 
 /** How a step was judged when it ran. */
@@ -92,7 +92,7 @@ interface Recorded {
   refusal: string | undefined;
   /** It could not be searched, so none of its data was stored. */
   withheld: boolean;
-  /** How many values were redacted, by name. */
+  /** The number of redacted values, by name. */
   redacted: ReadonlyMap<string, number>;
   /** Fallback models that were skipped. */
   skipped: string[];
@@ -128,7 +128,7 @@ function recordedOf({ verdicts, refusal }: RecordedStep): Recorded {
   };
 }
 
-/** Compares the judgement of a step with the one that was recorded. */
+/** Compares the judgment of a step with the recorded one. */
 export function compareStep(
   policies: PoliciesToTest,
   step: RecordedStep,
@@ -165,7 +165,7 @@ export function compareStep(
   return compareRedaction({ policies, step, judged, before, limits });
 }
 
-/** For a step that could not be judged in time: it would be refused. */
+/** For a step that could not be judged in time, and would be refused. */
 export function compareUnjudged(step: RecordedStep, reason: string): Comparison {
   const before = recordedOf(step);
   if (before.outcome === 'blocked') return 'same';
@@ -195,7 +195,7 @@ function isMarked(value: Json): boolean {
   return isObject(value) && Object.values(value).some(isMarked);
 }
 
-/** Why the model that answered would not have been asked. */
+/** Why the model that responded would not have been called. */
 function usedFallback(compiled: CompiledPolicies, { model, input }: RecordedStep) {
   if (model === null || model === input['model']) return undefined;
   return fallbackVerdictOf(compiled)(model)?.reason;
@@ -229,7 +229,7 @@ function compareRedaction(given: Redacting): Comparison {
   const lost = [...before.redacted].filter(([name]) => !isKept(policies, name));
   const unsearched = [...policies.redacts].filter((name) => !kept.includes(name));
   if (lost.length > 0) {
-    // What was redacted could be found by another name that these policies add.
+    // What was redacted may be found under another name that these policies add.
     if (unsearched.some((name) => !policies.redactedInForce.has(name))) return 'hidden';
     return differs('would_allow', after, `${listed(new Map(lost))} would no longer be redacted`);
   }
@@ -243,19 +243,22 @@ function compareRedaction(given: Redacting): Comparison {
   return isAskedByState(given) && unsearched.length > 0 ? 'hidden' : 'same';
 }
 
-/** Whether what was redacted under a name still is. A pattern may have got another regular expression. */
+/**
+ * Whether what was redacted under a name would still be redacted. A pattern may have got another regular expression.
+ */
 const isKept = ({ redacts, redactedInForce }: PoliciesToTest, name: string): boolean =>
   redacts.has(name) && (isDetector(name) || redactedInForce.has(name));
 
 const isDetector = (name: string): boolean => (detectorNames as readonly string[]).includes(name);
 
-/** An agent without a prompt receives the whole state, which is not stored with its step. */
+/** An agent without a prompt gets the whole state, which is not stored with its step. */
 const isAskedByState = ({ step, judged }: Redacting): boolean =>
   step.kind === 'agent' && !step.part && judged.params['prompt'] === undefined;
 
 /**
- * What these policies find in the stored data, by name; a text when they cannot search it. What the step was redacted
- * for when it ran was searched for in all of its data: a finding of the same name comes from the redaction itself.
+ * What these policies find in the stored data, by name; a text when they cannot search it. Names that were already
+ * redacted when the step ran were searched for in all of its data, so a finding of the same name comes from the
+ * redaction itself.
  */
 function freshlyRedacted({
   policies,
@@ -281,7 +284,7 @@ function freshlyRedacted({
   }
 }
 
-/** The result of a call, which a model reads: a tool of this name has no rules, so only redaction applies. */
+/** The result of a call, which a model reads. No rules apply to a tool of this name, so only redaction does. */
 const resultOf = ({ node_id: id, result = null }: RecordedStep): StepToJudge => ({
   workflowId: '',
   node: { id, kind: 'tool', tool_name: ' result', params: {} },

@@ -17,7 +17,7 @@ export interface CompiledPolicies {
   redactor: Redactor | undefined;
 }
 
-/** With `keepMarks`, what was redacted before is not found again: for data that was stored after a redaction. */
+/** With `keepMarks`, earlier redactions are not found again: for data that was stored after a redaction. */
 export function compilePolicies(
   policies: Policies,
   options: { keepMarks?: boolean } = {},
@@ -35,21 +35,21 @@ export interface StepToJudge {
   node: ExecutedNode;
   params: JsonObject;
   state: JsonObject;
-  /** Further names of its tool: the rules for each of them hold. */
+  /** Further names of its tool. The rules for each of them apply. */
   aliases?: readonly string[];
 }
 
-/** Limits of one judgement. The defaults suit a background thread. */
+/** Limits of one judgment. The defaults suit a background thread. */
 export interface JudgingLimits {
-  /** For all searches in text. If it is below zero afterwards, the judgement is invalid. */
+  /** For all searches in texts. If it is negative afterwards, the judgment is invalid. */
   budget: WorkBudget;
   /** Called with each rule before it is applied. */
   onRule?: (what: string) => void;
-  /** Whether a rule for an argument is left out, because of the values that it would examine. */
+  /** Whether to leave out a rule for an argument, because of the values that it would examine. */
   leavesOut?: (found: readonly Json[]) => boolean;
 }
 
-export interface Judgement {
+export interface Judgment {
   /** Why the step is refused, for the step's error. */
   refusal: string | undefined;
   verdicts: PolicyVerdict[];
@@ -63,14 +63,14 @@ export interface Judgement {
 }
 
 /**
- * Applies the policies to a step before any of its data is sent. The same step and policies give the same judgement,
+ * Applies the policies to a step before any of its data is sent. The same step and policies give the same judgment,
  * so a retry of the step does not need another one.
  */
 export function judgeStep(
   policies: CompiledPolicies,
   step: StepToJudge,
   limits?: JudgingLimits,
-): Judgement {
+): Judgment {
   const refusal = refusalOf(policies, step, limits);
   const redact = (): Redaction | undefined =>
     policies.redactor?.(limits && { budget: limits.budget, onFinder: limits.onRule });
@@ -104,7 +104,7 @@ export const fallbackVerdictOf =
     modelVerdict(policies, model, 'fallback');
 
 /** For a step that could not be judged: it is refused, and nothing is sent or stored. */
-export const unjudged = (policies: CompiledPolicies, reason: string): Judgement => ({
+export const unjudged = (policies: CompiledPolicies, reason: string): Judgment => ({
   refusal: `Nothing was sent: ${reason}`,
   verdicts: [],
   params: {},
@@ -195,12 +195,12 @@ function toolVerdict(
   };
 }
 
-/** Limit for all patterns of blocked arguments, per step. */
+/** The limit for all patterns of blocked arguments, per step. */
 const MAX_RULES_WORK = 5 * MAX_WORK;
 /** The cost of comparing one value. */
 const UNITS_PER_VALUE = 30;
 
-/** Parameters whose case does not matter to their tool: a rule that blocks `DELETE` blocks `delete`. */
+/** Parameters for which the tool ignores case: a rule that blocks `DELETE` also blocks `delete`. */
 const CASELESS: ReadonlySet<string> = new Set(['http_request.method']);
 
 function isBlocked(
@@ -226,7 +226,7 @@ function isBlocked(
   );
 }
 
-/** The values at a path. In a list, a number selects one member; any other key is looked up in every member. */
+/** The values at a path. In a list, a number selects one member; other keys are looked up in every member. */
 function valuesAt(value: Json, path: readonly string[]): Json[] {
   const [key, ...rest] = path;
   if (key === undefined) return [value];
@@ -239,7 +239,7 @@ function valuesAt(value: Json, path: readonly string[]): Json[] {
   return valuesAt(value[key] ?? null, rest);
 }
 
-/** The list and its members, at any depth: one blocked address among ten blocks the call. */
+/** The list and its members, at any depth, because one blocked address among ten blocks the call. */
 const membersOf = (value: Json): Json[] =>
   Array.isArray(value) ? [value, ...value.flatMap(membersOf)] : [value];
 
@@ -275,15 +275,15 @@ const RECIPIENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The sent and the stored data. A call's destination is not redacted, since without it there would be no call. So the
- * host of a URL stays, and recipients of an email stay in the sent data; so does the output of a mock model. In the
- * stored data, recipients and that output are redacted too, but not counted, since nothing was withheld.
+ * The sent and the stored data. A call's destination is not redacted, since the call could not be made without it. So
+ * the host of a URL stays, and in the sent data, so do an email's recipients and the output of a mock model. In the
+ * stored data, these recipients and outputs are redacted, too, but not counted, since nothing was withheld.
  */
 function redactStep(
   redaction: Redaction,
   begin: () => Redaction | undefined,
   step: StepToJudge,
-): Pick<Judgement, 'params' | 'state' | 'stored'> {
+): Pick<Judgment, 'params' | 'state' | 'stored'> {
   const { node, params } = step;
   const keptOnly = node.kind === 'agent' ? ['mock'] : recipientsOf(node);
   const url = node.kind === 'tool' ? own(DESTINATION_URLS, node.tool_name) : undefined;
@@ -308,7 +308,7 @@ function redactStep(
 }
 
 /**
- * How many values the policies redact in the data of a step, by name. Throws RedactionError for data that cannot be
+ * How many values the policies redact in a step's data, by name. Throws RedactionError for data that cannot be
  * searched.
  */
 export function countRedacted(

@@ -8,7 +8,7 @@ export interface PolicyPatternProblem {
 }
 
 /**
- * The first invalid pattern of the policies. Compiles all patterns, which can take long for the largest policies;
+ * The first invalid pattern of the policies. Compiles all patterns, which can take long for the largest policies.
  * `onPattern` is called with the path of each before it is compiled.
  */
 export function policyPatternProblem(

@@ -8,9 +8,9 @@ export interface PlainText {
 }
 
 const ASCII = /^[\0-\x7f]*$/;
-/** Invisible characters. Between two digits they would hide a number from a detector. */
+/** Invisible characters. Between two digits, they would hide a number from a detector. */
 const INVISIBLE = /^[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]$/;
-/** Normalized characters. The bound is about as many as a text in any language uses. */
+/** Normalized characters. The limit is about as many as a text in any language uses. */
 const known = new BoundedMap<string, string>(10_000);
 
 /**

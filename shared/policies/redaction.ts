@@ -22,13 +22,13 @@ const detectors: Record<DetectorName, Detector> = {
   api_key: findApiKeys,
 };
 
-/** Deeper values are refused, since they would not be searched. Requests have a lower limit. */
+/** Deeper values are refused, because they would not be searched. Requests have a lower limit. */
 const MAX_DEPTH = 200;
-/** Limit for all detectors and patterns, per step. */
+/** The limit for all detectors and patterns, per step. */
 const MAX_STEP_WORK = 100_000_000;
 /** One search is linear, but finding many matches can search the same text repeatedly. */
 const MAX_PATTERN_MS = 500;
-/** The maximum cost of one detector. Measured: all seven need 0.3 µs per character. */
+/** The maximum cost of one detector. Measured: all seven together need 0.3 µs per character. */
 const UNITS_PER_TEXT = 10;
 const UNITS_PER_CHARACTER = 0.5;
 /** Smaller integers are counts and amounts, not card or account numbers. */
@@ -39,7 +39,7 @@ export class RedactionError extends Error {
   override readonly name = 'RedactionError';
 }
 
-/** Number of redacted values by detector or pattern name. Names without matches are omitted. */
+/** The number of redacted values by the name of their detector or pattern. Names without matches are omitted. */
 type RedactionCounts = ReadonlyMap<string, number>;
 
 /** Redacts one step's data and counts the matches. */
@@ -61,26 +61,26 @@ interface Finder {
   find: (text: string, effort: Effort, plain: PlainText | undefined) => Span[];
 }
 
-/** The rest of the step's limits. */
+/** The remaining limits of the step. */
 interface Effort extends RedactionLimits {
   ms: number;
   keepMarks: boolean;
 }
 
 /**
- * Starts the redaction of one step. Created once per revision of the policies. Patterns are compiled on first use, from
- * that step's budget.
+ * Starts the redaction of one step. Created once per revision of the policies. Patterns are compiled on first use, and
+ * the cost counts against that step.
  */
 export type Redactor = (limits?: RedactionLimits) => Redaction;
 
-/** What a redaction leaves in place of what it found. */
+/** What a redaction puts in place of what it found. */
 const MARK = /\[REDACTED:[A-Za-z][A-Za-z0-9_-]*\]/g;
 
 /** Whether something was redacted in a text. */
 export const hasMark = (text: string): boolean => text.search(MARK) !== -1;
 
 /**
- * Undefined when the policies redact nothing. With `keepMarks`, nothing is found in what an earlier redaction has left.
+ * Undefined when the policies redact nothing. With `keepMarks`, nothing is found in the marks of earlier redactions.
  */
 export function compileRedaction(
   redaction: Policies['redaction'],
@@ -165,8 +165,8 @@ interface Found extends Span {
 }
 
 /**
- * Merges overlapping spans into one that covers all of them. Its name is that of the longest; of two equal ones, that
- * of the one listed first in the policy.
+ * Merges overlapping spans into one that covers them all. It has the name of the longest or, for equal lengths, the one
+ * listed first in the policy.
  */
 function merged(found: readonly Found[]): Found[] {
   const regions: Found[] = [];

@@ -8,8 +8,8 @@ import { demoFeeds, demoSources } from './demo-records.ts';
 const BATCH_RECORDS = 1_000;
 
 /**
- * Fills a workspace with demo feeds, sources, records and events for test keys. Does nothing if there is any demo data;
- * safe with concurrent processes. Returns whether it was filled.
+ * Fills a workspace with demo feeds, sources, records and events for test keys. Does nothing if there is already demo
+ * data; safe with concurrent processes. Returns whether it was filled.
  */
 export async function createDemoData(db: Pool, workspaceId: string): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -30,7 +30,7 @@ export async function createDemoData(db: Pool, workspaceId: string): Promise<boo
   });
 }
 
-/** Evidence refers to sources by ids, which differ per workspace. */
+/** Evidence refers to sources by id, and the ids differ between workspaces. */
 function withSources(record: IngestRecord, ids: ReadonlyMap<string, string>): IngestRecord {
   const source_evidence = record.source_evidence.map((evidence) => ({
     source_id: ids.get(evidence.source_name ?? '') ?? null,

@@ -1,5 +1,5 @@
 /**
- * The orders of the demo data, with the mistakes that its templates find: A-1042 was paid twice, A-1038 has no country,
+ * The orders of the demo data, with mistakes for the templates to find: A-1042 was paid twice, A-1038 has no country,
  * and the status of A-1040 is misspelled.
  */
 const orders = [
@@ -17,7 +17,7 @@ const orders = [
   ['A-1042', 'Harbor Development 9', 'Yearly plan', 240, 2, 'paid', 'Austin', 'US'],
 ] as const;
 
-/** The orders as records, a day apart; `evidenceOf` takes the path of an order and the time it was read. */
+/** The orders as records, a day apart. `evidenceOf` gets the path of an order and the time at which it was read. */
 export const orderRecords = (evidenceOf: (path: string, retrievedAt: string) => object[]) =>
   orders.map(([number, customer, product, amount_usd, payments, status, city, country], day) => {
     const seen = new Date(Date.UTC(2025, 10, 1 + day, 9)).toISOString();

@@ -6,7 +6,7 @@ import type { SourceInput } from '#shared/contract/data/source.ts';
 import { DEMO_ORDERS } from '#shared/templates/demo-orders.ts';
 import { orderRecords } from './demo-orders.ts';
 
-/** Generated data, the same each time. */
+/** Pseudo-random numbers. The generated data is the same each time. */
 
 type Draw = () => number;
 
@@ -128,7 +128,7 @@ export const demoSources: SourceInput[] = [
   is_demo: true,
 }));
 
-/** A feed and its records, in order; the second occurrence of a record is a change to it. */
+/** A feed and its records, in order. The second occurrence of a record changes it. */
 export interface DemoFeed {
   feed: FeedInput;
   records: () => IngestRecord[];
@@ -195,7 +195,7 @@ function projectRecords(): IngestRecord[] {
   return parsed([...projects, ...moved, ...events]);
 }
 
-// The generated data fits the schema, which adds the same defaults as for other records.
+// The generated data matches the schema, which adds the same defaults as for other records.
 const parsed = (records: object[]): IngestRecord[] =>
   records.map((record) => ingestRecord.parse(record));
 

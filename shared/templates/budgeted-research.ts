@@ -55,7 +55,7 @@ export const budgetedResearch: BuiltInTemplate = {
               ],
               cost_usd: 0.0034,
             },
-            // Still no answer: the limit of three turns ends the search.
+            // There is still no answer: the limit of three turns ends the search.
             {
               calls: [
                 { tool: 'json_transform', arguments: { expression: 'round(100 * 5 / 15, 1)' } },

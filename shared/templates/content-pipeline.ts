@@ -39,7 +39,7 @@ export const contentPipeline: BuiltInTemplate = {
         kind: 'loop',
         label: 'Until it is good enough',
         ...at(2, 1),
-        // Before the first iteration nothing has rated the draft.
+        // Before the first iteration, nothing has rated the draft.
         expression: 'default(quality, 0) < default(good_enough, 0.8)',
         max_iterations: 4,
       },
@@ -72,7 +72,7 @@ export const contentPipeline: BuiltInTemplate = {
         kind: 'tool',
         label: 'Rate it',
         ...at(4, 0),
-        // Stands for a rating of your own, by a model or a tool.
+        // Replace this with your own rating, by a model or a tool.
         tool_name: 'json_transform',
         params: { expression: 'min(1, round(0.4 + improve.iterations * 0.25, 2))' },
         output_key: 'quality',

@@ -38,7 +38,7 @@ export const researchLoop: BuiltInTemplate = {
         kind: 'loop',
         label: 'Until enough is covered',
         ...at(2, 1),
-        // Before the first iteration nothing has set `coverage`, and a comparison with null is false.
+        // Before the first iteration, nothing has set `coverage`, and a comparison with null is false.
         expression: 'default(coverage, 0) < 0.8',
         max_iterations: 5,
       },

@@ -120,7 +120,7 @@ const refunding: Nodes = [
           ...ordersFeed,
           external_key: REFUND_KEY,
           entity_type: 'refund',
-          // A person has approved it.
+          // A person approved it.
           verification_status: 'human_reviewed',
           confidence: 1,
         },

@@ -6,13 +6,13 @@ export interface BuiltInTemplate {
   /** Stable across releases. */
   id: `tpl_${string}`;
   name: string;
-  /** What it is for, its input, and what it shows. */
+  /** Its purpose, its input, and what it demonstrates. */
   description: string;
   graph: GraphInput;
-  /** Absent where any input is accepted. */
+  /** Absent if any input is accepted. */
   inputSchema?: JsonObject;
   checks: EvaluationCheck[];
-  /** Runs it to its end on the mock model, without any external call. */
+  /** Runs it to completion on the mock model, without any external call. */
   sampleInput: JsonObject;
 }
 
@@ -28,7 +28,7 @@ type AgentNodeInput = Extract<NonNullable<GraphInput['nodes']>[number], { kind: 
 type AgentToolInput = Exclude<NonNullable<AgentNodeInput['tools']>[number], string>;
 
 /**
- * A tool of an agent with options. In a list that also takes plain names, TypeScript considers the key `fixed` to be the
+ * An agent's tool with options. In a list that also accepts plain names, TypeScript would take the key `fixed` for the
  * deprecated method of strings.
  */
 export const offer = (tool: AgentToolInput): AgentToolInput => tool;

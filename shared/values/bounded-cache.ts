@@ -1,4 +1,4 @@
-/** A map of at most `size` entries. Drops the entry that was set longest ago. */
+/** A map of at most `size` entries. Evicts the entry that was set longest ago. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #bound: number;
 
@@ -17,8 +17,8 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 }
 
 /**
- * Caches the results of `make` for the `size` keys used last; errors are not cached. Safe in workflow code: a cached
- * result equals a computed one.
+ * Caches the results of `make` for the `size` most recently used keys. Errors are not cached. Safe in workflow code,
+ * because a cached result equals a computed one.
  */
 export function createBoundedCache<Key, Value extends NonNullable<unknown>>(
   size: number,

@@ -1,6 +1,6 @@
 /**
- * JSON text with sorted object keys, so that equal values give equal texts. Values without a JSON form are handled as by
- * JSON.stringify. Not recursive, since drafts from clients can have any depth.
+ * JSON text with sorted object keys, so that equal values give equal texts. Values without a JSON form are treated as
+ * by JSON.stringify. Not recursive, since drafts from clients can have any depth.
  */
 export function canonicalJson(value: unknown): string {
   const parts: string[] = [];
@@ -14,7 +14,7 @@ export function canonicalJson(value: unknown): string {
   return parts.join('');
 }
 
-/** Finished text, or a list or object that is not written yet. */
+/** Finished text, or a list or object that is not serialized yet. */
 type Pending = string | object;
 
 function put(open: Pending[], before: string, value: unknown): void {
@@ -46,13 +46,16 @@ function openObject(open: Pending[], object: object): void {
   open.push('{');
 }
 
-/** Size of a text in UTF-8, in bytes. Without TextEncoder, which copies the text and is missing in workflow code. */
+/**
+ * The size of a text in UTF-8, in bytes. It does not use TextEncoder, which copies the text and does not exist in
+ * workflow code.
+ */
 export function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit > 0x7f) bytes += 1;
-    // Each half of a surrogate pair stands for two of its four bytes.
+    // Each half of a surrogate pair accounts for two of its four bytes.
     if (unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff)) bytes += 1;
   }
   return bytes;

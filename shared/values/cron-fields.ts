@@ -1,8 +1,8 @@
 import { createBoundedCache } from './bounded-cache.ts';
 
 /**
- * A cron text as the values that its fields name, sorted, each once. It is the only reading of a cron text: what is due
- * and what Temporal receives are computed from it.
+ * A cron text as the sorted values of its fields, each once. This is the only parser of cron texts: due times and what
+ * Temporal gets are computed from it.
  */
 export interface CronFields {
   minute: readonly number[];
@@ -11,7 +11,7 @@ export interface CronFields {
   month: readonly number[];
   /** 0 is Sunday; 7 does not occur. */
   weekday: readonly number[];
-  /** Whether a day must match day of month and day of week, or one of them is enough. */
+  /** Whether a day must match both day of month and day of week, or either one. */
   days: 'both' | 'either';
 }
 
@@ -29,9 +29,9 @@ interface Field {
   label: string;
   from: number;
   to: number;
-  /** The last value of `*`, where a text can name a higher one. */
+  /** The last value of `*`, if a text can use a higher one. */
   last?: number;
-  /** Names of the values, from `from`. */
+  /** The names of the values, starting at `from`. */
   names?: readonly string[];
 }
 
@@ -49,8 +49,8 @@ const MAX_REMEMBERED = 500;
 const known = createBoundedCache<string, CronFields>(MAX_REMEMBERED);
 
 /**
- * Reads five cron fields, or a macro such as `@daily`. As in cron, a day must match day of month and day of week if one
- * of them begins with `*`; otherwise one of them is enough. Throws Error, with the field and the part of it that is wrong.
+ * Parses five cron fields, or a macro such as `@daily`. As in cron, a day must match day of month and day of week if
+ * one of them begins with `*`; otherwise either one is enough. Throws Error with the field and the part that is wrong.
  */
 export const parseCron = (cron: string): CronFields => known(cron, () => read(cron));
 
@@ -103,7 +103,7 @@ function partOf(field: Field, part: string): { from: number; to: number; step: n
     const names = field.names === undefined ? '' : ` or ${field.names[0]} to ${field.names.at(-1)}`;
     throw wrong(`is not ${field.from} to ${field.to}${names}`);
   }
-  // By name, Sunday also ends a week.
+  // Sunday can also end a range of names.
   if (end?.toLowerCase() === WEEKDAYS[0] && from > to) to = SUNDAY_AT_END;
   if (from > to) throw wrong('is a range that begins after its end');
   return { from, to, step: steps };

@@ -13,9 +13,9 @@ export interface Timing {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** More than any clock is set back (Antarctica/Troll: two hours). */
+/** More than any clock is ever set back (Antarctica/Troll: two hours). */
 const MAX_OVERLAP_MS = 3 * HOUR_MS;
-/** The 29th of February is on a certain day of the week once in 40 years. */
+/** February 29 falls on a given day of the week once in 40 years at most. */
 const MAX_YEARS = 50;
 
 const isDueOn = (cron: CronFields, date: Date): boolean => {
@@ -24,7 +24,7 @@ const isDueOn = (cron: CronFields, date: Date): boolean => {
   return cron.days === 'both' ? day && weekday : day || weekday;
 };
 
-/** The first local time after `wall` that matches, both in ms as if they were UTC; undefined when there is none. */
+/** The first local time after `wall` that matches, both in ms as if they were UTC; undefined if there is none. */
 function nextMatch(cron: CronFields, wall: number): number | undefined {
   const from = new Date(Math.floor(wall / MINUTE_MS) * MINUTE_MS + MINUTE_MS);
   const sinceMidnight = from.getUTCHours() * 60 + from.getUTCMinutes();
@@ -59,8 +59,8 @@ export const isDue = (timing: Timing, at: number): boolean => nextDue(timing, at
 
 /**
  * Whether to act on a tick at this instant, in ms since 1970: the timing is due, or someone triggered the schedule in
- * Temporal, at any second. Around a clock change, the server (1.29) also ticks at whole minutes that are not due, and
- * with zone rules other than ours it does so at any time (`sameRules` false); those are ignored.
+ * Temporal, at any second. Around a clock change, the server (1.29) also ticks at whole minutes that are not due; with
+ * zone rules other than ours (`sameRules` false), it does so at any time. Those ticks are ignored.
  */
 export function isIntended(timing: Timing, at: number, sameRules: boolean): boolean {
   if (at % MINUTE_MS !== 0 || isDue(timing, at)) return true;
@@ -72,8 +72,8 @@ export function isIntended(timing: Timing, at: number, sameRules: boolean): bool
  * The first time after `after` at which the timing is due, both in ms since 1970; undefined when there is none. Throws
  * Error when the cron is invalid.
  *
- * Finds local times as if they were UTC, then converts them to the zone. They have the order of the instants, except
- * where the clock is set back; there the search starts earlier and ends later.
+ * Finds local times as if they were UTC, then converts them to the zone. They are in the same order as the instants,
+ * except where the clock is set back: there the search starts earlier and ends later.
  */
 export function nextDue({ cron: text, timezone: zone }: Timing, after: number): number | undefined {
   const cron = parseCron(text);
@@ -107,7 +107,7 @@ export function dueTwice(timing: Timing, after: number, days: number): number[] 
     const before = offset;
     offset = offsetAt(timezone, at + DAY_MS);
     if (offset >= before) continue;
-    // Between this time less the change and this time, each local time occurs twice.
+    // Between this time minus the change and this time, each local time occurs twice.
     const end = changeBetween(timezone, at, at + DAY_MS) + before;
     for (let wall = end - (before - offset) - 1; ;) {
       const next = nextMatch(cron, wall);

@@ -1,7 +1,7 @@
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
-/** Whether a content type stands for a form in a body. */
+/** Whether a content type is that of a form. */
 export const isForm = (type: Json | undefined): boolean =>
   typeof type === 'string' && /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type);
 
@@ -11,7 +11,7 @@ export function contentTypeIn(headers: Json | undefined): Json | undefined {
   return Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
 }
 
-/** The fields of a form or a query: a list repeats its name, null is left out, and objects, also in lists, are JSON. */
+/** The fields of a form or query. A list repeats its name, null is omitted, and objects, even in lists, are JSON. */
 export const fieldsOf = (values: JsonObject): [name: string, value: string][] =>
   Object.entries(values).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).flatMap((item): [string, string][] =>

@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 
-/** JSON that is parsed when it is first read: it can be megabytes, and most of what passes through is never read here. */
+/**
+ * JSON that is parsed when it is first read. It can be megabytes, and most of what passes through is never read here.
+ */
 export class JsonText {
   readonly text: string;
   /** The key of the step whose stored output it is. */
@@ -21,13 +23,13 @@ export class JsonText {
 export const valueOf = (given: Json | JsonText): Json =>
   given instanceof JsonText ? given.value : given;
 
-/** The texts of objects that have some, by key. All getters of these objects are of this file. */
+/** The texts of objects that contain any, by key. This file defines all getters of these objects. */
 const holders = new WeakMap<object, Map<string, JsonText>>();
 
-/** The texts that `jsonOf` has met; undefined while it does not run. */
+/** The texts that `jsonOf` has encountered; undefined while it is not running. */
 let met: string[] | undefined;
 
-/** What stands for a text until `jsonOf` puts it there. */
+/** The placeholder for a text until `jsonOf` inserts it. */
 const PLACE = 'json-text: here';
 
 /** Sets a key of an object. A text is parsed when the key is first read. */
@@ -43,7 +45,7 @@ export function put(object: object, key: string, value: Json | JsonText): void {
     };
     Object.defineProperty(object, key, { get, enumerable: true, configurable: true });
   } else if (texts?.delete(key) === true) {
-    // Not deleted before, so that it keeps its place among the keys.
+    // Not deleted first, so that it keeps its position among the keys.
     const property = { value, writable: true, enumerable: true, configurable: true };
     Object.defineProperty(object, key, property);
   } else {
@@ -51,11 +53,11 @@ export function put(object: object, key: string, value: Json | JsonText): void {
   }
 }
 
-/** The texts of an object, by key; undefined when it never had one. */
+/** The texts of an object, by key; undefined if it never had one. */
 export const textsOf = (object: object): ReadonlyMap<string, JsonText> | undefined =>
   holders.get(object);
 
-/** An object of the keys of both; the other wins. Texts stay texts: to spread one would parse it. */
+/** An object with the keys of both; the second wins. Texts stay texts, while spreading one would parse it. */
 export function joined<One extends object, Other extends object>(
   one: One,
   other: Other,
@@ -76,7 +78,7 @@ export function ownValue(object: object, key: string | number): unknown {
   return Object.hasOwn(object, key) ? (object as Record<string | number, unknown>)[key] : undefined;
 }
 
-/** A value as JSON. Texts in it are not parsed for it. */
+/** A value as JSON. Texts in it are inserted without being parsed. */
 export function jsonOf(value: unknown): string {
   const texts = (met = [] as string[]);
   let outline: string;
@@ -86,7 +88,7 @@ export function jsonOf(value: unknown): string {
     met = undefined;
   }
   const parts = outline.split(`"${PLACE}"`);
-  // A value may be the same as the placeholder. Then the places are not known.
+  // A value may equal the placeholder. Then the positions are unknown.
   if (parts.length !== texts.length + 1) return JSON.stringify(value);
   return parts.map((part, at) => part + (texts[at] ?? '')).join('');
 }

@@ -1,8 +1,8 @@
-/** A text inserted into a message to a chat: it can notify no one, and is no link with another label. */
+/** Escapes a text for a chat message: it can notify no one, and cannot be a link with a different label. */
 export const inChat = (text: string): string =>
   text.replace(/[&<>]/g, (character) => ENTITIES[character]!);
 
-/** A text inserted into HTML, between tags or in an attribute with quotes. */
+/** Escapes a text for HTML, between tags or in a quoted attribute. */
 export const inHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 

@@ -11,7 +11,9 @@ export class PatternError extends Error {
 }
 
 const compiled = createBoundedCache<string, RE2JS>(200);
-/** Ten to fifty times as fast. Made by the first search: most patterns are only checked when they are stored. */
+/**
+ * Ten to fifty times as fast. Created by the first search, because most patterns are only checked when they are stored.
+ */
 const natives = createBoundedCache<string, { found: NativeRegExp | undefined }>(200);
 /** Matchers for long texts. Each caches up to 8 MB of states, so only a few are kept. */
 const searchers = createBoundedCache<string, RE2JS>(4);
@@ -20,8 +22,8 @@ const SHORT_TEXT = 500;
 /** For a longer text, the stack of JavaScript's engine could overflow. */
 const MAX_NATIVE_TEXT = 1_000_000;
 /**
- * A native search may take this many steps for an instruction of RE2's program, and costs as much then. Measured: a step
- * takes at most 5 ns, where a unit of the budget stands for 100; the rest is room for slow machines.
+ * A native search may take this many steps for one instruction of RE2's program, and then costs as much. Measured: a
+ * step takes at most 5 ns, while a unit of the budget allows 100; the rest is a margin for slow machines.
  */
 const STEPS_PER_INSTRUCTION = 5;
 const UNITS_PER_STEP = 1 / STEPS_PER_INSTRUCTION;
@@ -33,8 +35,8 @@ export interface SearchOptions {
 
 /**
  * Whether an RE2 pattern matches anywhere in a text. RE2 has no back-references and no look-around, so its time is
- * linear in the text. Takes the length of the text times the size of the program from the budget, with either engine,
- * so that workflow code counts the same in every version. Throws PatternError.
+ * linear in the text. With either engine, it takes the length of the text times the size of the program from the
+ * budget, so that workflow code counts the same in every version. Throws PatternError.
  */
 export function matchesPattern(
   text: string,
@@ -55,8 +57,8 @@ function holdsMatch(text: string, pattern: string, ignoreCase: boolean, re2: RE2
 }
 
 /**
- * Yields every match of an RE2 pattern that is not empty, from left to right. Takes the cost of the whole search from
- * the budget before it begins. Throws PatternError.
+ * Yields every non-empty match of an RE2 pattern, from left to right. Takes the cost of the whole search from the
+ * budget before it begins. Throws PatternError.
  */
 export function* findMatches(
   text: string,
@@ -72,7 +74,7 @@ export function* findMatches(
     }
     return;
   }
-  // Most texts have no match. To find that out takes a tenth of the time of locating matches.
+  // Most texts have no match. Finding that out takes a tenth of the time of locating matches.
   if (!takeWork(budget, text.length * re2.programSize())) throw tooCostly(text);
   if (!holdsMatch(text, pattern, false, re2)) return;
   if (!takeWork(budget, text.length * re2.programSize())) throw tooCostly(text);
@@ -108,7 +110,7 @@ function compileWithin(pattern: string, ignoreCase: boolean, budget: WorkBudget)
 const compile = (pattern: string, ignoreCase: boolean): RE2JS =>
   compiled(keyOf(pattern, ignoreCase), () => compileRe2(pattern, ignoreCase));
 
-/** The native expression of the pattern, unless it has none or the text is too long for it. */
+/** The native expression of the pattern, unless there is none or the text is too long for it. */
 function nativeFor(
   text: string,
   pattern: string,

@@ -16,7 +16,7 @@ const LIMITS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaxi
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The schema with each schema directly in it changed. Values in places of schemas that are no objects stay. */
+/** The schema with each of its direct subschemas changed. Values in place of schemas that are not objects are kept. */
 export function mapSubschemas(
   schema: JsonObject,
   change: (inner: JsonObject) => JsonObject,
@@ -34,7 +34,7 @@ export function mapSubschemas(
   );
 }
 
-/** A schema and all schemas in it, each with the keys that lead to it. Recursive: limit the depth before. */
+/** A schema and all schemas in it, each with its path. Recursive: limit the depth first. */
 export function* schemasIn(
   schema: Json | undefined,
   path: readonly string[] = [],
@@ -54,14 +54,14 @@ export function* schemasIn(
   }
 }
 
-/** Where requests have a JSON Schema: that of a workflow, a gate, an answer, a tool, or an agent's entry of a tool. */
+/** Where requests contain a JSON Schema: of a workflow, a gate, an answer, a tool, or an agent's tool entry. */
 const SCHEMAS = new Set(['input_schema', 'response_schema']);
-/** What has no schema in it, but may have fields of the same names. */
+/** Fields that contain no schema, but may have fields of the same names. */
 const DATA = new Set(['input', 'state', 'payload', 'params', 'fixed', 'mock']);
 
 /** Whether a path in a request leads to a limit of numbers in a schema: `input_schema.properties.id.maximum`. */
 export function isSchemaLimit(path: readonly string[]): boolean {
-  // The arguments of a tool call are those of a request.
+  // A tool call's arguments have the form of a request.
   const from = path[0] === 'params' && path[1] === 'arguments' ? 2 : 0;
   const at = path.findIndex(
     (key, place) => SCHEMAS.has(key) || (key === 'parameters' && path[place - 2] === 'tools'),

@@ -6,17 +6,17 @@ export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 /** The root of references to secrets. No key of the state can be read under this name. */
 export const SECRETS = 'secrets';
 
-/** The parameters of tools in which secrets may stand. */
+/** The tools' parameters that can contain secrets. */
 const secretParams: Readonly<Record<string, readonly string[]>> = {
   http_request: ['headers', 'query', 'body'],
   mcp: ['headers'],
 };
 
-/** For messages. */
+/** For error messages. */
 export const WHERE_SECRETS_STAND =
   'headers, query or body of http_request, headers of mcp or headers of a custom tool';
 
-/** The parameters of this tool in which secrets may stand. */
+/** This tool's parameters that can contain secrets. */
 export const secretParamsOf = (tool: string): readonly string[] =>
   Object.hasOwn(secretParams, tool) ? secretParams[tool]! : [];
 
@@ -30,7 +30,7 @@ export interface SecretPlace {
   name: string;
 }
 
-/** The parameters with other texts at these places. `fill` receives a text with its places. */
+/** The parameters with the texts at these locations replaced. `fill` gets a text with its locations. */
 export function fillPlaces(
   params: JsonObject,
   places: readonly SecretPlace[],
@@ -64,7 +64,7 @@ function fillAt(
 
 /** A host to which a secret may be sent. */
 interface AllowedHost {
-  /** In lower case, as URLs have it; without the `*.` of a wildcard. */
+  /** In lower case, as in URLs; without the `*.` of a wildcard. */
   hostname: string;
   wildcard: boolean;
   /** Undefined: 443 and 80. */
@@ -80,15 +80,15 @@ function parseAllowedHost(text: string): AllowedHost | undefined {
   if (url === null || (port !== undefined && !(Number(port) > 0 && Number(port) < 65_536))) {
     return undefined;
   }
-  // A dot at its end means the same host.
+  // A trailing dot means the same host.
   const hostname = url.hostname.replace(/\.$/, '');
   const wildcard = star !== undefined;
-  // `*.com` would be most of the internet, and an address has no subdomains.
+  // `*.com` would be most of the internet, and an IP address has no subdomains.
   if (wildcard && (!hostname.includes('.') || /^[\d.]+$|^\[/.test(hostname))) return undefined;
   return { hostname, wildcard, port: port === undefined ? undefined : String(Number(port)) };
 }
 
-/** The one form of `api.example.com`, `*.example.com` or `host:8443`; undefined for anything else. */
+/** The canonical form of `api.example.com`, `*.example.com` or `host:8443`; undefined for anything else. */
 export function canonicalHost(text: string): string | undefined {
   const parsed = parseAllowedHost(text);
   if (parsed === undefined) return undefined;
@@ -96,7 +96,7 @@ export function canonicalHost(text: string): string | undefined {
   return `${wildcard ? '*.' : ''}${hostname}${port === undefined ? '' : `:${port}`}`;
 }
 
-/** Whether a request to this URL goes to one of these hosts, in their canonical form. */
+/** Whether a request to this URL goes to one of these hosts, which are in canonical form. */
 export function goesToHosts(url: URL, hosts: readonly string[]): boolean {
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
   return hosts.some((text) => {
@@ -109,7 +109,7 @@ export function goesToHosts(url: URL, hosts: readonly string[]): boolean {
   });
 }
 
-/** What stands in braces as a reference to a secret, also with a name that none can have. */
+/** A reference to a secret in braces, even with a name that no secret can have. */
 const REFERENCE = /\{secrets\.([^{}]*)\}/g;
 
 /** The names in the references of a plain text, such as a custom tool's header. */
@@ -117,7 +117,7 @@ export const secretNamesIn = (text: string): string[] => [
   ...new Set([...text.matchAll(REFERENCE)].map(([, name = '']) => name)),
 ];
 
-/** A plain text with each reference replaced by what `replace` returns for it and its name. */
+/** A plain text with each reference replaced by what `replace` returns for the reference and its name. */
 export const replaceReferences = (
   text: string,
   replace: (written: string, name: string) => string,

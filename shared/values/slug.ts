@@ -1,5 +1,5 @@
 /**
- * A name as words of `a-z` and `0-9`: with `_`, `Répondre aux tickets` is `repondre_aux_tickets`. At most `atMost`
+ * A name as words of `a-z` and `0-9`: with `_`, `Répondre aux tickets` becomes `repondre_aux_tickets`. At most `atMost`
  * characters, and never empty.
  */
 export function slugWith(separator: '_' | '-', name: string, atMost: number): string {

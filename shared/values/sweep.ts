@@ -1,4 +1,4 @@
-/** What the workflow of the sweep and its activity pass to each other. */
+/** What the sweep's workflow and its activity pass to each other. */
 
 export interface SweepProgress {
   done: SweepTotals;
@@ -25,7 +25,7 @@ export interface SweepCall {
 export interface SweepPart extends SweepTotals {
   /** Where the next call continues; absent when every workspace is done. */
   after?: string;
-  /** Runs that could not be deleted yet: their executions are about to end. */
+  /** Runs that could not be deleted yet because their executions are about to end. */
   waiting: number;
   /** Workspaces that could not be swept. */
   failed: number;

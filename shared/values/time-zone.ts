@@ -5,12 +5,12 @@ import { createBoundedCache } from './bounded-cache.ts';
 const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Ho_Chi_Minh, Port-au-Prince, Isle_of_Man. */
+/** Such as Ho_Chi_Minh, Port-au-Prince, Isle_of_Man. */
 const USUAL_PART = /^[A-Z][a-z]+(?:[_-](?:[A-Z][a-z]+|of|au|es))*$/;
 
 /** The zone's name in its usual case. Undefined for an unknown zone. */
 export function canonicalZone(name: string): string | undefined {
-  // Node accepts offsets as zones; they are no names.
+  // Node accepts offsets as zones, but they are not names.
   if (!/^[A-Za-z]/.test(name)) return undefined;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
@@ -42,7 +42,7 @@ export function offsetAt(zone: string, instant: number): number {
         second: 'numeric',
       }),
   );
-  // As `12/31/2026, 23:59:59`; `formatToParts` takes four times as long.
+  // In the format `12/31/2026, 23:59:59`; `formatToParts` takes four times as long.
   const shown = clock.format(instant).match(/\d+/g)?.map(Number) ?? [];
   const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = shown;
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instant / 1_000) * 1_000;
@@ -69,7 +69,7 @@ export function changeBetween(zone: string, from: number, to: number): number {
   return high * MINUTE_MS;
 }
 
-/** The rules that are handed to others cover these years. */
+/** The rules that are sent to others cover these years. */
 const FIRST = Date.UTC(2020, 0, 1);
 const LAST = Date.UTC(2070, 0, 1);
 /** Less than the time between any two changes: in Morocco, clocks are set back for a month. */
@@ -91,7 +91,7 @@ function changesOf(zone: string): { at: number; offset: number }[] {
 const HEADER_BYTES = 44;
 const CHANGE_BYTES = 9;
 const TYPE_BYTES = 6;
-/** Every offset has the same abbreviation: programs that compute times do not read it. */
+/** Every offset has the same abbreviation, because programs that compute times do not read it. */
 const ABBREVIATION = 'LOC\0';
 
 const written = createBoundedCache<string, Uint8Array>(MAX_REMEMBERED);
@@ -125,7 +125,7 @@ export const zoneFile = (zone: string): Uint8Array =>
       at += TYPE_BYTES;
     }
     file.set(text, at);
-    // No rule for the time after: the last offset stays.
+    // There is no rule for the time after that: the last offset stays.
     file.set(new TextEncoder().encode('\n\n'), at + text.length);
     return file;
   });

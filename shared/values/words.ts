@@ -1,19 +1,19 @@
-/** The words of texts to search, and of what is searched for. */
+/** The words of texts to search, and of search queries. */
 
-/** Longer words are cut into several. In characters. */
+/** The maximum length of a word in characters. Longer words are split. */
 const LONGEST = 40;
 /** Scripts without spaces between words: each character is a word. */
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}`;
 const WORD = new RegExp(`[${UNSPACED}]|[[\\p{L}\\p{M}\\p{N}]--[${UNSPACED}]]{1,${LONGEST}}`, 'gv');
-/** A number with letters before it, such as ORD1234: people search for both. */
+/** A number after letters, such as ORD1234: people search for both the whole word and the number. */
 const NUMBERED = /^\p{L}+(\p{N}{2,})$/u;
 const ESCAPED = /\\(?:u([0-9a-f]{4})|(.))/gi;
 
-/** The words of a text in order, in lower case and in one spelling of each character. */
+/** The words of a text in order, in lower case and with normalized characters. */
 export const wordsIn = (text: string): string[] =>
   text.normalize('NFKC').toLowerCase().match(WORD) ?? [];
 
-/** The different words of a text to store, at most `most`. */
+/** The distinct words of a text to store, at most `most`. */
 export function searchableWords(text: string, most: number): string[] {
   const words = new Set<string>();
   for (const word of wordsIn(text)) {
@@ -25,7 +25,7 @@ export function searchableWords(text: string, most: number): string[] {
   return [...words];
 }
 
-/** The start of a JSON text with its escapes resolved, as text to read. It need not be complete JSON. */
+/** The beginning of a JSON text as readable text, with its escapes resolved. The JSON need not be complete. */
 export const readableJson = (json: string): string =>
   json.replace(ESCAPED, (_all, code: string | undefined, character: string | undefined) => {
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));

@@ -1,10 +1,10 @@
 /**
  * The remaining work of a computation over a tenant's data. One unit is one instruction of a pattern on one character:
- * at most 0.1 µs on a machine of 2020. Counted, not timed, so that a replay of workflow code gives the same result.
- * Computations that share a budget share the object.
+ * at most 0.1 µs on a machine from 2020. It is counted, not timed, so that a replay of workflow code gives the same
+ * result. Computations that share a budget share the object.
  */
 export interface WorkBudget {
-  /** Units left; below zero after a computation was refused. */
+  /** Remaining units; negative after a computation was refused. */
   work: number;
 }
 
@@ -16,13 +16,13 @@ export const SMALL_WORK = 200_000;
 /** Characters that a plain text function (find, compare, change case) processes per unit. */
 const CHARACTERS_PER_UNIT = 20;
 
-/** Takes units from the budget; false when there were not enough. */
+/** Takes units from the budget; false if there were not enough. */
 export function takeWork(budget: WorkBudget, units: number): boolean {
   budget.work -= units;
   return budget.work >= 0;
 }
 
-/** Takes the cost of processing texts of this length; false when there were not enough units. */
+/** Takes the cost of processing texts of this length from the budget; false if there were not enough units. */
 export function takeTextWork(budget: WorkBudget, length: number): boolean {
   return takeWork(budget, Math.ceil(length / CHARACTERS_PER_UNIT));
 }

@@ -79,7 +79,7 @@ const policies: fc.Arbitrary<Policies> = fc
   })
   .map((given) => policiesInput.parse(given));
 
-describe('a step that is compared with its own judgement', () => {
+describe('a step that is compared with its own judgment', () => {
   test('never differs under equal policies', () => {
     fc.assert(
       fc.property(policies, step, (given, data) => {
@@ -90,7 +90,7 @@ describe('a step that is compared with its own judgement', () => {
     );
   });
 
-  test('differs as a new judgement does where nothing was redacted before', () => {
+  test('differs as a new judgment does where nothing was redacted before', () => {
     fc.assert(
       fc.property(policies, step, (given, data) => {
         const none = policiesInput.parse({});

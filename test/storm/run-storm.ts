@@ -9,7 +9,7 @@ import { createActs } from './actions.ts';
 import { planChaos, runChaos } from './chaos.ts';
 import { type Cluster, type Death, startCluster } from './cluster.ts';
 import { type Outside, startOutside } from './effects.ts';
-import { type Judgement, judge } from './oracle/index.ts';
+import { type Judgment, judge } from './oracle/index.ts';
 import { type Evidence, readApi, readExecutions, readStored } from './oracle/evidence.ts';
 import { ask, createCaller, type Person } from './people.ts';
 import { createRandom } from './random.ts';
@@ -25,14 +25,14 @@ export interface StormOptions {
   /** The Temporal server of the compose file on Postgres instead of the embedded one. */
   composeServer: boolean;
   claim: Claim;
-  /** Deadline of the judgement, ms since 1970: work that has not settled by then is a violation. */
+  /** Deadline of the judgment, ms since 1970: work that has not settled by then is a violation. */
   deadline: number;
   /** Called with progress messages, one line each. */
   say(line: string): void;
 }
 
 export interface StormResult {
-  judgement: Judgement;
+  judgment: Judgment;
   acknowledged: Record<string, number>;
   /** By part and kind. */
   deaths: Record<string, number>;
@@ -45,7 +45,7 @@ const READ_MS = 10_000;
 /** After the storm, clients only finish their requests in flight, for this long. */
 const LAST_ANSWERS_MS = 12_000;
 
-/** One storm, from the start of the first process to the judgement. The caller removes the folder. */
+/** One storm, from the start of the first process to the judgment. The caller removes the folder. */
 export async function runStorm(options: StormOptions): Promise<StormResult> {
   const { seed, claim, say } = options;
   const random = createRandom(seed);
@@ -61,9 +61,9 @@ export async function runStorm(options: StormOptions): Promise<StormResult> {
   try {
     const evidence = await weather(options, cluster, outside);
     writeFileSync(join(claim.folder, 'evidence.json'), JSON.stringify(evidence));
-    const judgement = judge(evidence);
+    const judgment = judge(evidence);
     return {
-      judgement,
+      judgment,
       acknowledged: count(
         evidence.acts.filter(({ outcome }) => outcome === 'acknowledged').map(({ kind }) => kind),
       ),

@@ -3,7 +3,7 @@ import { alertChannels, alertEvents } from './alerts.ts';
 
 const channel = z.enum(alertChannels);
 
-/** Without addresses and keys: those are secrets of the operator. */
+/** Without addresses and keys, which are secrets of the operator. */
 const alertChannelSchema = z
   .object({
     channel,

@@ -16,13 +16,13 @@ interface RunAlert {
   workflow_name: string;
   /** The run's error, or the gate's prompt. */
   text: string;
-  /** The gate that it waits at. Missing in alerts stored before this field existed. */
+  /** The gate at which it waits. Missing in alerts stored before this field existed. */
   node_id?: string;
   /** The step of the gate. Missing in alerts stored before this field existed. */
   step_key?: string;
 }
 
-/** A gate was assigned to a member. It is for this member alone, by email. */
+/** A gate was assigned to a member. The alert goes to this member only, by email. */
 interface AssignmentAlert {
   event: 'assigned';
   run_id: string;
@@ -33,7 +33,7 @@ interface AssignmentAlert {
   node_id: string;
   step_key: string;
   member_id: string;
-  /** The name of who assigned it, if they have one. */
+  /** The name of the member who assigned it, if they have one. */
   by: string | null;
 }
 
@@ -70,12 +70,12 @@ export interface AlertTexts {
 
 const SENDER = '[Service]';
 
-/** A name is free text; in a subject, which is a single line, its line breaks become spaces. */
+/** A name is free text. A subject is a single line, so line breaks become spaces. */
 export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
 /**
- * The page of a gate, below the public address. A node has several gates at once in a map, or as an agent with tool calls;
- * without a step, the page shows the first of them.
+ * The URL of a gate's page. In a map, or as an agent with tool calls, a node can have several open gates; without a
+ * step, the page shows the first of them.
  */
 export function gatePage(runId: string, nodeId: string, stepKey?: string): string {
   const page = `/approvals/${encodeURIComponent(runId)}/${encodeURIComponent(nodeId)}`;
@@ -85,8 +85,8 @@ export function gatePage(runId: string, nodeId: string, stepKey?: string): strin
 }
 
 /**
- * The text for people. The last line is the page below `publicUrl` where they can act. What others have written, such as
- * names, prompts and errors, is text in a chat, too: no markup of its own.
+ * The text for people. The last line is the URL of the page where they can act, below `publicUrl`. Names, prompts and
+ * errors were written by others, so chats show them as plain text, without markup.
  */
 export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
   const { title, line, page } = contentOf(alert);
@@ -98,7 +98,7 @@ export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
   };
 }
 
-/** The alert with other texts. */
+/** The alert with these texts. */
 const written = <A extends Alert>(alert: A, write: (text: string) => string): A => ({
   ...alert,
   ...('by' in alert && alert.by !== null ? { by: write(alert.by) } : {}),

@@ -7,7 +7,7 @@ import {
   wholeNumber,
 } from '#shared/contract/common.ts';
 
-/** Every action in the audit log, as people read it. */
+/** Every action in the audit log, with its label. */
 export const auditActions = {
   accept_invite: 'Invitation accepted',
   alert_test: 'Test alerts sent',
@@ -76,7 +76,7 @@ export const auditActions = {
 } as const satisfies Record<string, string>;
 export type AuditAction = keyof typeof auditActions;
 
-/** Every type of target, as people read it. */
+/** Every type of target, with its label. */
 export const auditTargets = {
   api_key: 'API key',
   budget: 'Budget',
@@ -113,7 +113,7 @@ export const auditEntrySchema = z
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
-/** Any text: a value that no entry has matches none. */
+/** Accepts any text: a value that no entry has matches none. */
 const name = z.string().min(1).max(200).optional();
 
 export const auditQuery = z.strictObject({

@@ -8,7 +8,7 @@ export const typeFilter = z.string().min(1).max(100).optional();
 
 export const sinceFilter = timeInput.optional();
 
-/** Not coerced: the empty text would be 0. */
+/** Not coerced: a coercion would read the empty text as 0. */
 export const confidenceFilter = z
   .string()
   .regex(/^(?:0|0?\.\d{1,20}|0\.\d{1,20}|1|1\.0{1,20})$/, 'must be a number from 0 to 1')
@@ -16,7 +16,7 @@ export const confidenceFilter = z
   .optional()
   .meta({ description: 'At least this confidence, from 0 to 1', examples: ['0.8'] });
 
-/** Stored unchanged. A check instead of a copy of every row of a page. */
+/** Stored unchanged. It is checked, not parsed into a copy, because pages have many rows. */
 export const evidenceList = z
   .custom<Json[]>((value) => Array.isArray(value))
   .meta({

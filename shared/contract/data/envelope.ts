@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { wholeNumber } from '#shared/contract/common.ts';
 
-/** Types that all of `/v1` shares. */
+/** Types that all routes under `/v1` share. */
 
 export const SCHEMA_VERSION = '2026-07-01';
 
@@ -35,7 +35,7 @@ const pagination = z
   .object({ next_cursor: z.string().nullable().meta({ description: 'Null on the last page' }) })
   .meta({ id: 'Pagination' });
 
-/** Every JSON response of `/v1` that is no error. */
+/** Every successful JSON response under `/v1`. */
 export const envelopeOf = <Data extends z.ZodType>(data: Data) =>
   z.object({
     data,
@@ -45,7 +45,7 @@ export const envelopeOf = <Data extends z.ZodType>(data: Data) =>
 
 const MAX_DATA_PAGE = 100;
 
-/** Query of a list of `/v1`. */
+/** The query of a list under `/v1`. */
 export const dataPageQuery = z.strictObject({
   limit: wholeNumber(1, MAX_DATA_PAGE).prefault('25').meta({ description: 'Rows per page' }),
   cursor: z
@@ -56,7 +56,7 @@ export const dataPageQuery = z.strictObject({
     .meta({ description: '`pagination.next_cursor` of the previous page' }),
 });
 
-/** The same cursor for members: their responses have no envelope. */
+/** The same cursor for members, whose responses have no envelope. */
 export const nextPage = {
   cursor: dataPageQuery.shape.cursor.meta({
     description: '`next_cursor` of the previous page, with the same filters',
@@ -70,8 +70,8 @@ export const verificationStatuses = [
   'human_reviewed',
   'multi_source_verified',
 ] as const;
-/** It was reviewed. */
+/** Whether it was reviewed. */
 export const wasLookedAt = (status: string): boolean => status !== 'unverified';
-/** Events with these cost more. */
+/** Whether it was verified. Verified events cost more. */
 export const isVerified = (status: string): boolean =>
   status === 'human_reviewed' || status === 'multi_source_verified';

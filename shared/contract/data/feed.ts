@@ -4,7 +4,7 @@ import { etag } from '#shared/contract/if-match.ts';
 
 export const feedStatuses = ['active', 'paused', 'degraded', 'archived'] as const;
 
-/** The type of a record or of an event, as feeds name it. */
+/** The type of a record or an event, as feeds name it. */
 export const typeName = z
   .string()
   .regex(
@@ -91,7 +91,7 @@ export const feedDetailSchema = feedSchema
   .extend({ specification: jsonObject })
   .meta({ id: 'FeedDetail' });
 
-/** For the members who edit feeds. */
+/** The feed as members who edit feeds see it. */
 export const managedFeedSchema = feedSchema.extend({ etag }).meta({ id: 'ManagedFeed' });
 export type Feed = z.infer<typeof managedFeedSchema>;
 

@@ -8,7 +8,7 @@ import { pastTime } from './source.ts';
 const MAX_INGEST_RECORDS = 1_000;
 /** Bytes of one line of a stream. */
 export const MAX_LINE_BYTES = 256 * 1024;
-/** How many refusals are listed in full. */
+/** How many rejected records are listed in full. */
 export const MAX_INGEST_ERRORS = 100;
 
 const MAX_OBJECT_CHARACTERS = 100_000;
@@ -107,7 +107,7 @@ const anyRecord = z.unknown().meta({ $ref: '#/components/schemas/IngestRecordInp
 
 const feedId = z.string().min(1).max(200);
 
-/** For JSON; a stream has no body that is parsed as a whole. */
+/** For JSON bodies. A stream is not parsed as a whole. */
 export const ingestBody = z
   .strictObject({ feed_id: feedId, records: z.array(anyRecord).max(MAX_INGEST_RECORDS) })
   .nullish()

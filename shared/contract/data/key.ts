@@ -9,7 +9,7 @@ export const dataKeyPrefixes = {
   test: 'svc_test_',
 } as const satisfies Record<DataKeyMode, string>;
 
-/** More than any plan allows, far below what a counter can hold. */
+/** More than any plan allows, and far below what a counter can hold. */
 const MAX_ALLOWANCE = 1_000_000_000_000;
 const MAX_RANGES = 100;
 

@@ -30,11 +30,11 @@ export type RunEventType = (typeof runEventTypes)[number];
 export const outboundEventTypes = [...dataEventTypes, ...runEventTypes] as const;
 export type OutboundEventType = (typeof outboundEventTypes)[number];
 
-/** Attempts at a delivery, including the first; after the last it is a dead letter. */
+/** Attempts per delivery, including the first. After the last one, the delivery is a dead letter. */
 export const MAX_DELIVERY_ATTEMPTS = 8;
-/** Failed attempts in a row after which an endpoint counts as failing. */
+/** Consecutive failed attempts after which an endpoint counts as failing. */
 export const FAILING_AFTER = 5;
-/** How long the previous secret also signs after a rotation. */
+/** How long the previous secret still signs after a rotation. */
 export const SECRET_OVERLAP_HOURS = 24;
 
 const MAX_URL_LENGTH = 2_000;
@@ -77,7 +77,7 @@ export const endpointInput = z
 
 const memberEvents = eventsAmong(outboundEventTypes);
 
-/** For members: a key determines the mode, an endpoint of a member has a field for it. */
+/** For members. A key determines the mode of its endpoints; members set it in a field. */
 export const dataEndpointInput = z
   .strictObject({
     url,
@@ -179,10 +179,10 @@ export const deliveryPageQuery = dataPageQuery.extend({
   status: z.enum(deliveryStatuses).optional(),
 });
 
-/** The same for members. */
+/** Like `deliveryPageQuery`, for members. */
 export const dataDeliveryQuery = deliveryPageQuery.extend(nextPage);
 
-/** Which deliveries a range starts again. Pending ones are retried in any case. */
+/** Which deliveries of a range are sent again. Pending ones are retried in any case. */
 const redeliveredStatuses = ['dead', 'all'] as const;
 
 export const redeliverRangeFields = {

@@ -12,8 +12,8 @@ import { dataPageQuery, nextPage } from './envelope.ts';
 import { eventListQuery, intelligenceEventSchema } from './event.ts';
 
 /**
- * Members' view of the records of their workspace, under `/api/data`: the same as `/v1` for keys, of both modes and
- * without metering.
+ * The members' view of their workspace's records, under `/api/data`: the same as `/v1` for keys, but with both modes
+ * and without metering.
  */
 
 const ofRecord = { entity_id: idFilter.meta({ description: 'Of one record' }) };

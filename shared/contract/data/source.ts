@@ -76,7 +76,7 @@ export const sourceSchema = z
   })
   .meta({ id: 'Source' });
 
-/** For the operators of the sources: with the last error. */
+/** For the operators of the sources: includes the last error. */
 export const sourceDetailSchema = sourceSchema
   .extend({
     health: health.extend({

@@ -23,7 +23,7 @@ const month = {
   source_checks: z.int(),
 };
 
-/** `GET /v1/usage`: the month of the organization, and of the calling key. */
+/** `GET /v1/usage`: the month's usage of the organization and of the calling key. */
 export const dataUsageSchema = z
   .object({
     ...month,
@@ -32,7 +32,7 @@ export const dataUsageSchema = z
   .meta({ id: 'DataUsage' });
 export type DataUsage = z.infer<typeof dataUsageSchema>;
 
-/** `GET /api/data/usage`: the same with the keys that were used in the month. */
+/** `GET /api/data/usage`: the month's usage of the workspace and of each key that was used. */
 export const workspaceDataUsageSchema = z
   .object({
     ...month,

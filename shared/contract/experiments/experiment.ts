@@ -10,7 +10,7 @@ import {
 import { rehearsalFields, rehearses } from '#shared/contract/forks/fork.ts';
 import { jobFields } from '#shared/contract/jobs/job.ts';
 
-/** Runs that one experiment rehearses. */
+/** The maximum number of runs in one experiment. */
 export const MAX_EXPERIMENT_RUNS = 1_000;
 
 export const experimentOutcomes = ['equal', 'changed', 'failed', 'unrecorded', 'refused'] as const;

@@ -6,18 +6,18 @@ import { runSchema } from '#shared/contract/runs/run.ts';
 const kinds: readonly string[] = ['agent', 'workflow'];
 const readingMethods: readonly string[] = ['http_request:GET', 'http_request:HEAD'];
 
-/** What can be executed behind a gate that the request decides, and not a person. */
+/** Whether this name covers only reads and steps with their own rules, which a request that decides gates may allow. */
 const onlyReads = (name: string): boolean =>
   kinds.includes(name) || readingMethods.includes(name) || outsideOf(name) === 'reads';
 
-/** Whether a request allows an effect, and not only reads and what is rehearsed or asked itself. */
+/** Whether a request allows effects: anything that `onlyReads` does not cover. */
 export const allowsEffect = (allow: readonly string[]): boolean =>
   allow.some((name) => !onlyReads(name));
 
 const plainNames = [...kinds, ...toolsAllowedByName];
 const PATTERN = /^(custom:[a-zA-Z0-9_.-]+|http_request:[A-Z]+)$/;
 
-/** Why a rehearsal cannot execute what has this name. */
+/** Why a rehearsal cannot execute this name; undefined if it can. */
 function problemOfAllowed(name: string): string | undefined {
   if (outsideOf(name) === 'changes') {
     return `'${name}' has effects, so no rehearsal executes it: leave it out, or run again without mode`;
@@ -37,7 +37,7 @@ const allowed = z
 
 const rehearsedDecision = z.strictObject({ approved: z.boolean(), input: jsonObject.optional() });
 
-/** How a rehearsal executes what the record does not have. */
+/** How a rehearsal executes steps that have no recorded result. */
 export const rehearsalShape = {
   allow: z.array(allowed).max(50).meta({
     description:
@@ -55,14 +55,14 @@ export const rehearsalShape = {
 export const rehearsalSchema = z.object(rehearsalShape);
 export type Rehearsal = z.infer<typeof rehearsalSchema>;
 
-/** A rehearsal as its run keeps it, with the steps whose failures will be repeated. */
+/** A rehearsal as stored with its run, with the steps whose failures are repeated. */
 export const storedRehearsal = rehearsalSchema.extend({
   failed: z.array(z.string()),
-  /** Nodes that have the outputs which the member who started it had pinned. */
+  /** Nodes whose outputs were pinned by the member who started the rehearsal. */
   pinned: z.array(z.string()).optional(),
   /**
-   * The gate or approval that stands before a node, as words, by node id; see `guardKey`. Absent in rehearsals from
-   * before it was stored: anything can stand there.
+   * The gate or approval before a node, as text, by node id; see `guardKey`. Absent in rehearsals from before it was
+   * stored: then any node may be guarded.
    */
   guarded: z.record(z.string(), z.string()).optional(),
 });
@@ -97,7 +97,7 @@ export const rerunFields = {
   ...rehearsalFields,
 };
 
-/** A request with these fields, and either a version or the draft. */
+/** A request with these fields and either a version or the draft. */
 export const withOneGraph = <
   Fields extends z.ZodObject<Pick<typeof rerunFields, 'version' | 'draft'>>,
 >(
@@ -108,7 +108,7 @@ export const withOneGraph = <
     message: 'cannot be combined with version',
   });
 
-/** A request that rehearses: it allows no effect where it decides gates itself. */
+/** A request that rehearses. It cannot allow effects if it decides gates itself. */
 export const rehearses = <
   Fields extends z.ZodObject<Pick<typeof rehearsalFields, 'allow' | 'decisions'>>,
 >(
@@ -121,7 +121,7 @@ export const rehearses = <
     context.addIssue({ code: 'custom', path: ['decisions'], message });
   });
 
-/** A request that starts a run from another one. The fields of rehearsals need their mode. */
+/** A request that starts a run from another one. The fields for rehearsals require the mode `rehearse`. */
 export const startsAgain = <Fields extends z.ZodObject<typeof rerunFields>>(fields: Fields) =>
   withOneGraph(rehearses(fields)).superRefine((request, context) => {
     const { mode, allow, failures, decisions, pins } = request;

@@ -15,7 +15,7 @@ export const gateDecisionSchema = z
   })
   .meta({ id: 'GateDecision' });
 
-/** Who decides a gate: a person, its deadline, or the request of a rehearsal. */
+/** Who decides a gate: a member, its deadline, or the request that starts a rehearsal. */
 export const decidedByKinds = ['member', 'deadline', 'request'] as const;
 
 /** The decision at a gate, by a person or by its deadline. */
@@ -47,7 +47,7 @@ export const assigneeSchema = z
 /** The step of a gate, as a parameter. */
 export const gateStepKey = z.string().min(1).max(1_000);
 
-/** What a gate asks, in one round. */
+/** What a gate shows to approvers, in one round. */
 const askedFields = {
   step_key: z.string(),
   round: z.int().meta({ description: 'Counts how often the same step asked, from 1' }),
@@ -114,7 +114,7 @@ export const gateSchema = z
   })
   .meta({ id: 'Gate' });
 
-/** What an open gate asks of its approvers. Each is absent where the gate does not have it. */
+/** What an open gate requires of its approvers. Fields are absent where the gate has no such rule. */
 export const gateRuleFields = {
   input_schema: jsonObject.optional().meta({
     description: 'JSON Schema of the `input` that an approval needs',

@@ -32,7 +32,7 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** Who sent such an event is not known: its sender had no valid signature, or did not know the URL. */
+/** Reasons for which the sender is unknown: it had no valid signature, or did not know the URL. */
 export const unverifiedReasons: ReadonlySet<string> = new Set<RefusalReason>([
   'timestamp_missing',
   'timestamp_expired',
@@ -40,7 +40,7 @@ export const unverifiedReasons: ReadonlySet<string> = new Set<RefusalReason>([
   'signature_mismatch',
 ]);
 
-/** Bytes of a body that the log keeps. */
+/** Bytes of a body that are stored in the log. */
 export const KEPT_BODY_BYTES = 65_536;
 
 const eventFields = {
@@ -120,7 +120,7 @@ export const replayBody = z
   .nullish()
   .meta({ examples: [{ deduplicate: false }] });
 
-/** Events that one replay of a range starts. */
+/** The maximum number of events that one replay of a range starts. */
 const MAX_REPLAYED = 1_000;
 const replayedOutcomes = ['refused', 'all'] as const;
 

@@ -87,7 +87,7 @@ export const webhookSchema = z
   .meta({ id: 'Webhook' });
 export type Webhook = z.infer<typeof webhookSchema>;
 
-/** For the document: the body is read as bytes, with any content type. */
+/** For the OpenAPI document: the body is read as bytes, with any content type. */
 export const hookBody = jsonValue.optional().meta({
   description:
     'Any JSON. An object is the input of the run, any other value becomes its `payload`; an empty body is `{}`. With ' +
@@ -95,7 +95,7 @@ export const hookBody = jsonValue.optional().meta({
   examples: [{ event_id: 'evt_1042', ticket: 'The printer is on fire' }],
 });
 
-/** The answer to a challenge in the body. */
+/** The response to a challenge in the body. */
 export const challengeSchema = z.object({ challenge: z.string() }).meta({ id: 'HookChallenge' });
 
 export const hookAnswerSchema = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '#shared/contract/common.ts';
 
-/** Background jobs: long work over the history of a workspace. Every kind shows these fields. */
+/** Background jobs do long work over a workspace's history. All kinds of jobs have these fields. */
 export const jobStatuses = ['running', 'done', 'cancelled', 'failed'] as const;
 
 export const jobFields = {
@@ -34,7 +34,7 @@ interface JobCall {
   round: number;
 }
 
-/** The row of the job has everything else. */
+/** Everything else is in the job's row. */
 export interface BackgroundJobInput extends JobCall {
   task_queue: string;
 }

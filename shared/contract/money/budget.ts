@@ -13,7 +13,7 @@ export const overrunField = z.enum(overrunModes).meta({
     'begins while something is left, so that the limit is exceeded by less than one step',
 });
 
-/** The ledger of a budget's current window. */
+/** The counters of a budget's current window. */
 export const budgetStatusSchema = z
   .object({
     spent_usd: dollars.meta({ description: 'Settled cost of finished runs in the window' }),
@@ -85,8 +85,8 @@ export const budgetInput = z
   });
 
 /**
- * Absent fields do not change; null removes the estimate. Scope, workflow and window may be included unchanged, since
- * the counters depend on them.
+ * Absent fields do not change; null removes the estimate. Scope, workflow and window cannot change, since the counters
+ * depend on them, but requests can include their current values.
  */
 export const budgetUpdate = z
   .strictObject({

@@ -4,7 +4,7 @@ import { dollarsOrZero } from '#shared/contract/common.ts';
 
 const perMillion = dollarsOrZero(10_000_000);
 
-/** The workspace's price of a model, where it differs from the built-in table. */
+/** The workspace's price of a model that overrides the built-in table. */
 export const priceSchema = z
   .strictObject({
     model: z.string().min(1).max(200).meta({ description: '`provider/model`' }),
@@ -31,7 +31,7 @@ export const priceListSchema = priceListInput.meta({ id: 'PriceList' });
 
 export type Price = z.infer<typeof priceSchema>;
 
-/** Prices of a workspace as the price table has them. */
+/** A workspace's prices in the form of the price table. */
 export const overridesOf = (prices: readonly Price[]): PriceOverrides =>
   Object.fromEntries(
     prices.map((price) => [

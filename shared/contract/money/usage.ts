@@ -36,7 +36,7 @@ export const metricsOverviewSchema = z
   .meta({ id: 'MetricsOverview' });
 export type MetricsOverview = z.infer<typeof metricsOverviewSchema>;
 
-/** Rows of a list of the breakdown; the rest is one more row. */
+/** The maximum number of rows in a list of the breakdown. The rest is summed up in one more row. */
 export const MAX_BREAKDOWN_ROWS = 50;
 
 export const breakdownQuery = z.strictObject({

@@ -10,8 +10,8 @@ export type MemberStatus = (typeof memberStatuses)[number];
 export const roleSchema = z.enum(roles);
 
 /**
- * An email address from a caller. Compared case-insensitively, stored unchanged. Only ASCII: beyond it, systems differ
- * in their rules for letter case.
+ * An email address from a caller. Compared case-insensitively, stored unchanged. ASCII only: for other characters,
+ * systems differ in their rules for letter case.
  */
 /**
  * A dot-atom and a host name whose last label starts with a letter, so that `.a@b`, `a..b@c` and `a@0` are refused.

@@ -4,7 +4,7 @@ import { timestamp } from '#shared/contract/common.ts';
 import { emailInput, heldCapabilities, memberName, memberSchema, roleSchema } from './member.ts';
 
 const newPassword = z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH);
-/** A password that is compared, not stored: one that is too short for a new password is simply wrong. */
+/** A password to compare, not to store: one that is too short for a new password is simply wrong. */
 const givenPassword = z.string().min(1).max(MAX_PASSWORD_LENGTH);
 
 export const loginInput = z

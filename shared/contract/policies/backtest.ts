@@ -3,7 +3,7 @@ import { nextCursor, pageQuery, timeInput, timestamp } from '#shared/contract/co
 import { jobFields } from '#shared/contract/jobs/job.ts';
 import { policiesInput, policiesSchema } from './policy.ts';
 
-/** Differences that are kept with their steps. The counts are exact beyond it. */
+/** The maximum number of differences that are stored with their steps. The counts are always exact. */
 export const MAX_FINDINGS = 10_000;
 
 export const backtestEffects = ['would_block', 'would_redact', 'would_allow'] as const;

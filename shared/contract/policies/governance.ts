@@ -21,7 +21,7 @@ const governancePolicies = [
 
 const governanceDecisions = ['blocked', 'denied', 'redacted', 'granted'] as const;
 
-/** A decision without its place: the same in a step's `policy` and in a governance event. */
+/** A decision without its location. A step's `policy` and governance events have the same fields. */
 const verdictFields = {
   type: z.enum(governanceEventTypes),
   policy: z.enum(governancePolicies),

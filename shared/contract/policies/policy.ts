@@ -17,8 +17,8 @@ export type DetectorName = (typeof detectorNames)[number];
 const name = z.string().min(1).max(200);
 
 /**
- * RE2: no back-references and no look-around, and therefore linear in the text. `policyPatternProblem` validates it:
- * compiling all patterns of one request may take a minute.
+ * RE2: no back-references and no look-around, so matching takes linear time. `policyPatternProblem` validates patterns,
+ * because compiling all patterns of a request can take a minute.
  */
 const pattern = z
   .string()
@@ -99,7 +99,7 @@ const redactionSchema = z
   })
   .meta({ id: 'Redaction' });
 
-/** The permissions of agents and tools of a workspace, and the redaction of outgoing data. */
+/** A workspace's permissions for agents and tools, and the redaction of outgoing data. */
 export const policiesInput = z.strictObject({
   model_allowlist: z
     .array(name)

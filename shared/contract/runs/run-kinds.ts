@@ -1,10 +1,10 @@
-/** The statuses of a run. The last two are final. */
+/** The statuses of a run. `success` and `failed` are final. */
 export const runStatuses = ['pending', 'running', 'paused', 'success', 'failed'] as const;
 
 /** What can start a run. */
 export const triggers = ['manual', 'webhook', 'mcp', 'schedule', 'workflow'] as const;
 
-/** The statuses of a step. `unrecorded`: a rehearsal needed it and had no record of it. */
+/** The statuses of a step. `unrecorded`: a rehearsal needed its result, but it was not recorded. */
 export const stepStatuses = [
   'running',
   'success',
@@ -15,7 +15,7 @@ export const stepStatuses = [
   'unrecorded',
 ] as const;
 
-/** Why runs fail. `unrecorded`: a rehearsal needed a step that had no record. */
+/** Why runs fail. `unrecorded`: a rehearsal needed the result of a step that was not recorded. */
 export const failureKinds = [
   'node',
   'budget',

@@ -64,7 +64,7 @@ const pendingGateSchema = z
   })
   .meta({ id: 'PendingGate' });
 
-/** A run in a list: without its payloads and steps. */
+/** A run in a list, without its payloads and steps. */
 const summaryFields = {
   id: z.string(),
   run_id: z.string().meta({ description: 'The same as `id`' }),
@@ -158,7 +158,7 @@ export const runListSchema = z
   .object({ runs: z.array(runSummarySchema), next_cursor: nextCursor })
   .meta({ id: 'RunList' });
 
-/** Several values of one parameter, separated by commas, since no parameter is given twice. */
+/** Several values of one parameter, separated by commas, since parameters cannot be repeated. */
 const listOf = <Value extends string>(values: readonly Value[]) =>
   z
     .string()
@@ -236,12 +236,12 @@ const ranges = [
   ['min_duration_ms', 'max_duration_ms'],
 ] as const;
 
-/** Refuses ranges that contain nothing. */
+/** Refuses empty ranges. */
 export const refuseEmptyRanges = refuseEmpty(ranges);
 
 export const runListQuery = runListFields.check(refuseEmptyRanges);
 
-/** The same without the workflow, which is in the path. */
+/** Like `runListQuery`, without the workflow, which is in the path. */
 export const workflowRunsQuery = runListFields.omit({ workflow_id: true }).check(refuseEmptyRanges);
 
 const runFilterFields = runListFields.omit({ cursor: true, limit: true });
@@ -259,10 +259,10 @@ export const runExportQuery = runFilterFields
   })
   .check(refuseEmptyRanges);
 
-/** The columns of an export as CSV. */
+/** The columns of a CSV export. */
 export const runExportColumns = Object.keys(summaryFields) as (keyof typeof summaryFields)[];
 
-/** The filters of a list of runs as a tool has them. */
+/** The filters of a list of runs, as arguments of a tool. */
 export const runListShape = runListFields.shape;
 
 const approvalSchema = z
@@ -278,7 +278,7 @@ export const approvalListSchema = z
   .object({ approvals: z.array(approvalSchema), next_cursor: nextCursor })
   .meta({ id: 'ApprovalList' });
 
-/** Any object; an absent body is the empty input. */
+/** Any object. An absent body is an empty input. */
 export const runInputBody = jsonObject.nullish().meta({
   description: 'The run input: any JSON object. No body means `{}`',
   examples: [{ ticket: 'I was charged twice' }],
@@ -304,7 +304,7 @@ export const gateAnswerFields = {
   }),
 } satisfies Record<keyof GateAnswer, z.ZodType>;
 
-/** What the decision about a tool call is bound to. */
+/** What a decision about a tool call is bound to. */
 export const toolCallDecisionFields = {
   digest: z
     .string()

@@ -3,7 +3,7 @@ import { dollars, nextCursor, timestamp, wholeNumber } from '#shared/contract/co
 import type { AuditTarget } from '#shared/contract/audit/audit.ts';
 import { usageSchema } from '#shared/contract/steps/step.ts';
 
-/** Frames are small, so a page can have more rows than in other lists. */
+/** Frames are small, so a page can have more rows than other lists. */
 const MAX_EVENTS = 1_000;
 
 const run_id = z.string();
@@ -64,7 +64,7 @@ export const streamFrameSchema = z
   ])
   .meta({ id: 'StreamFrame' });
 
-/** A frame as it was emitted: its number within the run, and when it was written. */
+/** A frame as emitted: its number within the run, and the time it was written. */
 export const runEventSchema = z
   .object({
     seq: z.int().meta({ description: 'Its number within the run; increases, possibly with gaps' }),
@@ -87,11 +87,11 @@ export const runEventQuery = z.strictObject({
   limit: wholeNumber(1, MAX_EVENTS).prefault('200').meta({ description: 'Events per page' }),
 });
 
-/** A piece of a model's answer, as it arrives. Best effort: it is not stored, and only sent with `deltas=true`. */
+/** A piece of a model's answer as it arrives. Best effort: it is not stored, and only sent with `deltas=true`. */
 export interface AgentDeltaFrame {
   type: 'agent_delta';
   run_id: string;
-  /** The step of the agent. */
+  /** The agent's step. */
   step_key: string;
   turn: number;
   text: string;
@@ -101,8 +101,9 @@ export type RunEvent = z.infer<typeof runEventSchema>;
 export type StreamFrame = z.infer<typeof streamFrameSchema>;
 
 /**
- * The stream of a workspace says what has changed, and not how: readers read again what they show. Named are the targets
- * of audit entries, `step` for steps and states of runs, `job` for background jobs, `record` for records of the data API.
+ * The stream of a workspace says what has changed, but not how: readers fetch again what they show. Topics are the
+ * targets of audit entries, `step` for steps and statuses of runs, `job` for background jobs, and `record` for records
+ * of the data API.
  */
 export interface WorkspaceFrame {
   type: 'changed';
@@ -115,7 +116,7 @@ export const closeCodes = {
   unauthenticated: 4401,
   forbidden: 4403,
   not_found: 4404,
-  /** Too many sockets, or a reader that is too slow. */
+  /** There are too many sockets, or the reader is too slow. */
   too_many: 1013,
   going_away: 1001,
 } as const;

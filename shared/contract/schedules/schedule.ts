@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonObject, timestamp } from '#shared/contract/common.ts';
 import { etag } from '#shared/contract/if-match.ts';
 
-/** Whether a run may start while an earlier one of the same schedule is pending, running or paused. */
+/** Whether a run can start while an earlier run of the schedule is pending, running or paused. */
 export const overlaps = ['skip', 'allow'] as const;
 
 export const scheduleSchema = z
@@ -72,7 +72,7 @@ export const scheduleInput = z
     ],
   });
 
-/** Absent fields do not change. The workflow may be included unchanged. */
+/** Absent fields do not change. The workflow cannot change, but requests can include its current value. */
 export const scheduleUpdate = z
   .strictObject({
     workflow_id: z.string().min(1).max(100).optional(),

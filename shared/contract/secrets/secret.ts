@@ -3,7 +3,7 @@ import { canonicalHost, SECRET_NAME } from '#shared/values/secrets.ts';
 import { timestamp } from '#shared/contract/common.ts';
 import { etag } from '#shared/contract/if-match.ts';
 
-/** A shorter value looks like ordinary text in results. */
+/** A shorter value would look like ordinary text in results. */
 const MIN_VALUE = 8;
 const MAX_VALUE = 8_000;
 const MAX_HOSTS = 20;

@@ -111,7 +111,10 @@ export const customToolInput = z
   });
 export type CustomToolInput = z.infer<typeof customToolInput>;
 
-/** Absent fields do not change. The name may be included unchanged: graphs call the tool by it. */
+/**
+ * Absent fields do not change. The name cannot change, because graphs call the tool by it, but requests can include its
+ * current value.
+ */
 export const customToolUpdate = z
   .strictObject({ name: toolName, ...fields })
   .partial()
@@ -172,7 +175,7 @@ export const toolTestSchema = z
   .meta({ id: 'ToolTest' });
 export type ToolTest = z.infer<typeof toolTestSchema>;
 
-/** Names of tools on their server. */
+/** A tool's name on its MCP server. */
 const serverToolName = z.string().min(1).max(200);
 
 export const toolImportInput = z

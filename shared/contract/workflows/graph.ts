@@ -3,12 +3,12 @@ import { roles } from '#shared/people/capabilities.ts';
 import { dollarsOrZero } from '#shared/contract/common.ts';
 import { common, json, jsonObject, outputKey, text } from './node-common.ts';
 
-/** As long as `workflow:` with the longest name of a workflow. */
+/** Long enough for `workflow:` and the longest workflow name. */
 const toolName = z.string().min(1).max(209);
 
 const mockCost = z.number().min(0).max(1_000_000).optional();
 
-/** A turn of the `mock` model: it calls tools, or gives its answer. */
+/** A turn of the `mock` model: it calls tools or answers. */
 const mockTurnSchema = z
   .strictObject({
     calls: z
@@ -16,7 +16,7 @@ const mockTurnSchema = z
         z.strictObject({
           /** The tool's own name, such as `custom:refund`. */
           tool: toolName,
-          /** Strings in it are templates, over the run's state. */
+          /** Strings in it are templates over the run's state. */
           arguments: jsonObject.default({}),
         }),
       )
@@ -34,34 +34,34 @@ export const mockSchema = z
     cost_usd: mockCost,
     delay_ms: z.int().min(0).max(3_600_000).optional(),
     fail_times: z.int().min(0).max(1000).optional(),
-    /** Of an agent with tools: its turns in order. After the last one the mock answers. */
+    /** For an agent with tools: the model's turns, in order. After the last one, the mock answers. */
     turns: z.array(mockTurnSchema).max(60).optional(),
   })
   .meta({ id: 'MockModel' });
 
-/** What an agent may do with a tool. Without options, an agent's `tools` can have the name alone. */
+/** How an agent can use a tool. Without options, an entry of `tools` can be just the name. */
 const agentToolSchema = z
   .strictObject({
     /** A built-in tool, `custom:<name>`, or `workflow:<id or exact name>`, which runs that workflow. */
     name: toolName,
-    /** Whether a person must approve a call: an expression reads `args` and the run's state. */
+    /** Whether a person must approve a call. An expression can read `args` and the run's state. */
     approval: z.union([z.enum(['always', 'never']), z.string().min(1).max(2_000)]).optional(),
-    /** For the model; replaces the tool's own. */
+    /** For the model; replaces the tool's description. */
     description: z.string().min(1).max(5_000).optional(),
-    /** JSON Schema of the arguments, for a tool that has none; the arguments are validated against it. */
+    /** JSON Schema of the arguments, for a tool that has none. Arguments are validated against it. */
     parameters: jsonObject.optional(),
     /** Arguments that the model neither sees nor sets. Strings in it, at any depth, are templates. */
     fixed: jsonObject.optional(),
-    /** Calls over all turns. */
+    /** The maximum number of calls over all turns. */
     max_calls: z.int().min(1).max(1_000).optional(),
-    /** When a call has failed permanently: `tell` reports it to the model, `fail` fails the node. */
+    /** What happens when a call has failed permanently: `tell` reports it to the model, `fail` fails the node. */
     on_error: z.enum(['tell', 'fail']).default('tell'),
   })
   .meta({ id: 'AgentTool' });
 
-/** The most tools that one agent can have. */
+/** The maximum number of tools of one agent. */
 const MAX_AGENT_TOOLS = 64;
-/** The most turns of one conversation, without the one that may answer after the last. */
+/** The maximum number of turns of one conversation, not counting a final turn that answers without tools. */
 export const MAX_TURNS = 100;
 
 const agentNodeSchema = z
@@ -69,18 +69,18 @@ const agentNodeSchema = z
     ...common,
     kind: z.literal('agent'),
     system_prompt: text.optional(),
-    /** Template; without one the model gets the run state as JSON. */
+    /** A template. Without it, the model gets the run state as JSON. */
     prompt: text.optional(),
     /** `provider/model`, or `mock`. */
     model: z.string().min(1).max(200).default('mock'),
     fallback_models: z.array(z.string().min(1).max(200)).max(10).optional(),
     temperature: z.number().min(0).max(2).optional(),
     max_output_tokens: z.int().min(1).max(10_000_000).optional(),
-    /** JSON Schema of the response; the parsed object becomes the output. */
+    /** JSON Schema of the response. The parsed object becomes the output. */
     response_schema: jsonObject.optional(),
     /** State key of the output; the default is the node's id. */
     output_key: outputKey.optional(),
-    /** Tools that the model can call, in turns, until it answers. */
+    /** Tools that the model can call, turn by turn, until it answers. */
     tools: z
       .array(z.union([toolName, agentToolSchema]))
       .min(1)
@@ -90,7 +90,7 @@ const agentNodeSchema = z
     max_turns: z.int().min(1).max(MAX_TURNS).optional(),
     /** `required`: the first turn must call a tool. The default is `auto`. */
     tool_choice: z.enum(['auto', 'required']).optional(),
-    /** After the last turn: `fail`, the default, or `answer` without tools in one more turn. */
+    /** What happens after the last turn: `fail` (the default), or `answer` in one more turn without tools. */
     on_max_turns: z.enum(['fail', 'answer']).optional(),
     mock: mockSchema.optional(),
   })
@@ -125,7 +125,7 @@ const loopNodeSchema = z
   })
   .meta({ id: 'LoopNode' });
 
-/** A member with one of the roles, or one of the members. */
+/** A member who has one of the roles, or is one of the members. */
 const approversSchema = z
   .strictObject({
     roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
@@ -150,32 +150,35 @@ const mapNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('map'),
-    /** Expression that gives a list of at most 10,000 items. Its `'true'` edges lead to the body, which runs per item. */
+    /**
+     * An expression that returns a list of at most 10,000 items. Its `'true'` edges lead to the body, which runs once
+     * per item.
+     */
     items: text,
-    /** How many items are in progress at the same time. */
+    /** How many items are in progress concurrently. */
     concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(DEFAULT_CONCURRENCY),
-    /** `fail`: a failed item fails the node. `collect`: `{error}` is its place in the output. */
+    /** `fail`: a failed item fails the node. `collect`: its entry in the output is `{error}`. */
     on_item_error: z.enum(['fail', 'collect']).default('fail'),
     /** State key of the list of outputs; the default is the node's id. */
     output_key: outputKey.optional(),
   })
   .meta({ id: 'MapNode' });
 
-// How long a run may take is decided by the nodes of its own graph.
+// The nodes of the called graph limit how long its run takes.
 const { timeout_seconds: _timeout, ...commonOfWorkflow } = common;
 
-/** A run of another workflow: the step waits for its end. */
+/** Starts a run of another workflow and waits for its end. */
 const workflowNodeSchema = z
   .strictObject({
     ...commonOfWorkflow,
     kind: z.literal('workflow'),
-    /** Id or exact name of a workflow of the workspace; found when the step starts. */
+    /** Id or exact name of a workflow in the workspace, looked up when the step starts. */
     workflow: z.string().min(1).max(200),
     /** The default is the version that is current when the step starts. */
     version: z.int().min(1).max(1_000_000_000).optional(),
-    /** The input of its run. Strings in it, at any depth, are templates. */
+    /** The input of the started run. Strings in it, at any depth, are templates. */
     input: jsonObject.default({}),
-    /** State key of the output of its run; the default is the node's id. */
+    /** State key of that run's output; the default is the node's id. */
     output_key: outputKey.optional(),
   })
   .meta({ id: 'WorkflowNode' });
@@ -184,20 +187,20 @@ const gateNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('human_gate'),
-    /** Template of the question for the approver. */
+    /** A template of the question for the approver. */
     prompt: text.default(''),
-    /** JSON Schema of the input that approvers send: a form in the console. */
+    /** JSON Schema of the approvers' input. The console shows it as a form. */
     input_schema: jsonObject.optional(),
-    /** Who can decide; without it every credential with the capability approve_gates. */
+    /** Who can decide; by default, every credential with the capability `approve_gates`. */
     approvers: approversSchema.optional(),
-    /** How many different members must approve. The default is 1. One rejection rejects. */
+    /** How many different members must approve; the default is 1. A single rejection rejects the gate. */
     required: z.int().min(1).max(5).optional(),
-    /** The members who started the run, or one from which it starts, cannot decide. */
+    /** Members who started the run, or a run that it started from, cannot decide. */
     not_the_starter: z.boolean().optional(),
-    /** How long the gate stays open; needs `on_timeout`. */
+    /** How long the gate stays open. Requires `on_timeout`. */
     timeout_seconds: z.number().positive().max(MAX_WAIT_SECONDS).optional(),
     on_timeout: z.enum(timeoutActions).optional(),
-    /** Alerts again after each such time, while it is open. */
+    /** The interval between reminders while it is open. */
     remind_seconds: z.number().min(1).max(MAX_WAIT_SECONDS).optional(),
   })
   .meta({ id: 'HumanGateNode' });
@@ -224,18 +227,18 @@ export const graphEdgeSchema = z
     id: z.string().min(1).max(200).optional(),
     source: z.string().min(1).max(100),
     target: z.string().min(1).max(100),
-    /** The source's result that this edge requires; without one it accepts any. `error`: the source has failed. */
+    /** The result of the source that this edge requires; by default, any. `error`: the source failed. */
     condition_value: z.enum(['true', 'false', 'error']).optional(),
   })
   .meta({ id: 'GraphEdge' });
 
-/** A graph with the shape that can be compiled; `checkGraph` validates the rest. */
+/** A graph that has the right shape for compilation. `checkGraph` validates the rest. */
 export const graphSchema = z.strictObject({
   nodes: z.array(graphNodeSchema).default([]),
   edges: z.array(graphEdgeSchema).default([]),
 });
 
-/** A graph that can be saved: drafts keep everything that was drawn, even if it cannot run yet. */
+/** A graph that can be saved. Drafts store everything, even if it cannot run yet. */
 export const draftGraphSchema = z.looseObject({
   nodes: z.array(json).default([]),
   edges: z.array(json).default([]),
@@ -246,7 +249,7 @@ export const graphIssueSchema = z
     code: z.string(),
     message: z.string(),
     node_id: z.string().optional(),
-    /** The position in the graph, such as `nodes[3].params.url`. */
+    /** The path in the graph, such as `nodes[3].params.url`. */
     path: z.string().optional(),
     /** Offset in the text at `path`, from 0, in UTF-16 units. */
     position: z.int().optional(),
@@ -263,9 +266,9 @@ export const graphReportSchema = z
 
 const checkCommon = {
   name: z.string().min(1).max(200),
-  /** State key or dotted path; text checks without one use the run's output. */
+  /** A state key or dotted path. Text checks without a target use the run's output. */
   target: z.string().max(500).optional(),
-  /** Text checks only; without it case is ignored. */
+  /** For text checks only; by default, case is ignored. */
   case_sensitive: z.boolean().optional(),
 };
 
@@ -297,7 +300,7 @@ export const evaluationCheckSchema = z
 
 export const evaluationChecksSchema = z.array(evaluationCheckSchema).max(100);
 
-/** Checks in requests: an amount of money must be a whole number of micro-dollars. */
+/** Checks in requests, where an amount of money must be a whole number of micro-dollars. */
 export const evaluationChecksInput = evaluationChecksSchema.superRefine((checks, context) => {
   for (const [index, { type, value }] of checks.entries()) {
     if (type !== 'max_cost_usd') continue;

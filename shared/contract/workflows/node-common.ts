@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { Json } from '#shared/json.ts';
 
-/** What all nodes have. */
+/** The fields that all nodes share. */
 
 /** Names that can reach an object's prototype in careless code; not allowed for nodes and keys. */
 const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** Each text has its own limit, so that a message can name it before the whole graph is measured. */
+/** Each text has its own limit, so that the error can name the text before the size of the whole graph is checked. */
 const MAX_TEXT = 200_000;
 
-// Every body was just parsed from JSON text, so walking it again would only cost time.
+// Every body was just parsed from JSON text, so validating it again would only cost time.
 export const json = z.unknown() as unknown as z.ZodType<Json>;
 export const jsonObject = z.record(z.string(), json);
 export const text = z.string().max(MAX_TEXT);
@@ -17,7 +17,7 @@ export const text = z.string().max(MAX_TEXT);
 // '#' separates a node id from its loop iterations in a step key, so an id cannot contain it.
 const NODE_ID = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
 
-// A check instead of a pattern: client generators write patterns into languages without Unicode classes.
+// A check instead of a pattern: client generators translate patterns into languages without Unicode classes.
 const nodeId = z
   .string()
   .min(1)

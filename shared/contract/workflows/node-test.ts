@@ -31,7 +31,7 @@ export const nodeTestFields = {
   }),
 };
 
-/** Where the state comes from. */
+/** Adds where the state comes from. */
 export const withState = <
   Fields extends z.ZodObject<Pick<typeof nodeTestFields, 'run_id' | 'state' | 'step_key' | 'pins'>>,
 >(
@@ -65,9 +65,9 @@ export const nodeTestSchema = z
 
 export type NodeTest = z.infer<typeof nodeTestSchema>;
 
-/** The most pins of a member at one workflow. */
+/** The maximum number of pins per member and workflow. */
 export const MAX_PINS = 100;
-/** Of the JSON of an output. */
+/** The maximum size of a pinned output as JSON, in bytes. */
 export const MAX_PIN_BYTES = 262_144;
 
 export const pinFields = {

@@ -22,7 +22,7 @@ const drawnPart = (noun: string) =>
     ],
   });
 
-/** A graph as drawn, valid or not. */
+/** A graph as saved, valid or not. */
 const savedGraph = z
   .looseObject({ nodes: z.array(drawnPart('GraphNode')), edges: z.array(drawnPart('GraphEdge')) })
   .meta({ id: 'Graph', description: 'Nodes and edges as drawn' });
@@ -155,7 +155,7 @@ export const workflowReadQuery = z.strictObject({
   include: z.enum(['draft']).optional().meta({ description: '`draft`: include the draft' }),
 });
 
-/** A workflow as its GET returns it. */
+/** A workflow as its GET route returns it. */
 export const workflowDetailSchema = workflowSchema
   .extend({
     draft: draftSchema
@@ -176,7 +176,7 @@ export const draftBody = z
   })
   .meta({ examples: [{ graph: exampleGraph, base_version: 1 }] });
 
-/** Characters of what an author says about a version. */
+/** The maximum length of an author's note on a version, in characters. */
 const MAX_NOTE = 1_000;
 
 export const publishBody = z

@@ -7,8 +7,8 @@ import { type Db, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
- * Conversations of agents with tools. Nothing is stored twice: the input of the first turn has the prompts, the output
- * of each turn what the model said, and the step of each call its result.
+ * Conversations of agents with tools. Nothing is stored twice: the input of the first turn has the prompts, each turn's
+ * output has the model's response, and each call's step has its result.
  */
 
 const partRow = z.object({
@@ -36,8 +36,8 @@ async function readParts(
 }
 
 /**
- * The conversation before a turn, as the model reads it; undefined when an earlier turn is not complete. The first
- * turn's prompts are those of its call, so they are not in the result for turn 1.
+ * The conversation before a turn, as the model reads it; undefined when an earlier turn is incomplete. The prompts of
+ * the first turn come from its call, so the result for turn 1 does not have them.
  */
 export async function readConversation(
   db: Db,
@@ -75,7 +75,7 @@ function resultOf(call: RecordedCall, part: PartRow | undefined): CallResult {
   return { index, id, tool, ...(outcomeOf(call, part) ?? notMade) };
 }
 
-/** What the model gets for a call: its output, or why there is none. Undefined while it has neither. */
+/** What the model gets for a call: its output, or why there is none. Undefined while there is neither. */
 export function outcomeOf(
   { refusal }: RecordedCall,
   part: Pick<PartRow, 'status' | 'output' | 'error'> | undefined,
@@ -117,16 +117,16 @@ const callRow = z.object({
     .nullable(),
 });
 
-/** A recorded call, the outcome of its step so far, and its approval. */
+/** A recorded call, the result of its step so far, and its approval. */
 export interface StoredCall {
   call: RecordedCall;
-  /** Of its step; null before the first attempt. */
+  /** The status of its step; null before the first attempt. */
   status: string | null;
-  /** The policies have refused it. */
+  /** Whether the policies refused it. */
   refused: boolean;
   /**
-   * The decision: the digest that it is bound to, the arguments if the approver changed them, and whether it was made in
-   * the run from which this one starts.
+   * The decision: the digest it is bound to, the arguments if the approver changed them, and whether it was made in the
+   * run that this one starts from.
    */
   approved: { digest: string; arguments: JsonObject | null; reused: boolean } | null;
 }

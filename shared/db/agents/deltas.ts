@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { type Db, sql, statement } from '#shared/db/pool.ts';
 
-/** The channel that carries text as models say it. Nothing of it is stored, and a lost notification is not repeated. */
+/**
+ * The channel that carries models' text as it arrives. None of it is stored, and a lost notification is not repeated.
+ */
 export const DELTAS_CHANNEL = 'agent_deltas';
 
 /** A piece of a model's answer. */
@@ -13,12 +15,12 @@ const agentDelta = z.object({
 });
 export type AgentDelta = z.infer<typeof agentDelta>;
 
-/** NOTIFY refuses payloads of 8,000 bytes and more. */
+/** NOTIFY rejects payloads of 8,000 bytes and more. */
 const MAX_PAYLOAD_BYTES = 7_900;
 /** Characters of a piece. JSON may need six bytes for one. */
 const MAX_PIECE = 1_000;
 
-/** Long pieces as several, so that each fits into a payload with room for its keys. */
+/** Splits long pieces, so that each fits into a payload with its keys. */
 function splitDelta(delta: AgentDelta): AgentDelta[] {
   const characters = [...delta.text];
   const pieces: AgentDelta[] = [];
@@ -28,7 +30,7 @@ function splitDelta(delta: AgentDelta): AgentDelta[] {
   return pieces;
 }
 
-/** Payloads that hold all pieces, in order. */
+/** The payloads that contain all pieces, in order. */
 export function payloadsOf(deltas: readonly AgentDelta[]): string[] {
   const payloads: string[] = [];
   let open: string[] = [];
@@ -56,7 +58,7 @@ export async function notifyDeltas(db: Db, payloads: readonly string[]): Promise
   `);
 }
 
-/** The pieces of a payload; none when it is not ours. */
+/** The pieces in a payload; none when another program sent it. */
 export function readPayload(payload: string): AgentDelta[] {
   try {
     const { data } = z.array(agentDelta).safeParse(JSON.parse(payload));

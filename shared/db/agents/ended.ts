@@ -11,21 +11,21 @@ const endedAgent = z.object({
   finished_ms: z.number(),
   turns: z.number(),
   calls: z.number(),
-  /** Of the newest turn, such as `openai/gpt-5`. */
+  /** The model of the newest turn, such as `openai/gpt-5`. */
   model: z.string().nullable(),
   /** Null when no turn has any. */
   input_tokens: z.number().nullable(),
   output_tokens: z.number().nullable(),
   cost_micros: z.number(),
-  /** Whether a part of the cost is unknown. */
+  /** Whether part of the cost is unknown. */
   unpriced: z.boolean(),
 });
 
 export type EndedAgent = z.infer<typeof endedAgent>;
 
 /**
- * The agents with tools that have ended since the run's `resumes`-th resume. Turns, calls, tokens and cost are the sums
- * over the whole agent, as in the record of the run: also of what it did before a resume.
+ * The agents with tools that have ended since the run's `resumes`-th resume. Turns, calls, tokens and cost are totals
+ * for the agent, including work before a resume, as in the record of the run.
  */
 export async function readEndedAgents(
   db: Db,

@@ -31,8 +31,9 @@ const partRow = z.object({
 type PartRow = z.infer<typeof partRow>;
 
 /**
- * The messages of an agent's step, oldest first. Undefined when the workspace has no such run, or the step is no agent
- * with tools. A turn that is still being asked is missing, and so is the result of a call in progress.
+ * The messages of an agent's step, oldest first. Undefined when the workspace has no such run, or when the step is not
+ * an agent with tools. A turn that is still waiting for the model is missing, and so is the result of a call in
+ * progress.
  */
 export async function readMessages(
   db: Db,
@@ -40,7 +41,7 @@ export async function readMessages(
     workspaceId: string;
     runId: string;
     agentKey: string;
-    /** Whether the arguments of calls that need approval are left out. */
+    /** Whether to leave out the arguments of calls that need approval. */
     hides?: boolean;
   },
 ): Promise<Message[] | undefined> {

@@ -103,8 +103,8 @@ export async function listAudit(
     between.length > 0 && equal.length === 0
       ? [sql.fragment`seq, created_at`, sql.fragment`p.created_at DESC, p.seq DESC`]
       : [sql.fragment`seq`, sql.fragment`p.seq DESC`];
-  // The page is found by an index-only scan, so that skipped entries are not read. The planner does not know the page
-  // size, so the query forces the lookup entry by entry.
+  // An index-only scan finds the page, so that skipped entries are not read. The planner does not know the page size,
+  // so the query forces the lookup entry by entry.
   const logs = await db.any(sql.type(auditEntrySchema)`
     SELECT ${entryColumns}
     FROM (SELECT ${place} FROM audit_log p WHERE ${where} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}) p

@@ -29,7 +29,7 @@ const nothing = z.object({});
 const queuedRow = z.object({ seq: z.number(), id: z.string(), canonical: z.string() });
 const placeRow = z.object({ position: z.number(), hash: z.string() });
 
-/** The workspaces with unsealed entries. */
+/** The workspaces that have unsealed entries. */
 export async function listUnsealedWorkspaces(db: Db): Promise<readonly string[]> {
   // Skips from one workspace to the next in the index, regardless of the number of entries.
   return db.anyFirst(statement(z.object({ id: z.string() }))`
@@ -118,7 +118,7 @@ export async function sweepAudit(
   `);
 }
 
-/** The logs to verify: of every workspace, and of every chain whose workspace was deleted. */
+/** The logs to verify: one for every workspace, and one for every chain whose workspace was deleted. */
 export async function listAuditedWorkspaces(db: Db): Promise<readonly string[]> {
   return db.anyFirst(statement(z.object({ id: z.string() }))`
     SELECT id FROM workspaces UNION SELECT workspace_id FROM audit_chains ORDER BY id
@@ -137,8 +137,9 @@ const GENESIS: ChainPlace = { position: 0, hash: '00'.repeat(32) };
 
 /**
  * Verifies the whole chain of one workspace against its entries, and the decisions about tool calls against the calls
- * that were made, as of one moment, with a bounded number of rows at a time. The first problem is the one at the lowest position; entries without a position come last. `noted` is a head
- * that was recorded elsewhere earlier: a rewritten chain does not contain it.
+ * that were made, as of one moment, reading a bounded number of rows at a time. The first problem is the one at the
+ * lowest position; entries without a position come last. `noted` is a head that was recorded elsewhere in the past: a
+ * rewritten chain does not contain it.
  */
 export async function verifyAudit(
   db: Pool,

@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 
 const workspaceRow = z.object({ id: z.string(), plan: z.enum(planNames) });
 
-/** The next workspaces by id, with the plan that determines their windows. */
+/** The next workspaces by id, with the plan that determines their retention windows. */
 export async function workspacesAfter(
   db: Db,
   after: string,
@@ -43,15 +43,15 @@ export async function workspacesAfter(
 
 export interface Window {
   workspaceId: string;
-  /** Whole days since creation. */
+  /** Whole days since the creation. */
   days: number;
 }
 
-/** A row of `runs`, without an alias, of this workspace and past its window. */
+/** Condition for a row of `runs`, without an alias: it belongs to this workspace and is past its window. */
 const expired = (window: Window) => sql.fragment`
   runs.workspace_id = ${window.workspaceId} AND runs.created_at < now() - ${window.days}::int * interval '1 day'`;
 
-/** Ended, without running steps, and only alerts are pending in the outbox. Alerts do not need the run. */
+/** The run has ended, no step is running, and only alerts, which do not need the run, are pending in the outbox. */
 const atRest = sql.fragment`
   runs.status IN ('success', 'failed')
   AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = runs.id AND o.kind <> 'alert')
@@ -59,7 +59,7 @@ const atRest = sql.fragment`
 
 const idRow = z.object({ id: z.string() });
 
-/** Expired runs that ended recently: their executions may not have closed yet. */
+/** Expired runs that ended recently, so that their executions may not have closed yet. */
 export async function expiredAndEnding(
   db: Db,
   window: Window,
@@ -75,10 +75,10 @@ export async function expiredAndEnding(
   `);
 }
 
-/** Before every run. */
+/** A time before every run. */
 export const BEGINNING = '-infinity';
 
-/** What a batch deletes: only runs created at `from` (a timestamp of Postgres) or later. */
+/** A batch to delete: only runs created at or after `from`, a Postgres timestamp. */
 export interface RunBatch {
   /** Runs that ended recently and whose executions have closed. */
   closed: readonly string[];
@@ -95,10 +95,11 @@ const deletedRow = z.object({
  * Deletes and counts a batch of expired runs with everything that belongs to them, oldest first. Skips runs that are
  * being resumed or settled. Returns how many were deleted, and when the last of them was created: the next batch
  * continues there, since deleted rows stay in the index until a vacuum, and reading them again costs more with each
- * batch. The commit does not wait for the disk: after a crash of the database server the runs are there and uncounted.
+ * batch. The commit does not wait for the disk: after a crash of the database server, the runs still exist and are not
+ * counted.
  *
- * The tables with most rows are deleted from as sets, which takes less time than the cascade of each run. The cascades
- * remove the rest, and what was inserted after the statement began.
+ * Rows of the largest tables are deleted as sets, which is faster than the cascade of each run. The cascades remove the
+ * rest, and rows that were inserted after the statement began.
  */
 export async function deleteExpiredRuns(
   db: Pool,
@@ -133,8 +134,8 @@ export async function deleteExpiredRuns(
 }
 
 /**
- * Cancels a batch of expired active runs, as a member's cancel would, one transaction each. The caller dispatches the
- * returned rows. `failed` frames are written, so streams must be woken.
+ * Cancels a batch of expired active runs, one transaction each, as if a member had cancelled them. The caller
+ * dispatches the returned rows. This writes frames, so the caller must wake the streams.
  */
 export async function cancelExpiredRuns(
   db: Pool,
@@ -170,7 +171,7 @@ async function cancelExpired(
   });
 }
 
-/** The number of expired runs that are left, active or not yet deletable. At most `limit`. */
+/** The number of expired runs that remain, active or not yet deletable; at most `limit`. */
 export async function countExpired(db: Db, window: Window, limit: number): Promise<number> {
   return db.oneFirst(statement(z.object({ left: z.number() }))`
     SELECT count(*) AS left FROM (SELECT FROM runs WHERE ${expired(window)} LIMIT ${limit}) r
@@ -191,11 +192,11 @@ export async function deleteExpiredAudit(db: Pool, window: Window): Promise<numb
 }
 
 /**
- * Deletes a batch of governance events past the window of the audit log: refused triggers alone would fill the table.
+ * Deletes a batch of governance events past the window of the audit log: refused triggers alone could fill the table.
  * Returns how many.
  */
 export async function deleteExpiredGovernance(db: Db, window: Window): Promise<number> {
-  // Only the oldest are read: if none of them is past the window, no event is.
+  // Reads only the oldest: if none of them is past the window, no event is.
   const { rowCount } = await db.query(statement(z.object({}))`
     DELETE FROM governance_events WHERE id IN (
       SELECT o.id FROM (
@@ -253,10 +254,10 @@ export async function recordRemovals(db: Pool, workspaceId: string): Promise<voi
 }
 
 /**
- * Deletes a batch of stored payloads that no history can reference. The run that last stored a payload already existed
- * at that time. So an open run does not need payloads stored before all open runs were created, and the same applies to
- * runs that ended within Temporal's retention of histories (`historyDays`, rounded up). A run that lasted less than a
- * day is not affected after `historyDays` plus one day.
+ * Deletes a batch of stored payloads that no history can reference. Every run that references a payload already existed
+ * when the payload was last stored. So open runs do not need payloads that were stored before the oldest open run was
+ * created. The same applies to runs that ended within Temporal's retention of histories (`historyDays`, rounded up).
+ * Runs that lasted less than a day no longer matter after `historyDays` plus one day.
  *
  * Payloads belong to no workspace: their key is their content.
  */

@@ -11,17 +11,20 @@ import { storedJson } from '#shared/db/stored-json.ts';
 type ToolCalls = AuditVerification['tool_calls'];
 type Problem = ToolCalls['problems'][number];
 
-/** Problems that one check reports. Each page is read to its end, so a few more can be found and left out. */
+/**
+ * The maximum number of problems that one check reports. It reads each page to its end, so it may find a few more,
+ * which are left out.
+ */
 const MAX_PROBLEMS = 100;
 const ENTRY_PAGE = 1_000;
 const RUN_PAGE = 500;
 const STEP_PAGE = 100;
 
 /**
- * Compares the decisions about tool calls with the calls that were made, in both directions: each entry of the audit
- * log with its gate, and each call with its approval. A call that a fork reuses is compared where it was made. Runs that
- * retention has removed are not compared, nor approvals whose entry it has removed. The caller's transaction has one
- * snapshot; memory does not grow with the workspace.
+ * Compares the decisions about tool calls with the calls that were made, in both directions: each audit entry with its
+ * gate, and each call with its approval. A call that a fork reuses is compared in the run that made it. Runs and audit
+ * entries that retention has removed are not compared. The caller's transaction has one snapshot; memory does not grow
+ * with the workspace.
  */
 export async function verifyToolCalls(tx: Tx, workspaceId: string): Promise<ToolCalls> {
   const found: ToolCalls = { decisions: 0, made: 0, problems: [] };
@@ -35,7 +38,7 @@ export async function verifyToolCalls(tx: Tx, workspaceId: string): Promise<Tool
 const decisionRow = z.object({
   seq: z.number(),
   audit_id: z.string(),
-  /** Null for the decision about another gate. */
+  /** Null for decisions about other gates. */
   digest: z.string().nullable(),
   decided_digest: z.string().nullable(),
   run_id: z.string().nullable(),
@@ -119,7 +122,7 @@ function decisionProblem(
 const workflowRow = z.object({ id: z.string() });
 const runRow = z.object({ id: z.string(), created_at: z.string() });
 
-/** The calls of every run whose workflow has, or had, an agent with tools. */
+/** The calls of all runs whose workflow has, or had, an agent with tools. */
 async function walkCalls(tx: Tx, workspaceId: string, found: ToolCalls): Promise<void> {
   const workflows = await tx.any(statement(workflowRow)`
     SELECT w.id FROM workflows w WHERE w.workspace_id = ${workspaceId} AND (EXISTS (
@@ -154,14 +157,14 @@ async function walkRuns(
 const callRow = z.object({
   run_id: z.string(),
   step_key: z.string(),
-  /** Whether the call had to be approved, or was. */
+  /** Whether the call required approval or was approved. */
   decided: z.boolean(),
   /** Null when the turn has no such call. */
   tool: z.string().nullable(),
   schema_digest: z.string().nullable(),
   tool_digest: z.string().nullable(),
   requested: jsonObject.nullable(),
-  /** What was sent, redacted. */
+  /** The redacted arguments that were sent. */
   input: storedJson(),
   refused: z.boolean(),
   /** Null without an approval. */
@@ -169,11 +172,11 @@ const callRow = z.object({
   decided_arguments: jsonObject.nullable(),
   /** Who made the decision. */
   by_kind: z.string().nullable(),
-  /** Whether the log has the approval, or has lost it to retention. */
+  /** Whether the approval is in the log, or was removed from it by retention. */
   audited: z.boolean(),
 });
 
-/** The calls that were made. A page has all of them, so that it ends where the next one begins. */
+/** The calls that were made. They all fit into a page, so that it ends where the next one begins. */
 async function walkSteps(
   tx: Tx,
   { workspaceId, runIds }: { workspaceId: string; runIds: readonly string[] },
@@ -252,7 +255,7 @@ function callProblem(row: z.infer<typeof callRow>): string | undefined {
 
 const REDACTED = '[REDACTED:';
 
-/** Whether a value was recorded for this one: the same, except for what the policies redacted. */
+/** Whether a recorded value is the record of the value that was sent: equal, except for what the policies redacted. */
 function isRecordOf(recorded: Json, sent: Json): boolean {
   if (typeof recorded === 'string' && recorded.includes(REDACTED)) return true;
   if (Array.isArray(recorded)) {

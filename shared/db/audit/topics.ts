@@ -9,12 +9,13 @@ const topicRow = z.object({
   marker: z.string().nullable(),
 });
 
-/** `marker` differs from that of an earlier read when something of this kind has changed in between. */
+/** If `marker` differs from that of an earlier read, something of this kind has changed in between. */
 export type TopicMarker = z.infer<typeof topicRow>;
 
 /**
- * The markers of these workspaces: of each kind of target the newest audit entry, and the newest change of jobs and data
- * records. A row for runs only if one of `runIds` belongs to the workspace. Each marker is one look into an index.
+ * The markers of these workspaces: the newest audit entry for each kind of target, and the newest change of jobs and
+ * data records. There is a row for runs only if one of `runIds` belongs to the workspace. Each marker is one index
+ * lookup.
  */
 export async function readTopicMarkers(
   db: Db,

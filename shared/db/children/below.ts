@@ -4,9 +4,9 @@ import { sql, statement, type Tx } from '#shared/db/pool.ts';
 const idRow = z.object({ id: z.string() });
 
 /**
- * Locks the open runs below these runs, whose rows the caller has locked, and then the budgets of all of them. From top
- * to bottom, as everything that locks several runs of a tree: a run that is about to start below is waited for, and
- * found. Returns their ids in that order.
+ * Locks the open runs below these runs, whose rows the caller has locked, and then the budgets of all of them. The
+ * order is from top to bottom, like everywhere that several runs of a tree are locked, so it waits for, and finds, a
+ * run that is about to start below. Returns the ids of the runs in that order.
  */
 export async function lockBelow(tx: Tx, runIds: readonly string[]): Promise<string[]> {
   const below: string[] = [];
@@ -22,7 +22,7 @@ export async function lockBelow(tx: Tx, runIds: readonly string[]): Promise<stri
   return below;
 }
 
-/** Each end of a run locks the budgets of that run; together they must follow the order of the ids, too. */
+/** Each run that ends locks its budgets. Together, they must also follow the order of the ids. */
 async function lockBudgetsOf(tx: Tx, runIds: readonly string[]): Promise<void> {
   await tx.query(statement(z.object({}))`
     SELECT FROM budgets

@@ -26,8 +26,8 @@ const foundRow = z.object({
 });
 
 /**
- * The workflow that a node names, now, and its version. Throws AppError `not_found` for one that the workspace does not have, or not in
- * this version, and `conflict` when several have the name.
+ * The workflow that a node refers to at present, and its version. Throws AppError `not_found` if the workspace does not
+ * have it, or not in this version, and `conflict` if several workflows have the name.
  */
 export async function findCalled(
   db: Db,
@@ -48,7 +48,7 @@ export async function findCalled(
   return { id: first.id, name: first.name, version: version ?? first.current };
 }
 
-/** What a call of a workflow as a tool reaches: the version that it runs. */
+/** What a call of a workflow as a tool reaches: the version that will run. */
 export const targetOfWorkflow = (called: { id: string; version: number }): CallTarget => ({
   workflow_id: called.id,
   version: called.version,
@@ -64,7 +64,7 @@ const definitionRow = z.object({
   input_schema: storedJson<JsonObject | null>(),
 });
 
-/** What agents offer of these workflows, by id or name as given: their current versions. */
+/** The tools that agents offer for these workflows' current versions, by the given id or name. */
 export async function readWorkflowDefinitions(
   db: Db,
   { workspaceId, workflows }: { workspaceId: string; workflows: readonly string[] },
@@ -113,8 +113,8 @@ const calledRow = z.object({
 });
 
 /**
- * The calls in the graph of a version `v`, which may be a draft with anything in place of a node: `calledIn` in SQL, so
- * that a search does not read the graphs.
+ * The calls in the graph of a version `v`. The graph may be a draft with any JSON in place of a node. It is `calledIn`
+ * in SQL, so that a search does not need to read the graphs.
  */
 const callsOf = sql.fragment`
   SELECT coalesce(json_agg(json_build_object('workflow', c.workflow, 'version', c.version)), '[]')
@@ -127,23 +127,24 @@ const callsOf = sql.fragment`
     ) AS t WHERE n ->> 'kind' = 'agent' AND starts_with(t.name, ${asTool('')}::text)
   ) AS c WHERE c.workflow IS NOT NULL`;
 
-/** A version of a workflow that the search has found. */
+/** A version of a workflow that the search found. */
 interface Found {
   id: string;
   name: string;
   version: number;
-  /** What a run of the workflow may cost, in micro-dollars. */
+  /** The cap on a run of the workflow, in micro-dollars. */
   run_cap_micros: number | null;
   overrun: (typeof overrunModes)[number];
   calls: CalledWorkflow[];
 }
 
-/** How many versions the search for cycles reads. A run beyond them is stopped by its depth. */
+/** How many versions the search for cycles reads. A cycle beyond them is stopped by the limit on depth. */
 const MAX_SEARCHED = 500;
 
 /**
- * What is wrong with the calls of a version, by `callKey`: a workflow that the workspace does not have, or a way back to
- * this version through the workflows that it calls, as they are now. `calls` are those of its graph, or of a draft.
+ * The problems of a version's calls, by `callKey`: a workflow that does not exist in the workspace, or a path back to
+ * this version through the current versions of the workflows it calls. `calls` are the calls of its graph or of a
+ * draft.
  */
 export async function readCallProblems(
   db: Db,
@@ -175,7 +176,7 @@ export async function readCallProblems(
   return problems;
 }
 
-/** Finds the versions that these calls lead to, at any distance, and adds them. */
+/** Finds the versions that these calls reach, directly or indirectly, and adds them. */
 async function search(
   db: Db,
   workspaceId: string,
@@ -194,8 +195,9 @@ async function search(
 }
 
 /**
- * The workflow, and what the calls of a graph of it lead to at any distance, by `callKey`: the version that each names
- * now, or why there is none. Of very many, some are missing. Throws AppError `not_found`.
+ * The workflow, and the versions that the calls of its graph reach, directly or indirectly, by `callKey`: the version
+ * that each call refers to at present, or why there is none. If there are very many, some are missing. Throws AppError
+ * `not_found`.
  */
 export async function readCalledVersions(
   db: Db,
@@ -214,7 +216,7 @@ export async function readCalledVersions(
   return { self, called };
 }
 
-/** How many graphs of called workflows are read, and characters of them together. */
+/** How many graphs of called workflows are read, and their maximum total length in characters. */
 const MAX_GRAPHS = 200;
 const MAX_GRAPH_LENGTH = 4_000_000;
 
@@ -225,8 +227,8 @@ const graphRow = z.object({
 });
 
 /**
- * The graphs of the workflows that these calls lead to, at any distance, by `callKey`, as drawn. Of very many or very
- * large ones, some are missing.
+ * The saved graphs of the workflows that these calls reach, directly or indirectly, by `callKey`. If there are very
+ * many, or very large ones, some are missing.
  */
 export async function readCalledGraphs(
   db: Db,
@@ -259,7 +261,7 @@ export async function readCalledGraphs(
   );
 }
 
-/** The shortest way from a call to a version, ending with it; undefined when there is none. */
+/** The shortest path from a call to a version, ending with that version; undefined when there is none. */
 function wayBack(
   found: ReadonlyMap<string, Found | string>,
   call: CalledWorkflow,
@@ -283,7 +285,7 @@ function wayBack(
   return undefined;
 }
 
-/** Per call the version that it names now, or why there is none. */
+/** For each call, the version that it refers to at present, or why there is none. */
 async function resolve(
   db: Db,
   workspaceId: string,

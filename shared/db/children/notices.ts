@@ -4,8 +4,9 @@ import { LEASE_MS, type OutboxRow, outboxRow } from '#shared/db/runs/outbox.ts';
 import { noStart } from './starts.ts';
 
 /**
- * A CTE that queues a notice for the run that started `run`, if a run did: its step looks at the child again. Expects a
- * CTE `run` with the columns of an event, and `when`: whether the change concerns the parent.
+ * A CTE that queues a notice for the parent of `run`, if there is one, so that the parent's step reads the child again.
+ * Requires a CTE `run` with the columns of an event. `when` is the condition under which the change concerns the
+ * parent.
  */
 export const parentNotice = (when: FragmentSqlToken = sql.fragment`true`) => sql.fragment`
   notice AS (
@@ -14,7 +15,7 @@ export const parentNotice = (when: FragmentSqlToken = sql.fragment`true`) => sql
     FROM run WHERE parent_run_id IS NOT NULL AND ${when}
   )`;
 
-/** Leases the notices that wait for the run that started this one, to send them at once. */
+/** Leases the notices that are waiting for this run's parent, to send them immediately. */
 export async function takeNotices(db: Db, childId: string): Promise<readonly OutboxRow[]> {
   return db.any(statement(outboxRow)`
     UPDATE outbox SET leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
@@ -27,7 +28,10 @@ export async function takeNotices(db: Db, childId: string): Promise<readonly Out
   `);
 }
 
-/** Notifies the runs that started these runs, which are about to be deleted, and starts none of them. */
+/**
+ * Notifies the parents of these runs, which are about to be deleted, and cancels the starts of those that have not
+ * begun.
+ */
 export async function noticeDeletion(db: Db, runIds: readonly string[]): Promise<void> {
   await db.query(statement(z.object({}))`
     WITH run AS (

@@ -15,8 +15,8 @@ const parentRow = z.object({
 const failedRow = z.object({ kind: z.string().nullable() });
 
 /**
- * Resumes the failed child of a step, once per attempt, or whenever it was cancelled with this run. An override of the
- * budgets of this run holds for the child, too: the cap of this run still counts it. Undefined when there is nothing to
+ * Resumes the failed child of a step, once per attempt, or after it was cancelled with this run. An override of this
+ * run's budgets also applies to the child, but this run's cap still counts its cost. Undefined when there is nothing to
  * resume, or this run does not accept the work. Throws AppError `budget_exceeded`.
  */
 export async function resumeChild(

@@ -2,11 +2,12 @@ import { type Db, type FragmentSqlToken, sql, statement } from '#shared/db/pool.
 import { LEASE_MS, type OutboxRow, outboxRow } from '#shared/db/runs/outbox.ts';
 
 /**
- * Runs that start runs multiply, and servers and workers would do their bookkeeping before that of other workspaces. So a
- * child is sent to Temporal while fewer than so many before it in its workspace have not begun; the deepest come first, so
- * that few runs are open at the same time. The other starts wait in the outbox, and are never due by themselves.
+ * Limits how many children of a workspace start at the same time. Runs that start runs multiply, and servers and
+ * workers would spend their time on this workspace's bookkeeping before that of others. So a child is sent to Temporal
+ * only while fewer than this many earlier ones have not begun. The deepest come first, so that few runs are open at a
+ * time. Other starts wait in the outbox and never become due on their own.
  *
- * What was sent never waits for what was not: a child has no children before it begins, and does not count afterwards.
+ * There is no deadlock: a child has no children before it begins, and does not count once it has begun.
  */
 export const MOST_PENDING = 4;
 
@@ -15,11 +16,11 @@ const pendingIn = (workspaceId: FragmentSqlToken) => sql.fragment`
 
 const waiting = sql.fragment`o.kind = 'start' AND o.due_at = 'infinity'`;
 
-/** A CTE that removes the waiting start of `run`, which ends or is deleted: what a resume queues comes after it. */
+/** A CTE that removes the waiting start of `run`, which ends or is deleted, before a resume queues a new one. */
 export const noStart = sql.fragment`
   no_start AS (DELETE FROM outbox o USING run WHERE o.run_id = run.id AND ${waiting})`;
 
-/** Leases the waiting starts that can be sent now, and at least the `least` oldest of each workspace. */
+/** Leases the waiting starts that can be sent now, including at least the `least` oldest of each workspace. */
 export const takeStarts = (db: Db, least: number): Promise<readonly OutboxRow[]> =>
   db.any(statement(outboxRow)`
     UPDATE outbox SET due_at = now(), leased_until = now() + ${LEASE_MS}::int * interval '1 ms'

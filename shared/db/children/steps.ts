@@ -16,12 +16,12 @@ import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
- * The steps that wait for a run of their own, their child. Each change locks the run of the step first, and checks that
- * it still accepts the work of this execution. Nothing counts twice: an attempt has a number, which the step keeps when
- * it begins and when it fails.
+ * Steps that wait for a child: a run of their own. Each change first locks the run of the step, and checks that it
+ * still accepts the work of this execution. Every attempt has a number, which the step stores when the attempt begins
+ * and when it fails, so nothing is counted twice.
  */
 
-/** A step as the execution of its run knows it. */
+/** A step as its run's execution knows it. */
 export interface ChildStep extends ChildPlace {
   /** The Temporal run id of the execution. */
   execution: string;
@@ -37,7 +37,7 @@ const lockedRun = z.object({
 });
 type LockedRun = z.infer<typeof lockedRun>;
 
-/** Locks the run for a step that continues it, also from a pause. Null when it does not accept the work. */
+/** Locks the run for a step that continues it, even from a pause. Null when it does not accept the work. */
 const lockRun = (tx: Tx, { run_id, execution }: ChildStep): Promise<LockedRun | null> =>
   tx.maybeOne(statement(lockedRun)`
     UPDATE runs SET
@@ -53,21 +53,21 @@ const lockRun = (tx: Tx, { run_id, execution }: ChildStep): Promise<LockedRun | 
 
 const opened = z.object({ opened: z.boolean() });
 
-/** An attempt at the step, as the policies of this revision judge it. */
+/** An attempt at the step, judged by this revision of the policies. */
 export interface ChildBeginning extends ChildStep, PendingWrites {
-  /** As it is stored. */
+  /** The input as it is stored. */
   input: JsonObject;
   judged: { revision: number; verdicts: readonly PolicyVerdict[] };
 }
 
 export type ChildBegun =
-  /** `again`: this attempt had begun before. The actor is who started the run. */
+  /** `again`: this attempt had already begun. The actor is the one who started the run. */
   | { outcome: 'begun'; again: boolean; actor: StartedBy }
-  /** The step has finished, with this output. */
+  /** The step has already finished, with this output. */
   | { outcome: 'finished'; output: Json }
-  /** This attempt has failed permanently: an execution that was reset may repeat it. */
+  /** This attempt has already failed permanently: an execution that was reset may repeat it. */
   | ({ outcome: 'failed'; error: string } & FailureDetails)
-  /** The policies have changed since it was judged. Nothing was written. */
+  /** The policies have changed since the attempt was judged. Nothing was written. */
   | { outcome: 'stale' }
   /** The run does not accept the work. */
   | { outcome: 'gone' };
@@ -78,7 +78,7 @@ interface StartedBy {
   name: string | null;
 }
 
-/** Begins an attempt at the step: the step is `running`. Repeating it changes nothing. */
+/** Begins an attempt and sets the step to `running`. Repeating the call changes nothing. */
 export async function beginChildStep(db: Pool, step: ChildBeginning): Promise<ChildBegun> {
   return db.transaction(async (tx) => {
     const run = await lockRun(tx, step);
@@ -105,7 +105,7 @@ const verdictsKept = sql.fragment`
          SELECT coalesce(jsonb_agg(v), '[]') FROM jsonb_array_elements(excluded.policy::jsonb) AS v
          WHERE NOT s.policy::jsonb @> jsonb_build_array(v)))::json END`;
 
-/** Null when this attempt has begun before. A call that waited for approval has no attempt yet. */
+/** Null when this attempt has already begun. A call that was waiting for approval has no attempt yet. */
 const insertStep = (tx: Tx, step: ChildBeginning, run: LockedRun) =>
   tx.maybeOne(statement(opened)`
     WITH claimed AS (
@@ -147,18 +147,18 @@ const keyInFrames = ({ agent, step_key: stepKey }: ChildPlace) => framedKey({ ag
 const childRow = z.object({
   id: z.string(),
   status: z.string(),
-  /** The attempt that started it, or resumed it last. */
+  /** The attempt that started it or last resumed it. */
   attempt: z.number(),
   workflow_name: z.string(),
   output: storedJson<JsonObject | null>(),
   error: z.string().nullable(),
   failure: z.object({ kind: z.string(), with_parent: z.boolean().optional() }).nullable(),
-  /** It is a rehearsal. */
+  /** Whether it is a rehearsal. */
   rehearses: z.boolean(),
 });
 export type Child = z.infer<typeof childRow>;
 
-/** The run that a step started; null when there is none, or it was deleted. */
+/** The run that a step started; null if there is none, or it was deleted. */
 export const readChild = (
   db: Pick<Tx, 'maybeOne'>,
   { run_id, step_key }: Pick<ChildPlace, 'run_id' | 'step_key'>,
@@ -170,11 +170,11 @@ export const readChild = (
     WHERE c.parent_run_id = ${run_id} AND c.parent_step_key = ${step_key}
   `);
 
-/** Why an attempt at the step has failed. */
+/** Why an attempt at the step failed. */
 export interface ChildError {
   message: string;
   kind: ErrorKind;
-  /** Another attempt may succeed. */
+  /** Whether another attempt may succeed. */
   retryable: boolean;
   maxAttempts: number;
 }
@@ -182,7 +182,7 @@ export interface ChildError {
 const errorRow = z.object({ status: z.string(), error: z.string(), tries: z.number() });
 
 /**
- * Counts the error of an attempt; the step fails when no attempts are left. Repeating it changes nothing. Returns
+ * Counts the error of an attempt; the step fails when no attempts are left. Repeating the call changes nothing. Returns
  * whether the step has failed, and how many attempts have failed since the last resume; undefined when the run does not
  * accept the work.
  */
@@ -260,8 +260,8 @@ function frameOf(step: ChildPlace, rest: StepEnd | ChildMove): StreamFrame {
 const keptRow = z.object({ reopened: z.boolean(), moved: z.boolean() });
 
 /**
- * Opens the step again whose run was cancelled and resumed while its child is open, and emits a frame when the child has
- * paused or continued since the last one. Returns false when the run does not accept the work.
+ * Reopens the step when its run was cancelled and resumed while the child is open, and emits a frame when the child has
+ * paused or continued since the last frame. Returns false when the run does not accept the work.
  */
 export async function keepChildStep(
   db: Pool,

@@ -32,7 +32,7 @@ const changeColumns = sql.fragment`
 
 /**
  * Changes of records, attribute by attribute, newest first. Every filter, and feed with type, has an index in that
- * order; other filters on one record are applied change by change.
+ * order; other filters for one record are applied to each change.
  */
 export async function listChanges(
   db: Db,

@@ -36,12 +36,12 @@ export interface EntityFilter {
   created_since?: string | undefined;
 }
 
-/** A filter of workflows, which know records by the keys they write them with. */
+/** A filter for workflows, which identify records by the keys they write them with. */
 export interface EntitySearch extends EntityFilter {
   external_key?: string | undefined;
 }
 
-/** A record with the key that writes it. */
+/** A record with the key under which it was written. */
 const foundEntity = entitySchema.extend({ external_key: z.string() });
 export type FoundEntity = z.infer<typeof foundEntity>;
 
@@ -77,7 +77,7 @@ export async function listEntities(
   return pageOf(rows, page);
 }
 
-/** The list of `listEntities` for tools: with the key of each record, and by that key within all feeds or one. */
+/** Like `listEntities`, for tools: includes the key of each record, and can filter by that key, in all feeds or one. */
 export async function searchEntities(
   db: Db,
   scope: ReaderScope,
@@ -119,7 +119,7 @@ function walkOf(scope: ReaderScope, filter: EntitySearch): Walk {
     where,
     ...(filter.geography === undefined ? {} : { anyOf: placesOf(filter.geography) }),
   };
-  // One record per feed has the key, so it needs no ranges.
+  // At most one record per feed has the key, so ranges are not needed.
   return external_key === undefined ? inClasses(walk, filter) : walk;
 }
 
@@ -157,8 +157,8 @@ function inClasses(walk: Walk, filter: EntityFilter): Walk {
 const OLDEST_CLASS = 156;
 
 /**
- * A record first observed after a time, with a given age, was updated that age after it: in all classes but at most
- * one, either all rows match or none does. The small margin compensates for the rounding of logarithms.
+ * A record first observed after a time, with a given age, was updated that age after it: so in every class except at
+ * most one, either all rows match or none. The small margin compensates for the rounding of logarithms.
  */
 const olderThanAge = (createdSince: string): FragmentSqlToken => sql.fragment`
   e.updated_at >= ${createdSince}::timestamptz + CASE
@@ -202,7 +202,7 @@ export async function listVersions(
 }
 
 /**
- * A page of a record's versions, newest first, and their changes, attribute by attribute. Throws AppError `not_found`.
+ * A page of a record's versions, newest first, with their changes, attribute by attribute. Throws AppError `not_found`.
  */
 export async function readHistory(
   db: Db,

@@ -38,8 +38,8 @@ const eventColumns = sql.fragment`
   e.is_demo`;
 
 /**
- * Newest first, by detection. Every filter and every pair of filters has an index in that order; other filters on the
- * events of one record are applied event by event.
+ * Newest first, by detection. Every filter and every pair of filters has an index in that order; other filters for one
+ * record are applied to each event.
  */
 export async function listEvents(
   db: Db,
@@ -68,7 +68,7 @@ function walkOf(scope: ReaderScope, filter: EventFilter): Walk {
   const walk: Walk = { table: sql.fragment`data_events`, clock: detected, scopes, where };
   if (confidence_min === undefined) return walk;
   where.push(sql.fragment`e.confidence >= ${confidence_min}::float8`);
-  // With feed and type, or for one record, their index is read and the confidence is checked row by row.
+  // With feed and type, or for one record, that index is used and the confidence is checked for each row.
   if (entity_id === undefined && (feed_id === undefined || event_type === undefined)) {
     walk.classes = {
       column: sql.fragment`confidence_class`,

@@ -26,13 +26,13 @@ export const exportColumns = {
 } satisfies Record<ExportKind, string[]>;
 
 export interface ExportSet {
-  /** How many rows will be sent. */
+  /** The number of rows that will be sent. */
   rows: number;
   /** Whether there are more rows than an export can hold. */
   truncated: boolean;
   /**
    * The rows, newest first, in batches. JSON columns are values, or database texts for callers that only write them
-   * out. Valid until the callback ends.
+   * out. They can be read until the callback ends.
    */
   batches: (json: 'values' | 'texts') => AsyncGenerator<readonly ExportRow[]>;
 }

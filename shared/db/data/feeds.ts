@@ -37,7 +37,7 @@ const feedRow = z
     is_demo: z.boolean(),
     created_at: z.string(),
     updated_at: z.string(),
-    /** Stands for the specification in the tag, as lists do not read it. */
+    /** Represents the specification in the tag, because lists do not read it. */
     specification_digest: z.string(),
   })
   .transform(({ last_event_at, last_checked_at, lag_seconds, ...edited }): Feed => {
@@ -60,8 +60,8 @@ const feedColumns = sql.fragment`
   entity_types, schema, geography, is_demo, created_at, updated_at, md5(specification::text) AS specification_digest`;
 
 /**
- * Newest first, with or without archived feeds. `isDemo` selects demo or live feeds, `name` those with exactly that
- * name; without them all are listed.
+ * Newest first, with or without archived feeds. `isDemo` selects demo or live feeds, `name` those with exactly this
+ * name; by default, all are listed.
  */
 export async function listFeeds(
   db: Db,
@@ -164,8 +164,8 @@ const WRITABLE = [
 ] as const;
 
 /**
- * Deletes a feed and all its records in batches, since there may be millions. After an interruption some are deleted,
- * and deleting the feed again continues. Throws AppError `not_found`.
+ * Deletes a feed and all its records in batches, since there may be millions. After an interruption, some are deleted;
+ * deleting the feed again continues from there. Throws AppError `not_found`.
  */
 export async function deleteFeed(db: Pool, actor: Actor, feedId: string): Promise<void> {
   const { workspaceId } = actor;

@@ -13,7 +13,7 @@ import {
   eventContent,
 } from './record-content.ts';
 
-/** A record and its position in the request, from 1. */
+/** A record and its position in the request, counted from 1. */
 export interface NumberedRecord {
   line: number;
   record: IngestRecord;
@@ -26,7 +26,7 @@ export interface KnownEntity {
   entity_type: string;
   version: number;
   hash: string;
-  /** Null where the hash shows that the batch's first record for it changes nothing. */
+  /** Null where the hash shows that the batch's first record for this entity changes nothing. */
   content: EntityContent | null;
 }
 
@@ -79,7 +79,7 @@ type EntityRow = EntityContent & {
   hash: string;
   first_observed_at: string;
   last_observed_at: string;
-  /** It became verified in this batch. */
+  /** Whether it became verified in this batch. */
   verified: boolean;
   changed: string[];
 };
@@ -180,7 +180,7 @@ interface Batch {
   plan: BatchPlan;
 }
 
-/** Returns the reason when the record is refused. */
+/** Returns the reason if the record is refused. */
 function applyEntity(batch: Batch, record: EntityRecord): string | undefined {
   const { feed, stamp, entities, plan } = batch;
   const { external_key, entity_type } = record;
@@ -211,7 +211,7 @@ function applyEntity(batch: Batch, record: EntityRecord): string | undefined {
     return undefined;
   }
   state.lastObservedAt = later(state.lastObservedAt, observedAt);
-  // Rows from before times were normalized have the hash of the text as it was sent.
+  // Rows from before times were normalized have the hash of the text as sent.
   const found = state.hash === hash ? [] : differencesOf(state, content);
   if (found.length === 0) {
     Object.assign(state, { content, hash });
@@ -288,7 +288,7 @@ function writeVersion(
     verified: verified || row?.verified === true,
     changed,
   };
-  // In place, so that rows keep the order of their entities.
+  // Sorts in place, so that rows keep the order of their entities.
   if (row === undefined) plan.entities.push((state.row = next));
   else Object.assign(row, next);
   Object.assign(state, { content, hash });
@@ -306,7 +306,7 @@ function writeVersion(
   });
 }
 
-/** Returns the reason when the event is refused. */
+/** Returns the reason if the event is refused. */
 function applyEvent(batch: Batch, record: EventRecord): string | undefined {
   const { entities, events, plan } = batch;
   const { external_key } = record;

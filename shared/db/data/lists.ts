@@ -1,13 +1,13 @@
 import type { ListPosition } from '#shared/crypto/data-cursors.ts';
 import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
-/** The rows visible to a statement: keys of the data API see rows of their mode. */
+/** The rows that a statement can see: keys of the data API see rows of their mode. */
 export interface RecordScope {
   workspaceId: string;
   isDemo: boolean;
 }
 
-/** The rows visible to a member, who sees live and demo rows when no mode is set. */
+/** The rows that a member can see: live and demo rows, unless a mode is set. */
 export interface ReaderScope {
   workspaceId: string;
   isDemo?: boolean;
@@ -34,9 +34,9 @@ export interface Walk {
   scopes: readonly FragmentSqlToken[];
   /** Further conditions on all rows. */
   where: readonly FragmentSqlToken[];
-  /** Only rows that match any of these, each scanned separately with an index. */
+  /** Only rows that match at least one of these, each scanned separately with an index. */
   anyOf?: readonly FragmentSqlToken[];
-  /** Only rows of a range of classes, each scanned separately with an index. `where` can refer to `c.class`. */
+  /** Only rows in a range of classes, each scanned separately with an index. `where` can refer to `c.class`. */
   classes?: { column: FragmentSqlToken; from: number; to: number };
 }
 
@@ -73,7 +73,7 @@ function walkedTo(
     .map((asked) => part(depth, { ...walk, where: [...asked, ...walk.where] }, after));
   const [only, ...others] = parts;
   if (only !== undefined && others.length === 0) return only;
-  // Removes duplicates: a city can have the name of its region.
+  // Removes duplicates: a city and its region can have the same name.
   return sql.fragment`(
     SELECT DISTINCT ON (e.${clock}, e.seq) e.*
     FROM (${sql.join(
@@ -122,15 +122,15 @@ export function pageOf<Row extends { at: number; tie: number | string }>(
 }
 
 /**
- * Rows of a feed, if it is in the scope. A feed determines its workspace and mode, so its indexes need not start with
- * them; the scope is checked once, not for each row.
+ * Rows of a feed, if the feed is in the scope. A feed determines its workspace and mode, so its indexes need not start
+ * with them, and the scope is checked once instead of for each row.
  */
 export const ofFeed = ({ workspaceId, isDemo }: ReaderScope, feedId: string): FragmentSqlToken =>
   sql.fragment`e.feed_id = (SELECT f.id FROM data_feeds f
     WHERE f.id = ${feedId} AND f.workspace_id = ${workspaceId}
       AND (${isDemo ?? null}::boolean IS NULL OR f.is_demo = ${isDemo ?? null}))`;
 
-/** Rows of any feed in the scope, for a condition that few rows of each feed fulfill; see `ofFeed`. */
+/** Rows of any feed in the scope, for a condition that few rows of each feed meet; see `ofFeed`. */
 export const ofFeeds = ({ workspaceId, isDemo }: ReaderScope): FragmentSqlToken =>
   sql.fragment`e.feed_id = ANY (ARRAY(SELECT f.id FROM data_feeds f
     WHERE f.workspace_id = ${workspaceId}

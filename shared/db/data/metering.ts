@@ -5,7 +5,7 @@ import { noteTransaction, transactionId } from '#shared/db/commit-outcome.ts';
 import { thisMonth } from '#shared/db/month.ts';
 import { type Db, type Pool, refusalOf, sql, statement, syncCommit } from '#shared/db/pool.ts';
 
-/** `limit` null: unlimited. Requests that were refused because of an exhausted allowance count as used. */
+/** `limit` null: unlimited. Requests that were refused because the allowance was exhausted also count as used. */
 export interface Allowance {
   used: number;
   limit: number | null;
@@ -15,7 +15,7 @@ export interface Allowance {
 export interface DataAccount {
   month: string;
   plan: PlanName;
-  /** Of the workspace by its plan, and of the key itself. */
+  /** By the plan of the workspace, and by the key itself. */
   requests: { plan: Allowance; key: Allowance };
   credits: { plan: Allowance; key: Allowance };
 }
@@ -52,11 +52,11 @@ const admittedRow = z.object({
 });
 
 /**
- * Counts `count` requests of the key with this SHA-256, and returns it once per request, in the order of counting.
- * Returns none and writes nothing for an unknown, revoked or expired key. The key, its allowances and the plan are read
- * while both accounts are locked, also after a wait. Rows are locked in one order, the workspace's first, here and
- * wherever credits are taken. The commit does not wait for the disk: a crash of the database server may lose the last
- * counts, but no charges.
+ * Counts `count` requests of the key with this SHA-256, and returns the key once per request, in the order of counting.
+ * Returns nothing and writes nothing for an unknown, revoked or expired key. The key, its allowances and the plan are
+ * read while both accounts are locked, even after a wait. Rows are always locked in the same order, the workspace's
+ * first, here and wherever credits are taken. The commit does not wait for the disk: a crash of the database server may
+ * lose the last counts, but no charges.
  */
 export async function admitRequests(
   db: Pool,
@@ -95,7 +95,7 @@ export async function admitRequests(
   return Array.from({ length: count }, (_, index) => admittedKey(row, count - 1 - index));
 }
 
-/** The key as one request sees it; `after` requests were counted after it in the same statement. */
+/** The key as one request sees it. `after` is the number of requests counted after it in the same statement. */
 function admittedKey(row: z.infer<typeof admittedRow>, after: number): AdmittedKey {
   const { dataRequestsPerMonth, dataCreditsPerMonth } = plans[row.plan];
   const caller = {
@@ -177,11 +177,11 @@ export const chargeBatch = (charges: readonly Charge[]): ChargeBatch => ({
 });
 
 /**
- * Takes credits for a few responses in order. Each gets its full cost or nothing; a charge that does not fit leaves the
- * rest to later ones. One statement with both accounts locked, so that concurrent processes never exceed a limit. The
- * plan and the key's allowance are read under the lock; a key that was revoked after its request was admitted still
- * pays. Every charge taken has a row in the ledger. Returns one result per charge; none when the accounts do not exist,
- * which an admitted request has ensured.
+ * Takes credits for a few responses, in order. Each charge is taken in full or not at all; one that does not fit leaves
+ * the remaining credits to later ones. One statement with both accounts locked, so that concurrent processes never
+ * exceed a limit. The plan and the key's allowance are read under the lock; a key that was revoked after its request
+ * was admitted still pays. Every charge taken has a row in the ledger. Returns one result per charge, or none when the
+ * accounts do not exist; an admitted request guarantees that they do.
  */
 export async function takeCredits(
   db: Db,
@@ -262,8 +262,8 @@ const toAccounts = (row: z.infer<typeof accountsRow>): Omit<Charged, 'taken'> =>
 });
 
 /**
- * The result of a `takeCredits` whose response was lost, with the current accounts. Null when it has taken nothing.
- * Waits for the workspace's account first, so that the batch is no longer in progress.
+ * The result of a `takeCredits` whose response was lost, with the current accounts. Null when it took nothing. Waits
+ * for the workspace's account first, so that the batch is no longer in progress.
  */
 export async function findTaken(
   db: Pool,

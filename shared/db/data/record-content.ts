@@ -31,7 +31,7 @@ const changingFields = [
 const fieldNames: ReadonlySet<string> = new Set([...changingFields, 'entity_type']);
 const PREFIX = 'attributes.';
 
-/** The name of an attribute in a change, prefixed if it could be confused with a field of the record. */
+/** The name of an attribute in a change, with a prefix if it could be confused with a field of the record. */
 const changeName = (attribute: string): string =>
   fieldNames.has(attribute) || attribute.startsWith(PREFIX) ? PREFIX + attribute : attribute;
 
@@ -81,7 +81,7 @@ export type EventContent = ReturnType<typeof eventContent>;
 export const contentHash = (content: EntityContent | EventContent): string =>
   createHash('sha256').update(canonicalJson(content)).digest('hex');
 
-/** The differences, by attribute of the first level and by field; attributes first, by name. */
+/** The differences by first-level attribute and by field; attributes come first, sorted by name. */
 export function differences(before: EntityContent, after: EntityContent): Difference[] {
   const found: Difference[] = [];
   const names = new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)]);

@@ -65,7 +65,7 @@ const sourceColumns = sql.fragment`
   s.health, s.last_success_at, s.last_failure_at, s.last_error, s.consecutive_failures, s.is_demo, s.created_at,
   s.updated_at`;
 
-/** Newest first. `isDemo` selects demo or live sources; without it both are listed. */
+/** Newest first. `isDemo` selects demo or live sources; by default, both are listed. */
 export async function listSources(
   db: Db,
   of: { workspaceId: string; isDemo?: boolean },
@@ -92,7 +92,7 @@ export async function readSource(
   return source;
 }
 
-/** Throws AppError `conflict` when there are too many sources; a duplicate name violates a constraint. */
+/** Throws AppError `conflict` when there are too many sources. A duplicate name violates a constraint. */
 export async function createSource(
   db: Pool,
   actor: Actor,
@@ -169,9 +169,9 @@ export async function deleteSource(db: Pool, actor: Actor, sourceId: string): Pr
 
 export interface SourceCheck extends SourceReport {
   workspaceId: string;
-  /** Id or name. If a live and a demo source have the same name, it refers to the live one. */
+  /** Id or name. If a live and a demo source have the same name, it means the live one. */
   source: string;
-  /** Identifies repeated reports of a check, which share this key. */
+  /** Identifies repeated reports of one check: they have the same key. */
   reportKey?: string;
 }
 
@@ -181,8 +181,8 @@ const checkedRow = sourceFields
 
 /**
  * Records the result of a source check, and counts it for the month. The third failure in a row makes the source
- * `failed` and queues `source.failed`; the next success makes it `healthy` and queues `source.recovered`. Sending the
- * last report again changes nothing. Throws AppError `not_found`.
+ * `failed` and queues `source.failed`; the next success makes it `healthy` and queues `source.recovered`. Repeating the
+ * last report changes nothing. Throws AppError `not_found`.
  */
 export async function reportSource(tx: Tx, check: SourceCheck): Promise<SourceDetail> {
   const { workspaceId, ok } = check;

@@ -9,11 +9,11 @@ export interface ReachedThresholds {
   meter: 'requests' | 'credits';
   used: number;
   limit: number;
-  /** Shares of the limit that have been reached. */
+  /** The thresholds that were reached, as percentages of the limit. */
   percents: readonly number[];
 }
 
-/** Queues `usage.threshold_reached` for each share, once across all processes. */
+/** Queues `usage.threshold_reached` for each threshold, once across all processes. */
 export async function recordThresholds(db: Pool, reached: ReachedThresholds): Promise<void> {
   const { workspaceId, month, meter, used, limit, percents } = reached;
   await db.transaction(async (tx) => {

@@ -38,7 +38,7 @@ const monthOf = sql.fragment`
   workspaces w CROSS JOIN (SELECT ${thisMonth} AS first) p
   LEFT JOIN data_months m ON m.workspace_id = w.id AND m.month = p.first`;
 
-/** The usage of the workspace and one of its keys in this calendar month, UTC. */
+/** The usage of the workspace and one of its keys in the current calendar month, UTC. */
 export async function readDataUsage(
   db: Db,
   { workspaceId, keyId }: { workspaceId: string; keyId: string },
@@ -60,7 +60,7 @@ export async function readDataUsage(
 
 const keyRow = z.object({ ...usedByKey, mode: z.enum(dataKeyModes), records: z.number() });
 
-/** The usage of a workspace in this calendar month, UTC, in total and by key. */
+/** The usage of a workspace in the current calendar month, UTC, in total and by key. */
 export async function readWorkspaceDataUsage(
   db: Db,
   { workspaceId }: { workspaceId: string },

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { type Db, jsonOrNull, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
-/** An experiment is a job (`shared/db/jobs`) with the same id, a candidate, and the runs to rehearse. */
+/** An experiment is a job (`shared/db/jobs`) with the same id, plus a candidate and the runs to rehearse. */
 
 const json = storedJson();
 const candidateRow = z.object({
@@ -22,10 +22,10 @@ const candidateRow = z.object({
 });
 export type StoredExperiment = z.infer<typeof candidateRow>;
 
-/** What the rehearsals of experiment `e`, and the runs below them, have cost. */
+/** The cost so far of the rehearsals of experiment `e` and of the runs below them. */
 export const spentMicros = sql.fragment`(SELECT s.spent_micros FROM experiment_spending(e.id, '', '') AS s)`;
 
-/** A new experiment: what it tries, with what a draft contains, and the runs to rehearse, in their order. */
+/** A new experiment: the candidate, with the fields of a draft, and the runs to rehearse, in order. */
 export interface NewExperiment {
   id: string;
   workspaceId: string;
@@ -39,7 +39,7 @@ export interface NewExperiment {
   runIds: readonly string[];
 }
 
-/** The job must have been inserted. The checks are those that the workflow has now. */
+/** The job must already be inserted. The checks are the workflow's present ones. */
 export async function insertExperiment(tx: Tx, experiment: NewExperiment): Promise<void> {
   const { id, workflowId, content, rules } = experiment;
   await tx.query(statement(z.object({}))`
@@ -57,7 +57,7 @@ export async function insertExperiment(tx: Tx, experiment: NewExperiment): Promi
   `);
 }
 
-/** Null when it was deleted, as with its workflow. What it has spent is read only under a budget. */
+/** Null when it was deleted, for example with its workflow. Its spend is only read when it has a budget. */
 export const findExperiment = (db: Db, id: string): Promise<StoredExperiment | null> =>
   db.maybeOne(statement(candidateRow)`
     SELECT e.workflow_id, e.version, e.graph, e.input_schema, e.checks, e.rules, e.budget_micros,
@@ -85,7 +85,7 @@ const openRow = z.object({
 });
 export type OpenRun = z.infer<typeof openRow>;
 
-/** The first runs without an outcome, with their rehearsals as they are now. */
+/** The first runs without a result, with the present state of their rehearsals. */
 export const openRuns = (
   db: Db,
   { id, limit }: { id: string; limit: number },
@@ -108,7 +108,7 @@ export const openRehearsals = (
     WHERE experiment_id = ${id} AND workspace_id = ${workspaceId} AND status IN ('pending', 'running', 'paused')
   `);
 
-/** The rehearsals of an experiment that wait for a decision. */
+/** The rehearsals of an experiment that are waiting for a decision. */
 export const waitingRehearsals = (db: Db, id: string): Promise<readonly string[]> =>
   db.anyFirst(statement(z.object({ id: z.string() }))`
     SELECT id FROM runs WHERE experiment_id = ${id} AND status = 'paused'

@@ -4,7 +4,7 @@ import { type Db, sql, statement } from '#shared/db/pool.ts';
 import { startsRun } from '#shared/db/steps/step-records.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
-/** The cost of a run, and how long its steps took together. */
+/** The cost of a run, and the total duration of its steps. */
 export interface Figures {
   micros: number;
   ms: number;
@@ -29,8 +29,8 @@ const endedRow = z.object({
 export type FinishedRun = z.infer<typeof endedRow>;
 
 /**
- * Where the figures of step `s` are: a reused step has those of the step that was executed. A rehearsal of a fork reuses
- * copies, so they may be two runs away.
+ * Where the figures of step `s` are stored: a reused step has those of the step that was executed. A rehearsal of a
+ * fork reuses copies, so they can be two runs away.
  */
 const executed = sql.fragment`
   SELECT s.* FROM steps s WHERE s.run_id = r.id AND s.reused_from IS NULL
@@ -42,13 +42,13 @@ const executed = sql.fragment`
   JOIN steps o ON o.run_id = c.reused_from AND o.step_key = s.step_key
   WHERE s.run_id = r.id`;
 
-/** What the run that step `s` has started, and those below it, have cost. */
+/** The cost of the run that step `s` started, and of the runs below it. */
 const childMicros = sql.fragment`
   SELECT coalesce(sum(b.cost_micros), 0)
   FROM runs c JOIN runs b ON b.id = c.id OR b.id IN (SELECT x.id FROM runs_below(c.id) AS x)
   WHERE c.parent_run_id = s.run_id AND c.parent_step_key = s.step_key`;
 
-/** The runs among these that have ended, with recorded cost and duration for the steps that they reuse. */
+/** Those of these runs that have ended. Reused steps have the recorded cost and duration. */
 export const readFinishedRuns = (db: Db, ids: readonly string[]): Promise<readonly FinishedRun[]> =>
   db.any(statement(endedRow)`
     SELECT r.id, r.status, r.output, r.state, r.error, r.failure, r.active_ms,

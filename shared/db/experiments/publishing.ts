@@ -4,13 +4,13 @@ import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { statement, type Tx } from '#shared/db/pool.ts';
 
-/** What is tried and published: a graph, and the schema of its input. */
+/** What an experiment tries and a publication publishes: a graph and its input schema. */
 interface Content {
   graph: unknown;
   input_schema: JsonObject | null;
 }
 
-/** Equal for contents that differ in their formatting alone. */
+/** Equal for contents that differ only in formatting. */
 export const contentDigest = ({ graph, input_schema }: Content): string =>
   jsonDigest({ graph: graph as Json, input_schema });
 
@@ -23,8 +23,8 @@ const latestRow = z.object({
 });
 
 /**
- * Where the workflow asks for it, requires that the latest experiment of exactly this content is done, has compared
- * runs, and that no check was lost and no run failed. The caller must have locked the workflow. Throws AppError
+ * If the workflow requires an experiment: checks that the latest experiment with exactly this content is done, has
+ * compared runs, has lost no check and has no failed run. The caller must have locked the workflow. Throws AppError
  * `conflict`.
  */
 export async function requireTried(

@@ -12,7 +12,7 @@ import { type Db, sql, statement, type Tx } from '#shared/db/pool.ts';
 import type { Figures } from './figures.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
-/** What one rehearsal has shown. */
+/** The result of one rehearsal. */
 export interface RunResult {
   n: number;
   rehearsalRunId: string | null;
@@ -21,7 +21,7 @@ export interface RunResult {
   figures: { base: Figures; candidate: Figures } | null;
 }
 
-/** Writes what rehearsals have shown. A run keeps the first result. */
+/** Stores results of rehearsals. A run keeps its first result. */
 export async function insertResults(
   tx: Tx,
   experimentId: string,
@@ -89,8 +89,8 @@ function pairOf(base: number | null, candidate: number | null, unit: (amount: nu
 const cursors = cursorsOf(z.tuple([z.int(), z.int()]));
 
 /**
- * The runs of an experiment that are done, worst first; of equally bad ones, the newest first. Without a limit, all.
- * Throws AppError `invalid` for a cursor of another list.
+ * The runs of an experiment that are done, worst first; among equally bad ones, the newest first. Without a limit, all
+ * of them. Throws AppError `invalid` for a cursor of another list.
  */
 export async function listResults(
   db: Db,

@@ -6,7 +6,9 @@ import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 
 const idRow = z.object({ id: z.string() });
 
-/** The newest runs of a workflow that have ended, without rehearsals. Throws AppError `unprocessable` when there is none. */
+/**
+ * The newest runs of a workflow that have ended, without rehearsals. Throws AppError `unprocessable` if there are none.
+ */
 export async function newestRuns(
   db: Db,
   scope: WorkflowScope,
@@ -35,8 +37,8 @@ const namedRow = z.object({
 });
 
 /**
- * The runs with these ids, each once, in the order of the request. Throws AppError `not_found` for one that the workspace
- * does not have, and `unprocessable` for one that cannot be rehearsed here.
+ * The runs with these ids, each once, in the order of the request. Throws AppError `not_found` for a run that does not
+ * exist in the workspace, and `unprocessable` for one that cannot be rehearsed here.
  */
 export async function namedRuns(
   db: Db,

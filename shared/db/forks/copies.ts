@@ -1,11 +1,11 @@
-/** What a run takes over from the run that it starts from. */
+/** What a run takes over from the run it starts from. */
 export interface ForkCopies {
   sourceId: string;
   /** The keys of finished steps. */
   kept: readonly string[];
-  /** Agents with tools whose turns before `before` are taken over, with the calls of these turns. */
+  /** Agents with tools whose turns before `before` are taken over, with their calls. */
   turns: readonly { agent: string; before: number }[];
-  /** Agents that were not finished: their finished turns and calls are taken over. */
+  /** Agents that had not finished: their finished turns and calls are taken over. */
   begun: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
 import { type Db, statement } from '#shared/db/pool.ts';
 
-/** A node in a run, and perhaps which of its steps. */
+/** A node in a run, and optionally one of its steps. */
 export interface NodeInRun {
   runId: string;
   nodeId: string;
@@ -12,8 +12,8 @@ export interface NodeInRun {
 const keyRow = z.object({ step_key: z.string() });
 
 /**
- * The key of a step of a node in a run, by default of the last one. Undefined when the run has none. Throws AppError
- * `unprocessable` when the named step is not one of the node.
+ * The key of a step of a node in a run, by default the last one. Undefined when the run has none. Throws AppError
+ * `unprocessable` when the given step does not belong to the node.
  */
 export async function findNodeStep(
   db: Db,
@@ -29,7 +29,7 @@ export async function findNodeStep(
   return row?.step_key;
 }
 
-/** The refusal of a step that is not one of the node. */
+/** The error for a step that does not belong to the node. */
 export const noSuchStep = ({ runId, nodeId, stepKey = nodeId }: NodeInRun): AppError =>
   new AppError(
     'unprocessable',

@@ -7,7 +7,7 @@ import { type RecordedCall, turnKey } from '#shared/agents/turn-record.ts';
 import { type Db, type FragmentSqlToken, sql, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
-/** What the record of a run has for a step of its rehearsal or its fork. */
+/** The recorded result for a step of a rehearsal or fork. */
 export interface RecordedStep {
   stepKey: string;
   status: 'success' | 'failed';
@@ -15,7 +15,7 @@ export interface RecordedStep {
   output: Json;
   error: string | null;
   kind: ErrorKind | null;
-  /** How many attempts had failed. */
+  /** The number of attempts that failed. */
   errors: number;
   model: string | null;
   /** The run that executed it. */
@@ -40,17 +40,17 @@ const toStep = ({ step_key, reused_from, ...same }: z.infer<typeof recordedRow>)
   reusedFrom: reused_from,
 });
 
-/** Of the ended step `s` of the run from which `r` starts. */
+/** Columns of the ended step `s` of the run that `r` starts from. */
 const recordedColumns = sql.fragment`
   s.step_key, s.status, s.input, s.output, s.error, s.error_kind AS kind, greatest(0, s.errors - s.forgiven) AS errors,
   s.model, coalesce(s.reused_from, s.run_id) AS reused_from`;
 
 const hasEnded = sql.fragment`s.status IN ('success', 'failed')`;
 
-/** A fork takes only results with which its source continued: it executes a failed step again. */
+/** A fork only reuses results with which its source continued: it executes failed steps again. */
 const countsForFork = sql.fragment`(r.rehearsal IS NOT NULL OR s.status = 'success' OR s.caught)`;
 
-/** The same for a call `s` of an agent: one that failed counts if its model got the error. */
+/** Like `countsForFork`, for a call `s` of an agent: a failed call counts if the model got the error. */
 export const callCountsForFork = sql.fragment`(r.rehearsal IS NOT NULL OR s.status = 'success' OR EXISTS (
   SELECT FROM steps n WHERE n.run_id = s.run_id AND n.parent_step_key = s.parent_step_key AND n.turn > s.turn
     AND n.call_index IS NULL AND n.status = 'success'))`;
@@ -59,7 +59,7 @@ const ofSource = (runId: string, where: FragmentSqlToken) => sql.fragment`
   SELECT ${recordedColumns} FROM runs r JOIN steps s ON s.run_id = r.forked_from
   WHERE r.id = ${runId} AND ${hasEnded} AND ${where}`;
 
-/** The result of a step that was executed with the same: `digest` is that of its node and its rendered input. */
+/** The recorded result of a step with the same node and input: `digest` is that of its node and its rendered input. */
 export async function findRecorded(
   db: Db,
   { runId, stepKey, digest }: { runId: string; stepKey: string; digest: string },
@@ -75,8 +75,8 @@ export async function findRecorded(
 }
 
 /**
- * The result of a turn of an agent with tools. The first one must have been asked with the same; a later one is the same
- * if everything before it comes from the record. A fork from a turn executes that turn and those after it.
+ * The recorded result of a turn of an agent with tools. The first turn must have the same node and input; a later one
+ * is the same if everything before it comes from the record. A fork from a turn executes that turn and later ones.
  */
 export async function findRecordedTurn(
   db: Db,
@@ -109,8 +109,9 @@ const callRow = z.object({
 });
 
 /**
- * The result of a call of an agent: of the same tool with the same arguments, made by the same step of the other run. Of
- * several, the one with the same key. A fork takes only that one, and only after the same turn.
+ * The recorded result of an agent's call: one of the same tool with the same arguments, made by the same step of the
+ * other run. If there are several, the one with the same key. A fork reuses only that one, and only after the same
+ * turn.
  */
 export async function findRecordedCall(
   db: Db,
@@ -141,7 +142,7 @@ export async function findRecordedCall(
 
 const pinRow = z.object({ run_id: z.string(), step_key: z.string(), output: storedJson() });
 
-/** The output that the member who started a rehearsal has pinned for a node. */
+/** The output that the member who started the rehearsal pinned for a node. */
 export async function findPinned(
   db: Db,
   { runId, nodeId }: { runId: string; nodeId: string },
@@ -162,7 +163,10 @@ const childRow = z.object({
   decisions: rehearsalSchema.shape.decisions,
 });
 
-/** The run that this step had started in the rehearsed run, and the decisions that the rehearsal was started with. */
+/**
+ * The run that this step started in the rehearsed run, and the decisions that were given when the rehearsal was
+ * started.
+ */
 export async function readRehearsedChild(
   db: Db,
   { runId, stepKey }: { runId: string; stepKey: string },

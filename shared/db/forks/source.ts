@@ -21,11 +21,11 @@ const sourceRow = z.object({
   laid: z.record(z.string(), jsonInput).nullable(),
 });
 
-/** A run that another one starts from. */
+/** A run that another run starts from. */
 export interface ForkSource extends Pick<RecordedTexts, 'graph' | 'input' | 'laid'> {
   workflowId: string;
   version: number;
-  /** It ran a draft: `graph` is not that of its version. */
+  /** Whether it ran a draft, so that `graph` is not its version's. */
   ofDraft: boolean;
 }
 
@@ -62,7 +62,7 @@ const decidedRow = z.object({
   by_kind: z.enum(decidedByKinds),
 });
 
-/** The results in the ledger of a run, as the plan of a fork needs them. Outputs are JSON texts. */
+/** The results in a run's ledger, as a fork's plan needs them. Outputs are JSON texts. */
 export async function readResults(
   db: Db,
   runId: string,
@@ -98,8 +98,8 @@ export async function readResults(
 const gatedRow = z.object({ step_key: z.string() });
 
 /**
- * The finished steps that started runs in which a gate was decided, at any depth. In a rehearsal all that start runs,
- * agents included: requests and pins decide what these return.
+ * The finished steps that started runs in which a gate was decided, at any depth. In a rehearsal, all steps that start
+ * runs count, including agents, because requests and pins determine what these return.
  */
 async function readGated(db: Db, runId: string): Promise<string[]> {
   const gated = await db.any(statement(gatedRow)`
@@ -126,13 +126,16 @@ const placeRow = z.object({
   turn: z.number().nullable(),
 });
 
-/** Where a fork is executed from: a step, or a turn of an agent with tools. */
+/** Where the execution of a fork starts: at a step, or at a turn of an agent with tools. */
 export interface ForkPlace {
   stepKey: string;
   turn?: number;
 }
 
-/** The step of a run with this key; for a turn or a call, the agent's step and that turn. Throws AppError `unprocessable`. */
+/**
+ * The step of a run with this key. For a turn or a call, it is the agent's step and that turn. Throws AppError
+ * `unprocessable`.
+ */
 export async function readForkPlace(db: Db, runId: string, stepKey: string): Promise<ForkPlace> {
   const row = await db.maybeOne(statement(placeRow)`
     SELECT status, parent_step_key, turn FROM steps WHERE run_id = ${runId} AND step_key = ${stepKey}

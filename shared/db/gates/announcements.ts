@@ -4,14 +4,17 @@ import { newId } from '#shared/crypto/ids.ts';
 import { MAX_PENDING } from '#shared/db/webhooks/outbound-events.ts';
 import { type FragmentSqlToken, sql, statement, type Tx } from '#shared/db/pool.ts';
 
-/** The events of gates: `run.paused` for the gate that waits longest, `approval.requested` for each that opens. */
+/**
+ * Events of gates: `run.paused` for the gate that has been waiting longest, `approval.requested` for each gate that
+ * opens.
+ */
 export interface Announcement {
   runId: string;
   /** Whether the run has just been paused. */
   paused: boolean;
   /** The gates that have just opened. */
   opened: readonly { step_key: string; round: number }[];
-  /** The pages of the open gates. */
+  /** The URLs of the open gates' pages. */
   pages: readonly { step_key: string; url: string }[];
 }
 
@@ -21,12 +24,12 @@ const oldestGate = z.object({
   prompt: z.string(),
   call_key: z.string().nullable(),
 });
-/** `call_key`: the step key, of a tool call only. */
+/** `call_key` is the step key, only for a tool call. */
 export type OldestGate = z.infer<typeof oldestGate>;
 
 /**
- * Queues the events of gates, in the transaction that opens them, and returns the gate that waits longest. Null when
- * none is open.
+ * Queues the events of gates in the transaction that opens them, and returns the gate that has been waiting longest.
+ * Null when none is open.
  */
 export async function announceGates(
   tx: Tx,
@@ -70,11 +73,14 @@ export async function announceGates(
   `);
 }
 
-/** A time as in all responses. */
+/** A time in the format of all responses. */
 const eventTime = (time: FragmentSqlToken) => sql.fragment`
   to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The arguments of a gate `g` of a tool call, redacted when its turn was recorded. The key of a call is `<turn>.<index>`. */
+/**
+ * The redacted arguments of the tool call at gate `g`, as recorded with its turn. The key of a call is
+ * `<turn>.<index>`.
+ */
 const redactedArguments: FragmentSqlToken = sql.fragment`(
   SELECT call -> 'redacted'
   FROM steps t CROSS JOIN LATERAL json_array_elements(t.output -> 'calls') AS call

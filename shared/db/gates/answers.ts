@@ -14,8 +14,8 @@ const decisionRow = z.object({
 } satisfies Record<keyof GateDecision, z.ZodType>);
 
 /**
- * Every decision made in a run so far, oldest first. The reason at a tool call is part of the conversation, which stays
- * out of the executions.
+ * Every decision made in a run so far, oldest first. The reason for a decision about a tool call belongs to the
+ * conversation, which is not part of executions, so it is left out.
  */
 export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
   const rows = await db.any(statement(decisionRow)`

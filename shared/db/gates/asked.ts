@@ -14,7 +14,7 @@ import { type Db, sql, statement } from '#shared/db/pool.ts';
 import { assigneeOf, decidedByKind, isDecidable, startersOf } from './gate-records.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
-/** The most earlier askings of one answer. */
+/** The maximum number of earlier openings in one response. */
 const MAX_EARLIER = 10;
 
 const askedColumns = {
@@ -33,7 +33,7 @@ const gateRow = z.object({
   label: z.string(),
   status: z.enum(gateStatuses),
   since: z.string(),
-  /** Whether a decision of anyone would count now. */
+  /** Whether anyone can decide it now. */
   decidable: z.boolean(),
   settings: storedJson<GateSettings | null>(),
   decisions: storedJson<GateVote[] | null>(),
@@ -78,12 +78,12 @@ export interface AskedGate extends Pick<
   | 'assignee'
 > {
   decidable: boolean;
-  /** `since` with its microseconds. */
+  /** `since` with microseconds. */
   openedAt: string;
   settings: GateSettings;
   progress: GateProgress;
   call: { tool: string; schemaDigest: string; toolDigest: string | null } | null;
-  /** Of the version, or the draft, that the run executes. */
+  /** The graph of the version, or of the draft, that the run executes. */
   graph: Graph;
 }
 
@@ -94,7 +94,7 @@ const decisionRecord = sql.fragment`
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'by_kind', ${decidedByKind}, 'at', g.decided_at, 'reason', g.reason,
     'timed_out', g.timed_out) END`;
 
-/** The last round of a gate; undefined when the workspace has no such run, or the step is none. */
+/** The last round of a gate; undefined when the workspace has no such run, or the step is not a gate. */
 export async function findGate(
   db: Db,
   { workspaceId, runId, stepKey }: Scope & { stepKey: string },
@@ -130,8 +130,8 @@ export async function findGate(
 }
 
 /**
- * When the node of a gate asked before in the same items of its maps, newest first. `maps`: the positions of the maps in
- * its `iteration`, from 1.
+ * When the node of a gate opened before, for the same items of its maps, newest first. `maps`: the positions of the
+ * maps in its `iteration`, from 1.
  */
 export async function readEarlierAskings(
   db: Db,

@@ -15,9 +15,9 @@ import { isDecidable, isChosen, startersOf } from './gate-records.ts';
 export interface Assignment extends GateChoice {
   actor: Actor;
   runId: string;
-  /** Null: the gate has no assignee any more. */
+  /** Null: the gate no longer has an assignee. */
   memberId: string | null;
-  /** Whether the member gets an email, unless they assigned the gate to themselves. */
+  /** Whether the member gets an email. Members who assign a gate to themselves get none. */
   mails: boolean;
 }
 
@@ -35,9 +35,9 @@ const openGate = z.object({
 type OpenGate = z.infer<typeof openGate>;
 
 /**
- * Makes a member the one who is expected to decide an open gate: the named one, else the one that has been open longest.
- * Nothing happens if they are already. Throws AppError `not_found` for the run, `invalid` when the workspace has no such
- * member, `conflict` for a gate that is not open, or that the member cannot decide.
+ * Assigns an open gate to a member: the given gate, or else the one that has been open longest. Does nothing if it is
+ * already assigned to them. Throws AppError `not_found` for the run, `invalid` when the workspace has no such member,
+ * and `conflict` when the gate is not open or the member cannot decide it.
  */
 export async function assignGate(db: Pool, assignment: Assignment): Promise<void> {
   const { actor, runId, memberId } = assignment;
@@ -71,7 +71,7 @@ export async function assignGate(db: Pool, assignment: Assignment): Promise<void
   });
 }
 
-/** The address of the member, while the gate is assigned to them and open; else null. */
+/** The member's address while the gate is open and assigned to them; otherwise null. */
 export const readAssigneeEmail = (
   db: Db,
   gate: { runId: string; stepKey: string; memberId: string },

@@ -12,7 +12,7 @@ import { storedJson } from '#shared/db/stored-json.ts';
 import { readDecisions } from './answers.ts';
 import { closeGate } from './close.ts';
 
-/** The most reminders of one gate, so that a short interval does not alert forever. */
+/** The maximum number of reminders per gate, so that a short interval does not send alerts forever. */
 const MAX_REMINDERS = 50;
 
 const clockedGate = z.object({
@@ -34,7 +34,7 @@ type ClockedGate = z.infer<typeof clockedGate>;
 
 /**
  * Does what is due at an open gate, by the clock of the database: decides it at its deadline, or queues a reminder.
- * Returns the decision, of the deadline or of a person, or else when to check again. Idempotent, also when the run has
+ * Returns the decision, made by the deadline or a person, or when to check again. Idempotent, even after the run has
  * ended: an execution that loses the workflow task in which it ended the run needs the decision again to end itself.
  */
 export async function checkGate(
@@ -61,10 +61,12 @@ export async function checkGate(
   });
 }
 
-/** The most runs of one answer. More deadlines in a few seconds are noticed late for other reasons. */
+/**
+ * The maximum number of runs in one result. If more deadlines fall into a few seconds, they are late for other reasons.
+ */
 const MAX_DUE = 1_000;
 
-/** The ids of the runs with an open gate that is due within `seconds`, the next ones first. */
+/** The ids of the runs with an open gate that is due within `seconds`, earliest first. */
 export async function runsDueWithin(db: Pool, seconds: number): Promise<readonly string[]> {
   return db.anyFirst(statement(z.object({ run_id: z.string() }))`
     SELECT run_id FROM gates
@@ -73,7 +75,7 @@ export async function runsDueWithin(db: Pool, seconds: number): Promise<readonly
   `);
 }
 
-/** Whether the run accepts work of the execution. */
+/** Whether the run accepts work from the execution. */
 async function lockRun(
   tx: Tx,
   { run_id, execution }: GateCheck & { execution: string },
@@ -118,7 +120,7 @@ async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void
   );
 }
 
-/** Queues the reminder; the next one is due after the same time. */
+/** Queues the reminder. The next one is due after the same interval. */
 async function remind(
   tx: Tx,
   { run_id, step_key, round, alerts }: GateCheck & { alerts: boolean },

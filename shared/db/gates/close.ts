@@ -18,7 +18,7 @@ export interface OpenGate {
   fails_on_reject: boolean;
 }
 
-/** How a gate is decided: by a person, by its deadline, or by the request or the record of a rehearsal. */
+/** How a gate is decided: by a person, by its deadline, or by the request or record of a rehearsal. */
 export interface Closing {
   approved: boolean;
   by: { id: string | null; name: string | null; kind: 'member' | 'deadline' | 'request' };
@@ -26,22 +26,22 @@ export interface Closing {
   reason?: string | null;
   votes?: readonly GateVote[] | null;
   timedOut?: 'reject' | 'approve' | 'fail' | null;
-  /** Of a tool call: what the approval is bound to, and the arguments that the approver has changed. */
+  /** For a tool call: the digest that the approval is bound to, and the arguments if the approver changed them. */
   digest?: string | null;
   arguments?: JsonObject | null;
   reusedFrom?: string | null;
 }
 
 /**
- * Decides an open gate, and writes what follows from it: the end of its step, the status and clocks of its run, and the
- * frame for its watchers.
+ * Decides an open gate and writes the consequences: the end of its step, the status and clocks of its run, and the
+ * frame.
  */
 export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promise<void> {
   const { approved, by, input = null, reason = null, timedOut = null } = closing;
   const isCall = gate.kind === 'tool_call';
   const continues = approved || (timedOut !== 'fail' && !isCall && !gate.fails_on_reject);
   const error = continues ? null : errorOf(gate, closing);
-  // An approved call begins or ends only when it is made.
+  // An approved call only begins or ends when it is made.
   const ends = !isCall || !continues;
   const frame =
     error === null

@@ -12,10 +12,10 @@ import { findGateToDecide, type GateToDecide, refusalFor } from './gate-to-decid
 import { mayStillDecide } from './standing.ts';
 
 /**
- * What has become of a decision.
+ * The outcome of a decision.
  *
- * - `decided`: the gate is decided. `row` tells the execution, and can be sent now if it is the `first`.
- * - `open`: the gate stays open, since more approvals are needed, or the member has approved it before.
+ * - `decided`: the gate is decided. `row` notifies the execution; it can be sent now if it is the `first`.
+ * - `open`: the gate stays open, because it needs more approvals, or the member has already approved it.
  * - `refused`: the rules of the gate do not let the actor decide it. The attempt is in the audit log.
  * - `unchecked`: nothing is written. The gate has a form: check the input, and decide again with the gate's step key as
  *   `checked`.
@@ -27,11 +27,11 @@ export type Outcome =
   | { outcome: 'unchecked'; gate: GateToDecide };
 
 /**
- * Records a person's decision at a gate, in one transaction: lock, read, judge, write. All decisions of a run wait for its
- * row, so each sees those before it: a gate is decided once, by the last approval that it needs.
+ * Records a person's decision at a gate, in one transaction: lock, read, judge, write. All decisions about a run wait
+ * for the lock on its row, so each sees the earlier ones: a gate is decided once, by the last approval it needs.
  *
  * Throws AppError `not_found`, `conflict` with the state of the gate, `invalid` for a tool call without its digest, and
- * `forbidden` for a member who has lost the right meanwhile.
+ * `forbidden` for a member who has lost the permission in the meantime.
  */
 export async function decideGate(db: Pool, decision: Decision): Promise<Outcome> {
   return db.transaction(async (tx) => {
@@ -42,11 +42,11 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Outcome>
 }
 
 /**
- * What `decideGate` would do with the decision, and the errors that it would throw. Changes nothing: a refusal is not in
- * the audit log, because no one has tried to decide.
+ * What `decideGate` would return or throw for the decision. Changes nothing: a refusal is not written to the audit log,
+ * because no one tried to decide.
  */
 export async function judgeDecision(db: Pool, decision: Decision): Promise<Judged> {
-  // A decision in progress first ends, so that its outcome is the one that is read.
+  // Waits for a decision in progress, so that its outcome is read.
   return db.transaction(async (tx) => judge(tx, await lockRun(tx, decision, 'share'), decision));
 }
 
@@ -75,7 +75,7 @@ export type Judged =
   | { outcome: 'refused'; gate: GateToDecide; reason: string }
   | { outcome: 'unchecked'; gate: GateToDecide };
 
-/** Applies the rules in the order of docs/approvals.md, to the rows as they are now that the run is locked. */
+/** Applies the rules in the order of docs/approvals.md, to the rows as they are after the lock. */
 async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judged> {
   const { actor, approved, input } = decision;
   if (!(await mayStillDecide(tx, actor))) throw forbiddenWithout('approve_gates');
@@ -84,14 +84,14 @@ async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judg
   if (gate === undefined || !isDecidable(run, gate)) throw refusalOfState(run, gate, decision);
   const reason = await refusalFor(tx, gate, actor);
   if (reason !== undefined) return { outcome: 'refused', gate, reason };
-  // An approval needs the input that the gate asks for. A rejection needs none, but what it has must fit.
+  // An approval needs the input that the gate requires. A rejection needs none, but its input must also be valid.
   const asksForInput =
     gate.settings?.input_schema !== undefined && (approved || input !== undefined);
   if (asksForInput && decision.checked !== gate.step_key) return { outcome: 'unchecked', gate };
   return { outcome: 'counts', gate };
 }
 
-/** Whether the member's approval already counts: while the gate is open, and once it is approved. */
+/** Whether the member's approval already counts: while the gate is open, and after it was approved. */
 const hasApproved = ({ status, votes }: GateToDecide, { actor, approved }: Decision): boolean =>
   approved &&
   (status === 'open' || status === 'approved') &&
@@ -103,7 +103,10 @@ const isOpen = ({ status }: RunToDecide): boolean => status === 'running' || sta
 const isDecidable = (run: RunToDecide, { status, fits, expired }: GateToDecide): boolean =>
   isOpen(run) && !run.rehearsed && status === 'open' && fits && !expired;
 
-/** Why a gate cannot be decided, or assigned: its state, else that of the run. The caller has locked the run. */
+/**
+ * Why a gate cannot be decided or assigned: because of its own state, or else that of the run. The caller has locked
+ * the run.
+ */
 export function refusalOfState(
   run: RunToDecide,
   gate: GateToDecide | undefined,
@@ -137,7 +140,7 @@ export function refusalOfState(
   return conflict(`Run has no open gate${node}${step}`);
 }
 
-/** Writes a decision that counts: the last one that the gate needs closes it. */
+/** Stores a decision that counts. The last one that the gate needs closes it. */
 async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Outcome> {
   const { approved, runId } = decision;
   const required = gate.settings?.required ?? 1;
@@ -154,7 +157,7 @@ async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Ou
     required === 1 ? {} : { approvals: approvalsIn(votes), required },
   );
   if (!closes) return { outcome: 'open' };
-  // The reason at a tool call is part of the conversation, which stays out of the executions.
+  // The reason for a decision about a tool call belongs to the conversation, which is not part of executions.
   const answer = gate.kind === 'tool_call' ? {} : { input, reason: decision.reason || null };
   const { step_key, round } = gate;
   const payload = withoutNulls({ approved, ...answer, step_key, round }) as JsonObject;

@@ -12,26 +12,26 @@ import { storedTime } from '#shared/time.ts';
 import { readStandings } from '#shared/db/people/standings.ts';
 import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
-/** The name of who decides a gate in the decisions of a rehearsal. */
+/** The name of the decider when a rehearsal's request decides a gate. */
 export const BY_REQUEST = 'the request';
 
-/** The named members of a gate `g` of a run `r`. A member who was removed has no name. */
+/** The members named by a gate `g` of a run `r`. A removed member has no name. */
 const approverNames = sql.fragment`
   SELECT json_agg(json_build_object('id', named.id, 'name', m.name) ORDER BY named.at)
   FROM json_array_elements_text(g.settings #> '{approvers,members}') WITH ORDINALITY AS named (id, at)
   LEFT JOIN members m ON m.id = named.id AND m.workspace_id = r.workspace_id`;
 
 /**
- * The members who count as starters of a run `r`, as an array. They are kept with the run, since its schedule and the
- * runs before it may be gone; processes of earlier versions keep one of them, or none.
+ * The members who count as starters of a run `r`, as an array. They are stored with the run, since its schedule and the
+ * runs it started from may be deleted. Earlier versions stored one of them, or none.
  */
 export const startersOf = sql.fragment`
   coalesce(r.starters, array_remove(ARRAY[
     coalesce(r.starter_id, r.created_by, (SELECT created_by FROM schedules WHERE id = r.schedule_id))], NULL))`;
 
 /**
- * Who made the decision at a gate `g`: `member` for a person, `deadline`, or `request` for that of a rehearsal. Processes
- * of earlier versions do not keep it.
+ * Who made the decision at a gate `g`: `member` for a person, `deadline`, or `request` for the request of a rehearsal.
+ * Earlier versions did not store it.
  */
 export const decidedByKind = sql.fragment`
   coalesce(g.decided_by_kind, CASE WHEN g.timed_out IS NOT NULL THEN 'deadline'
@@ -42,23 +42,23 @@ export const isDecidable = sql.fragment`(
   g.status = 'open' AND r.status IN ('running', 'paused') AND r.rehearsal IS NULL
   AND coalesce(g.expires_at > clock_timestamp(), true))`;
 
-/** Whether a gate `g` is the chosen one; each is, without a choice. */
+/** Whether a gate `g` matches the choice. Without a choice, every gate does. */
 export const isChosen = ({ nodeId, stepKey }: GateChoice): FragmentSqlToken => sql.fragment`(
   (${nodeId ?? null}::text IS NULL OR g.node_id = ${nodeId ?? null})
   AND (${stepKey ?? null}::text IS NULL OR g.step_key = ${stepKey ?? null}))`;
 
-/** The rules of a gate `g` of a run `r`: a RuleRow. */
+/** The rules of a gate `g` of a run `r`, as a RuleRow. */
 const gateRules = sql.fragment`
   CASE WHEN g.settings IS NOT NULL THEN json_build_object(
     'settings', g.settings, 'expires_at', g.expires_at, 'decisions', coalesce(g.decisions, '[]'), 'starters', ${startersOf},
     'members', CASE WHEN g.settings #> '{approvers,members}' IS NOT NULL THEN (${approverNames}) END) END`;
 
-/** The assignee of a gate `g` of a run `r`. One who was removed is none. */
+/** The assignee of a gate `g` of a run `r`. A removed member does not count. */
 export const assigneeOf = sql.fragment`(
   SELECT json_build_object('id', m.id, 'name', m.name) FROM members m
   WHERE m.id = g.assignee_id AND m.workspace_id = r.workspace_id)`;
 
-/** An open gate `g` of a run `r`: a GateRow. */
+/** An open gate `g` of a run `r`, as a GateRow. */
 export const gateRecord = sql.fragment`json_build_object(
   'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
   'since', g.opened_at, 'rules', ${gateRules}, 'assignee', ${assigneeOf},
@@ -83,7 +83,7 @@ export interface GateRow extends Pick<
   assignee: PendingGate['assignee'] | null;
 }
 
-/** Open gates as callers see them, in the same order. Reads the members where a gate has rules about them. */
+/** Open gates as callers see them, in the same order. Reads members only if a gate has rules about them. */
 export async function toGates(
   db: Db,
   workspaceId: string,

@@ -35,15 +35,15 @@ const gateToDecide = z.object({
 });
 
 /**
- * A gate, and what the rules about it need to know. `fits`: the decision is of its kind and, for a tool call, has its
- * digest. `expired`: its deadline has decided it, or is about to.
+ * A gate, with everything that the rules about it need. `fits`: the decision is of its kind and, for a tool call, has
+ * its digest. `expired`: its deadline has decided it, or is about to.
  */
 export type GateToDecide = z.infer<typeof gateToDecide>;
 
 /**
- * The gate that a decision is about: of the gates that it names, the open one that it fits and that has been open longest.
- * If there is none, the one that a refusal speaks of: the one with the digest, else an open one, else the last one that
- * was decided. Undefined when the run has no such gate.
+ * The gate that a decision is about: among the gates it names, the matching one that has been open longest. If none
+ * matches, the gate that the refusal is about: the one with the digest, else an open one, else the last one decided.
+ * Undefined when the run has no such gate.
  */
 export async function findGateToDecide(
   db: Db,
@@ -73,7 +73,7 @@ export async function findGateToDecide(
   return gate ?? undefined;
 }
 
-/** Why the rules of the gate do not let the actor decide it; undefined when they do. */
+/** Why the gate's rules do not allow the actor to decide it; undefined when they do. */
 export async function refusalFor(
   db: Db,
   gate: GateToDecide,

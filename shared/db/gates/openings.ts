@@ -21,11 +21,11 @@ import { storedJson } from '#shared/db/stored-json.ts';
 const lockedRun = z.object({
   status: z.string(),
   epoch: z.number(),
-  /** What a rehearsal executes; null for another run. */
+  /** What a rehearsal may execute; null for other runs. */
   allow: z.array(z.string()).nullable(),
 });
 
-/** How a pause is announced: whether by alerts, and where the pages of gates are. */
+/** How a pause is announced: whether alerts are sent, and the URLs of the gates' pages. */
 interface PauseNotice {
   alerts: boolean;
   publicUrl: string;
@@ -33,9 +33,9 @@ interface PauseNotice {
 
 /**
  * Pauses a run at its open gates: opens the new ones, and marks the run `paused` with one `run_paused` frame for the
- * gate that waits longest. If a decision already exists, nothing is paused and the decisions are returned. Idempotent,
- * also after a reset and after the run has ended. `noticed`: a notice for the run that started this one is queued. Each `run_paused` frame comes with
- * an event for webhook endpoints, and with `alerts` with an alert.
+ * gate that has been waiting longest. If a decision already exists, nothing is paused and the decisions are returned.
+ * Idempotent, even after a reset and after the run has ended. `noticed`: a notice for the parent was queued. Each
+ * `run_paused` frame comes with an event for webhook endpoints and, if `alerts` is set, with an alert.
  */
 export async function pauseAtGates(
   db: Pool,
@@ -168,7 +168,7 @@ async function openToolCall(
   return result.rowCount > 0;
 }
 
-/** Returns whether the run that started this one is to be notified. */
+/** Returns whether the parent must be notified. */
 const markPaused = (tx: Tx, call: PauseCall): Promise<boolean> =>
   tx.oneFirst(statement(z.object({ noticed: z.boolean() }))`
     WITH run AS (UPDATE runs SET

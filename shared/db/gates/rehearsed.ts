@@ -11,9 +11,9 @@ import { BY_REQUEST, decidedByKind } from './gate-records.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
- * Gates of rehearsals. No one is asked: the request decides, or the record of the rehearsed run if it asked the same.
- * Otherwise the gate stays open, and the rehearsal ends there. And in forks, the calls of agents that were made in the
- * forked run.
+ * Gates of rehearsals. They do not wait for people: the request decides, or the rehearsed run's record if that gate
+ * asked the same. Otherwise the gate stays open, and the rehearsal ends there. In forks, this also covers calls of
+ * agents that were made in the forked run.
  */
 
 const answerRow = z.object({
@@ -21,20 +21,20 @@ const answerRow = z.object({
   input: storedJson<JsonObject>().nullable(),
   reason: z.string().nullable(),
   timed_out: z.enum(['reject', 'approve', 'fail']).nullable(),
-  /** Who decided it. */
+  /** Who made the decision. */
   by: z.string().nullable(),
   by_kind: z.enum(['member', 'deadline', 'request']),
-  /** The run whose decision it is; null for the request. */
+  /** The run in which the decision was made; null for the request. */
   reused_from: z.string().nullable(),
   decided_arguments: storedJson<JsonObject>().nullable(),
-  /** Of a tool call. */
+  /** For a tool call. */
   digest: z.string().nullable(),
   schema_digest: z.string().nullable(),
   tool_digest: z.string().nullable(),
 });
 type Answer = z.infer<typeof answerRow>;
 
-/** Decides the open gates of a rehearsal that have an answer. `allow`: what the rehearsal executes. */
+/** Decides the open gates of a rehearsal for which there is a decision. `allow`: what the rehearsal may execute. */
 export async function decideRehearsed(
   tx: Tx,
   runId: string,
@@ -49,8 +49,8 @@ export async function decideRehearsed(
 }
 
 /**
- * Decides open calls of agents in a fork whose results come from the forked run, as they were decided there. They are
- * not made again: their approval is history.
+ * Decides open calls of agents in a fork whose results come from the forked run, as they were decided there. These
+ * calls are not made again, so the recorded approval is valid for them.
  */
 export async function decideRecordedCalls(
   tx: Tx,
@@ -86,7 +86,7 @@ const findRecordedAnswer = (
     ORDER BY g.round DESC LIMIT 1
   `);
 
-/** `effects`: what a request has decided does not count as recorded, since no one has approved the effects behind it. */
+/** `effects`: decisions by a request do not count as recorded, since no person approved the effects behind them. */
 const findAnswer = (
   tx: Tx,
   runId: string,
@@ -131,13 +131,13 @@ async function decide(tx: Tx, runId: string, gate: GateOpening, answer: Answer):
       arguments: answer.decided_arguments,
     },
   );
-  // A turn has its recorded result if all that comes before it is from the record, rejections included.
+  // A turn has its recorded result if everything before it comes from the record, including rejections.
   await tx.query(statement(z.object({}))`
     UPDATE steps SET reused_from = ${reusedFrom} WHERE run_id = ${runId} AND step_key = ${gate.step_key}
   `);
 }
 
-/** What the decision about a tool call is bound to. */
+/** The digest that a decision about a tool call is bound to. */
 function digestOf(
   runId: string,
   { step_key, tool_call }: GateOpening,

@@ -4,8 +4,9 @@ import { capabilities } from '#shared/people/capabilities.ts';
 import { sql, statement, type Tx } from '#shared/db/pool.ts';
 
 /**
- * Whether the actor may still decide gates, and locks the member until the decision is written. The caller has locked the
- * run: a decision that waited for it reads the member as they are now. A key without a member has no rights that change.
+ * Returns whether the actor can still decide gates, and locks the member until the decision is written. The caller has
+ * locked the run: a decision that waited for it reads the member as they are now. The permissions of a key without a
+ * member do not change.
  */
 export async function mayStillDecide(tx: Tx, { id, workspaceId }: Actor): Promise<boolean> {
   if (id === null) return true;

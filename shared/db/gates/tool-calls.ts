@@ -13,13 +13,13 @@ const openCall = z.object({
   node: graphNodeSchema,
 });
 
-/** A tool call that waits for a decision, with the node of its agent as the run's version has it. */
+/** A tool call that is waiting for a decision, with its agent's node in the run's version. */
 export interface OpenToolCall {
   stepKey: string;
   tool: string;
   arguments: JsonObject;
   schemaDigest: string;
-  /** Null for a built-in tool, and for calls of earlier releases. */
+  /** Null for a built-in tool, and for calls recorded by earlier releases. */
   toolDigest: string | null;
   node: AgentNode;
 }

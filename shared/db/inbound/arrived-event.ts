@@ -4,9 +4,9 @@ export interface ArrivedEvent {
   /** The network of the sender. */
   source: string;
   headers: Record<string, string>;
-  /** Bytes of the body; null: it was not read. */
+  /** Size of the body in bytes; null: it was not read. */
   size: number | null;
-  /** Its first bytes. */
+  /** The first bytes of the body. */
   body: Buffer | null;
   eventId: string | null;
 }

@@ -36,7 +36,7 @@ const listedRow = z.object({
   replays: z.number(),
 });
 
-/** Which entries of the log, received from `since` on and before `until` (ISO 8601). */
+/** Which log entries to list: those received at or after `since` and before `until` (ISO 8601). */
 export interface EventFilter {
   outcome?: EventOutcome | undefined;
   since?: string | undefined;
@@ -82,9 +82,9 @@ const shownRow = listedRow.extend({
   replayed_by: z.array(replayRow),
 });
 
-/** Runs that replayed an event, as far as they are shown. */
+/** The maximum number of runs that are shown for the replays of an event. */
 const SHOWN_REPLAYS = 50;
-// A body may be no UTF-8, or end within a character.
+// A body may not be UTF-8, or may be cut within a character.
 const utf8 = new TextDecoder('utf-8');
 
 /** Throws AppError `not_found`. */
@@ -110,7 +110,7 @@ export async function readEvent(
   };
 }
 
-/** Entries deleted per batch, each with up to 64 kB. */
+/** Entries deleted per batch; each has up to 64 kB. */
 const EXPIRED_BATCH = 200;
 
 /** Deletes a batch of entries received so many days ago. Returns how many. */

@@ -3,7 +3,7 @@ import type { EventOutcome, RefusalReason } from '#shared/contract/inbound/inbou
 import { type Db, statement } from '#shared/db/pool.ts';
 import type { ArrivedEvent } from './arrived-event.ts';
 
-/** An entry that is written later, with others. */
+/** An entry that is written later, together with others. */
 export interface LoggedEvent extends ArrivedEvent {
   workflowId: string;
   receivedAt: Date;
@@ -12,11 +12,11 @@ export interface LoggedEvent extends ArrivedEvent {
   reason: RefusalReason | null;
   detail: string | null;
   runId: string | null;
-  /** How many events it stands for. Grows when the entry is written again. */
+  /** How many events it represents. It grows when the entry is written again. */
   times: number;
 }
 
-/** Writes entries, and the new numbers of those that were written before. Those of deleted workflows are left out. */
+/** Writes new entries, and the new counts of those written before. Entries of deleted workflows are left out. */
 export async function writeEvents(db: Db, events: readonly LoggedEvent[]): Promise<void> {
   const rows = events.map((event) => ({
     id: event.id,

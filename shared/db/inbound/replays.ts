@@ -16,9 +16,9 @@ const replayableRow = z.object({
   reason: z.enum(refusalReasons).nullable(),
   event_id: z.string().nullable(),
   size: z.number().nullable(),
-  /** In base64; null: it was not read. */
+  /** In base64; null: the body was not read. */
   body: z.string().nullable(),
-  /** For a run of a body that the log does not have in full: its input, unless it was deleted. */
+  /** For a run whose body is not completely in the log: its input, unless the run was deleted. */
   input: storedJson<JsonObject | null>(),
   event_id_field: z.string(),
   event_id_header: z.string().nullable(),
@@ -26,10 +26,10 @@ const replayableRow = z.object({
   content_type: z.string().nullable(),
   dedup_window_seconds: z.number(),
 });
-/** An entry of the log with what a replay needs, and the settings of its webhook. */
+/** A log entry with everything a replay needs, and the settings of its webhook. */
 export type ReplayableEvent = z.infer<typeof replayableRow>;
 
-/** From entries `e` with the webhooks `h` of their workflows. */
+/** Columns of entries `e` with the webhooks `h` of their workflows. */
 const replayableColumns = sql.fragment`
   e.id, e.workflow_id, e.reason, e.event_id, e.size, encode(e.body, 'base64') AS body, h.event_id_field,
   h.dedup_window_seconds, h.event_id_header, h.accept_forms, e.headers->>'content-type' AS content_type,
@@ -50,7 +50,7 @@ export async function readReplayable(
   return row;
 }
 
-/** The events of a replay of several. `until` is ISO 8601. */
+/** Which events to replay. `until` is ISO 8601. */
 export interface ReplayScope extends Omit<ReplayRange, 'until'> {
   workspaceId: string;
   workflowId: string;
@@ -58,7 +58,7 @@ export interface ReplayScope extends Omit<ReplayRange, 'until'> {
   until: string;
 }
 
-/** Entries `e` with a complete body that can become an input, from senders that are known or accepted. */
+/** Entries `e` with a complete body that is a valid input, from known or accepted senders. */
 function chosen(scope: ReplayScope): FragmentSqlToken {
   const { outcome, allow_unverified: allowUnverified } = scope;
   return sql.fragment`
@@ -72,7 +72,7 @@ function chosen(scope: ReplayScope): FragmentSqlToken {
       SELECT FROM inbound_event_replays p WHERE p.event_id = e.id AND p.job_id IS DISTINCT FROM ${scope.jobId}))`;
 }
 
-/** How many events a replay has. */
+/** The number of events in a replay. */
 export const countReplayable = (db: Db, scope: ReplayScope): Promise<number> =>
   db.oneFirst(statement(z.object({ n: z.number() }))`
     SELECT count(*) AS n FROM (
@@ -80,13 +80,13 @@ export const countReplayable = (db: Db, scope: ReplayScope): Promise<number> =>
       WHERE ${chosen(scope)} LIMIT ${scope.limit}::int) AS counted
   `);
 
-/** After an event. The time is as Postgres writes it. */
+/** The position after an event. The time is in the format of Postgres. */
 export const replayPosition = z.object({ at: z.string(), id: z.string() });
 export type ReplayPosition = z.infer<typeof replayPosition>;
 
 const pageRow = replayableRow.extend({ at: z.string() });
 
-/** The next events of a replay, the oldest first. */
+/** The next events of a replay, oldest first. */
 export const nextReplayable = (
   db: Db,
   scope: ReplayScope,
@@ -100,7 +100,7 @@ export const nextReplayable = (
     ORDER BY e.received_at, e.id LIMIT ${limit}::int
   `);
 
-/** Whether this replay of several events has started the run. */
+/** Whether this replay of several events started the run. */
 export const isReplayOf = (
   db: Db,
   { runId, jobId }: { runId: string; jobId: string },

@@ -21,7 +21,7 @@ const settingsRow = z.object({
 });
 
 const webhookRow = settingsRow.extend({ secret: z.string().nullable() });
-/** A workflow's webhook: disabled without a secret. */
+/** A workflow's webhook. Without a secret, it is disabled. */
 export type StoredWebhook = z.infer<typeof webhookRow>;
 
 const columns = sql.fragment`
@@ -72,7 +72,7 @@ export async function disableWebhook(db: Pool, actor: Actor, workflowId: string)
   });
 }
 
-/** Changes the given settings, also of a disabled webhook; returns the webhook. Throws AppError `not_found`. */
+/** Changes the given settings, even of a disabled webhook; returns the webhook. Throws AppError `not_found`. */
 export async function configureWebhook(
   db: Pool,
   actor: Actor,
@@ -127,7 +127,7 @@ const auditWebhook = (
     details: act.details,
   });
 
-/** A stored signature: its SHA-256, and its time in seconds since 1970. */
+/** A stored signature: its SHA-256 and its time, in seconds since 1970. */
 export interface SignatureMark {
   hash: Buffer;
   signedAt: number;
@@ -135,9 +135,9 @@ export interface SignatureMark {
 
 const receivingRow = webhookRow.extend({
   workspace_id: z.string(),
-  /** The run of the requested event, if one started within the window. */
+  /** The run of this event, if one was started within the window. */
   seen_run_id: z.string().nullable(),
-  /** The existing run of the requested signature, if any. */
+  /** The run of this signature, if there is one. */
   signed_run_id: z.string().nullable(),
 });
 export type ReceivingWebhook = z.infer<typeof receivingRow>;
@@ -145,7 +145,8 @@ export type EnabledWebhook = ReceivingWebhook & { secret: string };
 
 /**
  * The webhook of a workflow of any workspace, enabled or not: the caller has only the workflow's id and a secret.
- * Undefined for a workflow whose webhook was never enabled or configured. Includes the runs that the known event or signature has started, so that most duplicates cost one statement.
+ * Undefined for a workflow whose webhook was never enabled or configured. Includes the runs that this event or
+ * signature has already started, so that most duplicates take one statement.
  */
 export async function findWebhook(
   db: Db,
@@ -166,7 +167,7 @@ export async function findWebhook(
   return row ?? undefined;
 }
 
-/** Stores the signature of an event that had already started a run. */
+/** Stores the signature of an event that has already started a run. */
 export async function rememberSignature(
   db: Db,
   workflowId: string,
@@ -183,7 +184,7 @@ export async function rememberSignature(
   `);
 }
 
-/** Deletes events past the window of their webhook, at most `batch`; returns how many. */
+/** Deletes up to `batch` events that are past the window of their webhook; returns how many. */
 export async function dropPastEvents(db: Db, batch: number): Promise<number> {
   const { rowCount } = await db.query(statement(z.object({}))`
     WITH past AS (
@@ -204,7 +205,7 @@ export async function dropPastEvents(db: Db, batch: number): Promise<number> {
 /** Margin beyond the tolerance, because the timestamp is checked by a different clock than the database's. */
 const SIGNATURE_MARGIN_SECONDS = 600;
 
-/** Deletes signatures that are too old to be accepted again, at most `batch`; returns how many. */
+/** Deletes up to `batch` signatures that are too old to be accepted again; returns how many. */
 export async function dropPastSignatures(db: Db, batch: number): Promise<number> {
   const { rowCount } = await db.query(statement(z.object({}))`
     WITH past AS (

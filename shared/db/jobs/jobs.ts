@@ -11,9 +11,9 @@ import { enqueue, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
- * Background jobs of every kind. The row of a job decides whether it continues, and where: an execution keeps a page
- * together with the position after it, and only if no other one has done so since it read the row. So a page that is
- * repeated, after a crash or beside another execution, is kept once.
+ * Background jobs of every kind. A job's row determines whether and where it continues: an execution stores a page
+ * together with the position after it, but only if no other execution has done so since it read the row. So a page that
+ * is processed twice, after a crash or by two executions, is stored once.
  */
 
 const jobKinds = ['backtest', 'experiment', 'event_replay'] as const;
@@ -25,7 +25,7 @@ export interface JobScope {
   kind: JobKind;
 }
 
-/** An execution counts as lost when its job has kept no page for this long. */
+/** An execution counts as lost when its job has stored no page for this long. */
 const LOST_MINUTES = 15;
 const jsonObject = storedJson<JsonObject>();
 
@@ -46,7 +46,7 @@ export async function insertJob(
 
 const startRow = z.object({ workspace_id: z.string(), kind: z.enum(jobKinds), round: z.number() });
 
-/** The execution that a job should have; null when it has ended or was deleted. */
+/** The execution that a job should have; null when the job has ended or was deleted. */
 export const readJobStart = (db: Db, jobId: string): Promise<z.infer<typeof startRow> | null> =>
   db.maybeOne(statement(startRow)`
     SELECT workspace_id, kind, round FROM background_jobs WHERE id = ${jobId} AND status = 'running'
@@ -90,19 +90,19 @@ export async function requireRunningJob(db: Db, jobId: string): Promise<void> {
   if (!running) throw conflict('The job is not running any more');
 }
 
-/** A page of a job, to be kept. */
+/** A page of a job, to be stored. */
 export interface KeptPage {
-  /** Where the next page begins; null: this was the last one. */
+  /** Where the next page begins; null after the last page. */
   position: Json;
-  /** How many items it had. */
+  /** The number of items in the page. */
   items: number;
-  /** Of the whole job so far. */
+  /** The result of the whole job so far. */
   result: JsonObject;
 }
 
 /**
- * Keeps a page in the caller's transaction, which also writes what the page has found. Returns false, and the caller
- * must not commit anything of it, when the job has ended or has another position by now.
+ * Stores a page in the caller's transaction, which also writes the page's findings. Returns false when the job has
+ * ended or is at another position by now: then the caller must not commit.
  */
 export async function keepPage(tx: Tx, job: RunningJob, page: KeptPage): Promise<boolean> {
   const ends = page.position === null;
@@ -120,7 +120,7 @@ export async function keepPage(tx: Tx, job: RunningJob, page: KeptPage): Promise
   return rowCount === 1;
 }
 
-/** Stores how many items the job has. */
+/** Stores the total number of items. */
 export async function keepTotal(db: Db, job: RunningJob, total: number): Promise<void> {
   await db.query(statement(z.object({}))`
     UPDATE background_jobs SET total = greatest(${total}::bigint, done), updated_at = clock_timestamp()
@@ -141,7 +141,7 @@ export async function failJob(
 
 const statusRow = z.object({ status: z.enum(jobStatuses) });
 
-/** Cancels a running job. Its execution ends with its next page. Throws AppError `not_found`, `conflict`. */
+/** Cancels a running job. Its execution ends at the next page. Throws AppError `not_found`, `conflict`. */
 export async function cancelJob(tx: Tx, scope: JobScope, noun: string): Promise<void> {
   const { rowCount } = await tx.query(statement(z.object({}))`
     UPDATE background_jobs SET status = 'cancelled', finished_at = clock_timestamp()
@@ -174,7 +174,7 @@ type JobRow = z.infer<typeof jobRow>;
 const jobColumns = sql.fragment`
   id, status, request, result, done, total, error, created_by, created_by_name, created_at, finished_at`;
 
-/** A job with the fields that every kind shows, and its own request and result. */
+/** A job with the fields that all kinds have, and its own request and result. */
 export type Job = Omit<JobRow, 'done' | 'total'> & {
   progress: { done: number; total: number | null };
 };
@@ -191,7 +191,10 @@ export async function readJob(db: Db, scope: JobScope, noun: string): Promise<Jo
   return toJob(row);
 }
 
-/** A page of the jobs of a kind, of one workflow if it is given, newest first. Throws AppError `invalid` for a cursor of another list. */
+/**
+ * A page of the jobs of a kind, optionally of one workflow, newest first. Throws AppError `invalid` for a cursor of
+ * another list.
+ */
 export async function listJobs(
   db: Db,
   { workspaceId, kind, workflowId }: Omit<JobScope, 'jobId'> & { workflowId?: string },
@@ -219,8 +222,8 @@ export async function listJobs(
 }
 
 /**
- * Queues another execution for each job whose execution was terminated or lost by Temporal. One that was only late
- * finds that it was replaced. Returns how many, at most `limit`.
+ * Queues another execution for each job whose execution was terminated or lost by Temporal. An execution that was only
+ * late finds that it was replaced. Returns how many, at most `limit`.
  */
 export async function requeueLostJobs(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.query(statement(z.object({}))`
@@ -240,7 +243,7 @@ export async function requeueLostJobs(db: Db, limit: number): Promise<number> {
 /** Jobs deleted per batch, each with up to ten thousand findings. */
 const EXPIRED_BATCH = 10;
 
-/** Deletes a batch of jobs that ended so many days ago, with what they have found. Returns how many. */
+/** Deletes a batch of jobs that ended this many days ago, with their findings. Returns how many. */
 export async function deleteExpiredJobs(
   db: Db,
   { workspaceId, days }: { workspaceId: string; days: number },

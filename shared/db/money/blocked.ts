@@ -12,17 +12,17 @@ export interface Blocked {
   name: string | null;
   committedMicros: number;
   limitMicros: number;
-  /** The hold that the run would need; only for a run that has not started. */
+  /** The hold that the run would need. Only set for a run that has not started. */
   estimateMicros?: number | null;
-  /** What the step that does not fit may cost. */
+  /** The possible cost of the step that does not fit. */
   requestMicros?: number;
-  /** The budget of an experiment: what the step may cost; null: unknown. */
+  /** For the budget of an experiment: the step's possible cost, null if unknown. */
   experiment?: { most: number | null };
 }
 
 /**
- * The message for the caller or the failed run. Below the limit, the message includes what does not fit: the estimate of
- * the run, or what its next request may cost.
+ * The message for the caller or the failed run. When the limit is not yet reached, the message includes what does not
+ * fit: the run's estimate, or the possible cost of its next request.
  */
 export function blockedText(blocked: Blocked): string {
   const { name, committedMicros, limitMicros, estimateMicros, requestMicros } = blocked;

@@ -13,15 +13,15 @@ const historyRow = z.object({
 });
 
 /**
- * The spend of a budget's current window, by the UTC day on which holds closed; for a budget without a window, of the
- * last days. Read from the ledger, whose sums always equal the counters, so the days of a window add up to its spend.
+ * The spend in a budget's current window by the UTC day on which holds closed, or in recent days for a budget without a
+ * window. Read from the ledger, whose sums always equal the counters, so the days of a window add up to its spend.
  * Throws AppError `not_found`.
  */
 export async function readBudgetHistory(
   db: Db,
   scope: { workspaceId: string; budgetId: string },
 ): Promise<BudgetHistory> {
-  // A hold that closed while a clock was slightly off is counted on the nearest day.
+  // A hold that closed while clocks differed slightly is counted on the nearest day.
   const row = await db.maybeOne(statement(historyRow)`
     SELECT b.limit_micros, ${windowBounds},
            (SELECT json_agg(json_build_object('date', to_char(d.day, 'YYYY-MM-DD'),

@@ -39,12 +39,12 @@ const budgetRow = z.object({
   elapsed: z.number().nullable(),
 });
 
-/** The bounds of the current window, of budgets `b` with `currentWindow`; null where there is none. */
+/** The bounds of the current window of budgets `b` with `currentWindow`; null where there is no window. */
 export const windowBounds = sql.fragment`
   CASE WHEN b."window" <> 'total' THEN w.start END AS window_start,
   CASE WHEN b."window" <> 'total' THEN w.start + ('1 ' || b."window")::interval END AS window_end`;
 
-/** Budgets `b` with the counters of the current window. `elapsed`: how much of it has passed, 0 to 1. */
+/** Budgets `b` with the counters of the current window. `elapsed`: the part of the window that has passed, 0 to 1. */
 const budgetColumns = sql.fragment`
   b.id, b.name, b.scope, b.workflow_id, b."window", b.limit_micros, b.estimate_micros, b.overrun, b.created_at,
   CASE WHEN b.window_start < w.start THEN 0 ELSE b.spent_micros END AS spent,
@@ -74,7 +74,7 @@ function toBudget(row: z.infer<typeof budgetRow>): Budget {
 
 function toStatus(row: z.infer<typeof budgetRow>): BudgetStatus {
   const committed = row.spent + row.reserved;
-  // A window that started this instant has no rate yet.
+  // A window that started at this instant has no rate yet.
   const projected =
     row.elapsed === null || row.elapsed <= 0 ? row.spent : Math.round(row.spent / row.elapsed);
   return {
@@ -113,8 +113,8 @@ const roomRow = budgetRow.pick({
 });
 
 /**
- * The room that runs of these workflows find in their budgets now. The rule is that of an admission, which locks what it
- * reads: see `require_room_1.sql`. Nothing is locked or reserved here.
+ * The remaining amounts of these workflows' budgets for new runs. The rule is that of admission, which locks what it
+ * reads: see `require_room_1.sql`. This function locks and reserves nothing.
  */
 export async function readBudgetRooms(
   db: Db,
@@ -128,7 +128,7 @@ export async function readBudgetRooms(
   `);
   return rows.map(
     ({ id, name, limit_micros: limit, estimate_micros: estimate, spent, reserved }) => {
-      // Without an estimate, only what was spent counts.
+      // Without an estimate, only the spent amount counts.
       const available = limit - spent - (estimate === null ? 0 : reserved);
       return {
         id,
@@ -155,17 +155,17 @@ export async function readBudget(
 }
 
 /**
- * Creates a budget and returns its id. Past spend of the current window counts: finished runs as spent, with one entry
- * in the ledger; active runs with their cost so far, and all further cost. Every run is either counted here or sees the
- * budget: this waits for admissions and resumes in progress, and later ones wait for it. Throws AppError `not_found`,
- * and `conflict` when there are too many budgets.
+ * Creates a budget and returns its id. Earlier spend in the current window counts: finished runs as spent, with one
+ * entry in the ledger; active runs with their past and future cost. Every run is either counted here or sees the
+ * budget, because this function waits for admissions and resumes in progress, and later ones wait for it. Throws
+ * AppError `not_found`, and `conflict` when there are too many budgets.
  */
 export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): Promise<string> {
   const { workspaceId } = actor;
   const workflowId = input.workflow_id ?? null;
   const budgetId = newId('budget');
   await db.transaction(async (tx) => {
-    // Before all other locks, since the admissions that it waits for take theirs afterwards.
+    // This lock comes first, since the admissions that it waits for take theirs later.
     await lockBudgets(tx, workspaceId);
     await requireRoom(tx, workspaceId, 'budgets');
     if (workflowId !== null) await keepWorkflow(tx, { workspaceId, workflowId });
@@ -228,8 +228,8 @@ const lockedRow = z.object({
 });
 
 /**
- * Changes name, limit or estimate; existing holds do not change. The limit may go below the committed amount: the
- * budget is then exceeded. Throws AppError `not_found`, `invalid`.
+ * Changes name, limit or estimate; existing holds do not change. The limit can be set below the committed amount: then
+ * the budget is exceeded. Throws AppError `not_found`, `invalid`.
  */
 export async function updateBudget(
   db: Pool,

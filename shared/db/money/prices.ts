@@ -6,7 +6,7 @@ import { nextPolicyRevision } from '#shared/db/policies/policies.ts';
 import { type Db, type Pool, sql, statement } from '#shared/db/pool.ts';
 import { priceRow, toPrice } from './price-row.ts';
 
-/** The workspace's own prices where they differ from the built-in table, by model name. */
+/** The workspace's prices that override the built-in table, by model name. */
 export async function listPrices(db: Db, workspaceId: string): Promise<readonly Price[]> {
   const rows = await db.any(statement(priceRow)`
     SELECT model, input_usd_per_million, output_usd_per_million, cached_input_usd_per_million

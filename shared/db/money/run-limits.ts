@@ -5,8 +5,8 @@ import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 const limitsRow = z.object({ limited: z.boolean(), cap: z.number().nullable() });
 
 /**
- * Whether a cap or a budget with an estimate applies to the runs of a workflow, and the cap, in micro-dollars, if no step
- * may exceed it.
+ * Whether a cap or a budget with an estimate applies to a workflow's runs, and the cap in micro-dollars if no step may
+ * exceed it.
  */
 export async function readRunLimits(
   db: Db,

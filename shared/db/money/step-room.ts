@@ -42,7 +42,7 @@ const room = z.object({
 
 const roomRow = z.object({ room: room.nullable() });
 
-/** Whether a step can start, and what it counts as while it runs. */
+/** Whether a step can start, and the cost that is reserved for it while it runs. */
 interface Admitted {
   admittance: Admittance;
   counted: StepCost;
@@ -50,9 +50,9 @@ interface Admitted {
 
 /**
  * Decides whether a step can start under the limits of its run: see `admit`. Locks the run's row, after that of its
- * experiment and those of the runs above it with a cap or with a hold that contains the run's. Takes from such a hold what
- * the step may need beyond the run's. Locks the budgets' rows when the step may exceed that. The room is read again after
- * each lock, so that no value is older. Undefined when the run does not exist.
+ * experiment and those of the runs above it with a cap or with a hold that contains the run's. Takes from such a hold
+ * what the step may need beyond the run's own. Locks the budgets' rows when the step may exceed that. The remaining
+ * amounts are read again after each lock, so that no value is stale. Undefined when the run does not exist.
  */
 export async function admitStep(
   tx: Tx,
@@ -82,20 +82,22 @@ const admitted = (found: RunRoom, cost: StepCost): Admitted => {
   return { admittance: admit(found, counted), counted };
 };
 
-/** Sets the holds of a run to its cost and that of its steps in progress. The caller must have locked the run's row. */
+/**
+ * Sets the holds of a run to its cost plus that of its steps in progress. The caller must have locked the run's row.
+ */
 export async function recountHolds(tx: Tx, runId: string): Promise<void> {
   await tx.query(statement(z.object({}))`
     SELECT FROM recount_holds_1(${runId})`);
 }
 
-/** How many of a workflow's newest runs are searched for node costs, and how many of them count. */
+/** How many of a workflow's newest runs are searched for node costs, and how many of these count. */
 const RUNS_LOOKED_THROUGH = 100;
 
 const RUNS_COUNTED = 5;
 
 /**
- * The highest recent cost of a step of this node, with its retries: in the run itself, in an earlier iteration of a
- * loop, and in the last successful runs of the same version. Null when there is none.
+ * The highest recent cost of a step of this node, with its retries: from earlier loop iterations in the same run, and
+ * from the last successful runs of the same version. Null when there is none.
  */
 export async function lastCost(
   db: Db,

@@ -11,7 +11,10 @@ import {
 } from '#shared/db/pool.ts';
 import { allUsage } from './usage.ts';
 
-/** Whole days of a workspace: `since` is the first instant of the first, `end` the one after the last. ISO 8601. */
+/**
+ * Whole days of a workspace: `since` is the first instant of the first day, `end` the instant after the last day. ISO
+ * 8601.
+ */
 interface Days {
   workspaceId: string;
   since: string;
@@ -20,15 +23,16 @@ interface Days {
 
 /**
  * The cost of the runs of the last `days` days (UTC, including today): by workflow and by model for stored runs, by day
- * for all. `at` (ISO 8601) defaults to now. One snapshot: where nothing was deleted, all three lists have the same sum.
+ * for all. `at` (ISO 8601) defaults to now. It reads one snapshot: if nothing was deleted, all three lists have the
+ * same sum.
  */
 export async function readUsageBreakdown(
   db: Pool,
   { workspaceId, days, at = null }: { workspaceId: string; days: number; at?: string | null },
 ): Promise<UsageBreakdown> {
   return inSnapshot(db, async (tx) => {
-    // The best plan depends on the number of runs in these days: a generic plan reads every step, even for a workspace
-    // with three runs.
+    // The best plan depends on the number of runs in these days: a generic plan would read every step, even for a
+    // workspace with three runs.
     await tx.query(sql.unsafe`SET LOCAL plan_cache_mode = force_custom_plan`);
     const { since, until, end, by_day } = await readDays(tx, { workspaceId, days, at });
     const of = { workspaceId, since, end };
@@ -75,7 +79,7 @@ const readDays = (
     FROM period p
   `);
 
-/** Runs `r` that were created in these days. */
+/** Condition for runs `r` that were created in these days. */
 const ofDays = ({ workspaceId, since, end }: Days): FragmentSqlToken => sql.fragment`
   r.workspace_id = ${workspaceId} AND r.created_at >= ${since}::timestamptz AND r.created_at < ${end}::timestamptz`;
 

@@ -38,7 +38,7 @@ export async function foldUsage(db: Db, batch = FOLD_BATCH): Promise<number> {
   return folded;
 }
 
-/** Folded and unfolded deltas together; only correct within one statement, since a fold may come in between. */
+/** Folded and unfolded deltas together. Only correct within one statement, since a fold may run between two. */
 export const allUsage = (workspaceId: string) => sql.fragment`(
   SELECT day, runs, succeeded, failed, cost_micros, evaluated, checks_passed, checks_total
   FROM usage_days WHERE workspace_id = ${workspaceId}
@@ -55,8 +55,8 @@ const usageRow = z.object({
 });
 
 /**
- * The plan usage of a workspace in the calendar month (UTC) of `at` (ISO 8601), which defaults to now. Runs are read
- * from the same counters as the quota.
+ * The plan usage of a workspace in the calendar month (UTC) of `at` (ISO 8601), which defaults to now. The number of
+ * runs comes from the same counters as the quota.
  */
 export async function readUsage(
   db: Db,
@@ -102,7 +102,7 @@ const overviewRow = z.object({
 const percent = (part: number, whole: number): number | undefined =>
   whole === 0 ? undefined : Math.round((part / whole) * 1000) / 10;
 
-/** From the daily totals, so that the cost does not depend on the number of runs. */
+/** Reads the daily totals, so that the cost does not depend on the number of runs. */
 export async function readOverview(
   db: Db,
   { workspaceId, at = null }: { workspaceId: string; at?: string | null },

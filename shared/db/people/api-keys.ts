@@ -114,7 +114,7 @@ const heldRow = z.object({
   overrides: z.record(z.string(), z.boolean().nullable()),
 });
 
-/** The capabilities of the key: those of its member, or the defaults of its own role. */
+/** The capabilities of the key: those of its member, or the defaults of its role. */
 const readHeld = async (tx: Tx, keyId: string): Promise<z.infer<typeof heldRow>> =>
   tx.one(statement(heldRow)`
     SELECT coalesce(m.role, k.role) AS role, coalesce(m.overrides, '{}') AS overrides

@@ -13,7 +13,7 @@ const FIRST_PAUSE_MS = 10_000;
 const dueRow = z.object({
   member_id: z.string(),
   email: z.string(),
-  /** Whether the member signed up and was approved. */
+  /** Whether the member signed up and was then approved. */
   approved: z.boolean(),
   /** The sealed code, or the plain code where no key is configured. */
   sealed_code: z.string().nullable(),
@@ -43,7 +43,7 @@ export async function takeDueInvitations(db: Db, limit: number): Promise<readonl
   `);
 }
 
-/** Ends the email of an invitation: it was sent, or has failed permanently. A newer code is still due. */
+/** Ends the email of an invitation, because it was sent or has failed permanently. A newer code is still due. */
 export async function endInvitationMail(db: Db, due: DueInvitation): Promise<void> {
   await db.query(statement(z.object({}))`
     UPDATE members m SET invite_mail_due_at = NULL, invite_code = NULL

@@ -5,15 +5,15 @@ import { type Sealer, SealError } from '#shared/crypto/sealing.ts';
 import { sql, statement, type Tx } from '#shared/db/pool.ts';
 
 /**
- * Invite codes. A code is checked by its SHA-256; a sealed copy is stored for as long as the code may be shown. Plain
- * codes are in `members.invite_code` only where there is no key to seal them and an email is still due.
+ * Invite codes. A code is checked by its SHA-256; a sealed copy is stored for as long as the code may be shown. A plain
+ * code is in `members.invite_code` only if there is no key to seal it and an email is still due.
  */
 
 /** Characters of 5 random bits each. */
 const CODE_LENGTH = 32;
 
 export interface InviteRules {
-  /** Undefined without `ENCRYPTION_KEY`: then a code is only shown in the response that created it. */
+  /** Undefined without `ENCRYPTION_KEY`: then a code is only shown in the response that creates it. */
   sealer: Sealer | undefined;
   /** Whether email delivery is configured. */
   mail: boolean;
@@ -59,7 +59,7 @@ export function openInviteCode(
 }
 
 /**
- * Replaces a member's code; the previous one is invalid, and an email with the new one is due where email is
+ * Replaces a member's code. The previous one becomes invalid, and an email with the new one is due where email is
  * configured.
  */
 export async function replaceInviteCode(
@@ -80,7 +80,10 @@ export async function replaceInviteCode(
 
 const plainRow = z.object({ id: z.string(), invite_code: z.string() });
 
-/** Hashes codes that were stored as plain text before 1.0.0, and removes those that are not needed. They expire as if they were new. */
+/**
+ * Hashes codes that were stored as plain text before 1.0.0, and removes those that are no longer needed. They expire as
+ * if they had just been created.
+ */
 export async function adoptPlainCodes(tx: Tx, rules: InviteRules): Promise<void> {
   const rows = await tx.any(sql.type(plainRow)`
     SELECT id, invite_code FROM members WHERE invite_code IS NOT NULL FOR UPDATE

@@ -4,7 +4,7 @@ import { type LimitedNoun, workspaceLimits } from '#shared/limits.ts';
 import { type FragmentSqlToken, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { lockWorkspace } from './workspaces.ts';
 
-/** The rows that count towards each limit, of a table aliased `t`. */
+/** The rows that count toward each limit, in a table aliased `t`. */
 const counted: Readonly<Record<LimitedNoun, FragmentSqlToken>> = {
   workflows: sql.fragment`workflows t WHERE true`,
   templates: sql.fragment`templates t WHERE true`,

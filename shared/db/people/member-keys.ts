@@ -14,9 +14,9 @@ import { sql, statement, type Tx } from '#shared/db/pool.ts';
 import type { Operator } from './held-member.ts';
 
 /**
- * Keeps gained capabilities from other people. An invitation gets a new code, because the previous one was issued for
- * fewer capabilities. Keys whose makers lack the gained capabilities are revoked, unless `keep_keys`. Returns the new
- * code, and the details for the audit entry.
+ * Keeps other people from using capabilities that a member gains. An invitation gets a new code, because the previous
+ * one was issued for fewer capabilities. Keys whose makers lack the gained capabilities are revoked, unless
+ * `keep_keys`. Returns the new code, and the details for the audit entry.
  */
 export async function guardGain(
   tx: Tx,
@@ -81,8 +81,8 @@ const keyOfOtherRow = z.object({
 });
 
 /**
- * Keys linked to the member that another member made, with the current role and overrides of their makers; null for a
- * removed maker.
+ * Keys linked to the member that another member made, with their makers' current role and overrides; null for a removed
+ * maker.
  */
 const lockKeysOfOthers = async (
   tx: Tx,
@@ -106,9 +106,12 @@ const revokedKey = z.object({
   member_id: z.string(),
 });
 
-/** Call this after the member is deleted: a key that is being created for them then exists already, or is refused. */
+/**
+ * Call this after the member was deleted: then a key that is being created for them either already exists, or is
+ * refused.
+ */
 export async function revokeKeysOf(tx: Tx, manager: Operator, member: MemberRow): Promise<void> {
-  // In the same order as other statements that lock several keys.
+  // In the same order as all statements that lock several keys.
   const ids = await tx.anyFirst(statement(z.object({ id: z.string() }))`
     SELECT id FROM api_keys
     WHERE member_id = ${member.id} AND workspace_id = ${manager.workspaceId} AND revoked_at IS NULL

@@ -64,7 +64,7 @@ const statsRow = z.object({
 
 const RECENT_ACTIONS = 15;
 
-/** As of now; `at` (ISO 8601) sets the days that are shown. Throws AppError `not_found`. */
+/** The present state; `at` (ISO 8601) sets the days that are shown. Throws AppError `not_found`. */
 export async function readMemberStats(
   db: Db,
   {
@@ -73,7 +73,7 @@ export async function readMemberStats(
     at = null,
   }: { workspaceId: string; memberId: string; at?: string | null },
 ): Promise<MemberStats> {
-  // One statement: between two, a waiting entry could be counted twice.
+  // One statement, because a waiting entry could be counted twice between two.
   const row = await db.maybeOne(statement(statsRow)`
     WITH days AS MATERIALIZED (
       SELECT day, sum(actions) AS actions, sum(runs) AS runs, sum(approvals) AS approvals,

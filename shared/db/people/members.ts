@@ -34,7 +34,7 @@ export const memberRow = z.object({
   overrides: z.record(z.string(), z.boolean().nullable()),
   is_owner: z.boolean(),
   invite_code_sealed: z.string().nullable(),
-  /** The member can be claimed with a code, or could until it expired. */
+  /** The member can be claimed with a code, or could be until it expired. */
   has_code: z.boolean(),
   invite_expires_at: z.string().nullable(),
   created_at: z.string(),
@@ -42,8 +42,8 @@ export const memberRow = z.object({
 export type MemberRow = z.infer<typeof memberRow>;
 
 /**
- * A member as the API shows it, with the code to show; the code gives access to the account. The tag is the same with and
- * without it, and changes with the permissions, which only the detail has.
+ * A member as the API shows it, with the code that can be shown; the code gives access to the account. The tag is the
+ * same with and without the code, and changes with the permissions, which only the detail view has.
  */
 export function toMember(row: MemberRow, code?: string): Member {
   const { id, name, email, role, status, is_owner, created_at } = row;
@@ -66,8 +66,8 @@ export function toMember(row: MemberRow, code?: string): Member {
 }
 
 /**
- * An invite code grants its member's permissions. So it is shown to members who can invite and hold all of them:
- * otherwise `manage_members` alone could take over the invitation of an admin.
+ * An invite code grants its member's permissions. So it is only shown to members who can invite and hold all of these
+ * permissions: otherwise `manage_members` alone could take over the invitation of an admin.
  */
 const maySeeInviteCode = (viewer: Pick<Actor, 'role' | 'overrides'>, row: MemberRow): boolean =>
   holds(viewer.role, viewer.overrides, 'manage_members') &&
@@ -98,8 +98,8 @@ export async function listMembers(
 const detailRow = memberRow.extend({ api_key_count: z.number() });
 
 /**
- * A member with their permissions and the reasons. `issued`: a new code, which is shown to its creator even without a
- * key to seal it. Throws AppError `not_found`.
+ * A member with their permissions and the reasons for them. `issued`: a new code, which is shown to its creator even
+ * without a key to seal it. Throws AppError `not_found`.
  */
 export async function readMember(
   db: Db,

@@ -111,7 +111,7 @@ export async function approveMember(
   });
 }
 
-/** Does nothing if the member already has the role. Throws AppError `not_found`, or `invalid` for the last admin. */
+/** Does nothing if the member already has the role. Throws AppError `not_found`, and `invalid` for the last admin. */
 export async function changeRole(
   db: Pool,
   actor: Actor,

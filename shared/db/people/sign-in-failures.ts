@@ -6,7 +6,7 @@ const WINDOW_MINUTES = 15;
 const attemptRow = z.object({ subject: z.string(), failures: z.number(), seconds: z.number() });
 
 /**
- * Counts an attempt against each subject as a failure, before its result is known, so that concurrent attempts stay
+ * Counts an attempt against each subject as a failure, before the result is known, so that concurrent attempts stay
  * within the limit. Returns each subject's count in its current window, and the seconds until the window ends.
  */
 export async function countAttempt(

@@ -43,7 +43,7 @@ export async function readAccount(db: Db, memberId: string): Promise<Account | u
 
 /**
  * Adds a viewer who waits for approval to the default workspace. Undefined when the email already belongs to a member
- * of any workspace and status. Throws AppError `rate_limited`, for every caller, when too many are pending.
+ * of any workspace and status. Throws AppError `rate_limited` for every caller when too many sign-ups are pending.
  */
 export async function signUp(
   db: Pool,
@@ -56,7 +56,7 @@ export async function signUp(
 ): Promise<MemberRow | undefined> {
   return db.transaction(async (tx) => {
     await requireNetworkRoom(tx, network);
-    // Checked first, for known addresses as well. Concurrent sign-ups may exceed the limit slightly.
+    // Checked first, even for known addresses. Concurrent sign-ups may exceed the limit slightly.
     const waiting = await tx.oneFirst(statement(z.object({ n: z.number() }))`
       SELECT count(*) AS n FROM (SELECT FROM members WHERE status = 'pending' LIMIT ${MAX_PENDING}) p
     `);
@@ -99,7 +99,7 @@ async function requireNetworkRoom(tx: Tx, network: string): Promise<void> {
 
 /**
  * Removes a pending sign-up when the address gets an account in another way: anyone can sign up with any address, and
- * must not block it. A sign-up in the workspace `unlessOf` stays, where it can be approved.
+ * must not block it. A sign-up in the workspace `unlessOf` stays, because it can be approved there.
  */
 export async function dropSignUp(
   tx: Tx,

@@ -12,8 +12,8 @@ import { statement, type Tx } from '#shared/db/pool.ts';
 import { lockWorkspace } from './workspaces.ts';
 
 /**
- * The actor's current permissions for a change of membership or permissions. Such changes of one workspace are
- * serialized by the workspace's row.
+ * The actor's current permissions for changes of membership or permissions. The lock on the workspace's row serializes
+ * such changes.
  */
 
 const standing = z.object({
@@ -43,8 +43,8 @@ export async function lockMembership(tx: Tx, actor: Actor, capability: Capabilit
 }
 
 /**
- * An actor cannot grant or remove more than they hold. Throws AppError `forbidden` with the first capability of the
- * holder that the actor lacks.
+ * An actor cannot grant or remove more than they hold. Throws AppError `forbidden` with the first capability that the
+ * holder has and the actor lacks.
  */
 export function requireAtLeast(actor: Actor, holder: Pick<Actor, 'role' | 'overrides'>): void {
   const lacking = firstLacking(actor, heldCapabilities(holder.role, holder.overrides));

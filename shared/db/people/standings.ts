@@ -11,7 +11,7 @@ const standingRow = z.object({
   overrides: z.record(z.string(), z.boolean().nullable()),
 });
 
-/** All members of a workspace, in any status, with what decides about their permissions. */
+/** All members of a workspace, in any status, with everything that determines their permissions. */
 export const readStandings = async (
   db: Db,
   workspaceId: string,

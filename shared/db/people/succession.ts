@@ -71,8 +71,8 @@ export async function requireSuccessor(
 }
 
 /**
- * Makes an active member the owner on the operator's behalf: an admin without overrides. For a workspace in which no
- * admin can restore a capability. Without `email`: the owner of the default workspace. Returns the new owner, or
+ * On the operator's behalf, makes an active member the owner, as an admin without overrides, for a workspace in which
+ * no admin can restore a capability. Without `email`: the owner of the default workspace. Returns the new owner, or
  * undefined when no active member has the email address.
  */
 export async function restoreOwner(
@@ -110,7 +110,7 @@ export async function restoreOwner(
 
 const chosenRow = z.object({ id: z.string(), workspace_id: z.string() });
 
-/** Call this after the previous owner's row is deleted or no longer the owner's. */
+/** Call this after the previous owner's row was deleted or is no longer the owner's. */
 export async function passOwnership(
   tx: Tx,
   manager: Actor,

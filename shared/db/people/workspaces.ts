@@ -128,7 +128,7 @@ export async function lockWorkspace(
   return row;
 }
 
-/** An unchanged value adds no audit entry. */
+/** An unchanged value writes no audit entry. */
 export async function updateWorkspace(
   db: Pool,
   actor: Actor,
@@ -150,7 +150,7 @@ export async function updateWorkspace(
   });
 }
 
-/** Takes effect immediately. The current plan adds no audit entry. */
+/** Takes effect immediately. If the plan does not change, no audit entry is written. */
 export async function changePlan(db: Pool, actor: Actor, plan: PlanName): Promise<void> {
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {

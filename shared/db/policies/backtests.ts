@@ -10,16 +10,18 @@ import { cursorsOf } from '#shared/db/cursor.ts';
 import { type Db, type FragmentSqlToken, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { startsRun } from '#shared/db/steps/step-records.ts';
 
-/** The recorded steps that a backtest judges, newest runs first, and what it finds. */
+/** Which recorded steps a backtest judges, newest runs first, and their total. */
 export interface StepWindow {
   workspaceId: string;
   workflowId: string | undefined;
-  /** ISO 8601: runs created from then until the backtest was created. */
+  /** ISO 8601: includes runs created from then until the creation of the backtest. */
   since: string;
   until: string;
 }
 
-/** After a step, or with a null `step_key` after all steps of a run. Times are as Postgres writes them. */
+/**
+ * The position after a step or, with a null `step_key`, after all steps of a run. Times are in the format of Postgres.
+ */
 export const stepPosition = z.object({
   at: z.string(),
   run_id: z.string(),
@@ -27,18 +29,22 @@ export const stepPosition = z.object({
 });
 export type StepPosition = z.infer<typeof stepPosition>;
 
-/** Steps of a page, and runs that it looks through for them. Literals, for the plan of the statement. */
+/**
+ * The maximum number of steps in a page, and of runs that it searches for them. They are literals, for the plan of the
+ * statement.
+ */
 const STEPS = sql.fragment`1000`;
 const RUNS = sql.fragment`1000`;
 const MAX_RUNS = 1_000;
-/** Bytes of a page as they are stored, compressed. */
+/** The maximum size of a page, in bytes as stored (compressed). */
 const MAX_BYTES = 1_000_000;
 /** Runs whose steps are counted in one statement. */
 const COUNTED_RUNS = 10_000;
 
 /**
- * Steps of the run `r` that policies have judged: not those that were skipped or computed, or had no record in a
- * rehearsal, and no copies of steps of other runs. The step of an agent with tools has no input of its own.
+ * Steps of the run `r` that policies have judged. Not included are skipped and computed steps, steps that had no
+ * recorded result in a rehearsal, and copies of other runs' steps. The step of an agent with tools has no input of its
+ * own.
  */
 const judged = sql.fragment`
   s.run_id = r.id AND s.kind IN ('agent', 'tool', 'workflow') AND s.input IS NOT NULL AND s.attempts > 0
@@ -84,11 +90,11 @@ const stepRow = z.object({
 
 export interface StepPage {
   steps: readonly { step: string }[];
-  /** Where the next page begins; null: this is the last one. */
+  /** Where the next page begins; null after the last page. */
   next: StepPosition | null;
 }
 
-/** The steps after a position. Bounded in number and in bytes. */
+/** The steps after a position, up to a maximum number and size. */
 export async function readStepPage(
   db: Db,
   window: StepWindow,
@@ -143,7 +149,7 @@ export async function readStepPage(
   return { steps: rows, next: await nextPosition(db, rows, runs) };
 }
 
-/** The names, as a tool, of the workflow whose run the step `s` has started, or would start. */
+/** The tool names of the workflow that the step `s` has run, or would run. */
 const aliases = ({ workspaceId }: StepWindow): FragmentSqlToken => sql.fragment`
   SELECT coalesce(json_agg(a), '[]') FROM (
     SELECT w.id, w.name FROM workflows w
@@ -156,7 +162,7 @@ const aliases = ({ workspaceId }: StepWindow): FragmentSqlToken => sql.fragment`
 
 const runRow = z.object({ at: z.string(), id: z.string(), runs: z.number() });
 
-/** A page without steps is no end: more runs may follow those that it looked through. */
+/** A page without steps is not the end: more runs may follow those that it searched. */
 async function nextPosition(
   db: Db,
   rows: readonly z.infer<typeof stepRow>[],
@@ -174,7 +180,7 @@ async function nextPosition(
   return { at: end.at, run_id: end.id, step_key: null };
 }
 
-/** Writes what a page has found, as far as there is room for it. */
+/** Stores the findings of a page, up to the limit. */
 export async function insertFindings(
   tx: Tx,
   jobId: string,

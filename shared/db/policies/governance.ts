@@ -32,7 +32,7 @@ export async function recordGovernanceEvent(db: Db, entry: GovernanceEntry): Pro
 
 /**
  * Adds a verdict to a running step, with an event, unless the step already has it. Does nothing when another attempt
- * holds the claim; a step that waits for a child has none.
+ * holds the claim. A step that waits for a child has no claim.
  */
 export async function recordStepVerdict(
   db: Db,

@@ -25,7 +25,7 @@ export async function readPolicies(db: Db, workspaceId: string): Promise<PolicyR
 
 const settingsRow = policyRow.extend({ prices: z.array(priceRow) });
 
-/** What the steps of a workspace are judged and priced by, as of one moment. The prices override the built-in table. */
+/** What a workspace's steps are judged and priced by, as of one moment. The prices override the built-in table. */
 export async function readStepSettings(
   db: Db,
   workspaceId: string,
@@ -49,7 +49,7 @@ export async function readStepSettings(
 
 /**
  * Makes the next step of every run read policies and prices again. Locks the workspace's row, which serializes
- * concurrent changes of them.
+ * concurrent changes.
  */
 export const nextPolicyRevision = (tx: Db, workspaceId: string): Promise<number> =>
   tx.oneFirst(statement(z.object({ policy_revision: z.number() }))`

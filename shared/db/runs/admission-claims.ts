@@ -8,21 +8,21 @@ import { readChild } from '#shared/db/children/steps.ts';
 import { acceptsWorkOf } from './row.ts';
 import { type RunRequest, storedRehearsal } from './run-request.ts';
 
-/** What the requests with one idempotency key have in common. */
+/** A digest of everything that requests with the same idempotency key must have in common. */
 export function fingerprintOf({ input, fork, version, adHocGraph, rehearsal }: RunRequest): string {
   const { copies: _copies, ...from } = fork ?? {};
-  // What stands before its nodes is no part of the request.
+  // The guards before its nodes are not part of the request.
   const { guarded: _guarded, ...rules } = storedRehearsal(rehearsal) ?? {};
   const rehearsed = rehearsal === undefined ? null : rules;
   const plain = fork === undefined && adHocGraph === undefined;
-  // Stored fingerprints have the graph under this name.
+  // Stored fingerprints contain the graph under this name.
   const asked = plain ? input : { input, version, drawn: adHocGraph, ...from, rehearsed };
   return createHash('sha256').update(canonicalJson(asked)).digest('hex');
 }
 
 /**
- * Each request that starts runs has keys of its own: for a workflow, for its draft, to run a run again, to fork it, and to
- * replay an event.
+ * Idempotency keys are separate for each kind of request that starts runs: for a workflow, for its draft, to rerun a
+ * run, to fork it, and to replay an event.
  */
 export function keyOf({
   idempotencyKey: key,
@@ -99,7 +99,7 @@ const receiving = (
     WHERE e.workflow_id = ${workflowId} AND e.event_id = ${id} AND w.workspace_id = ${actor.workspaceId}
       AND e.received_at >= now() - ${windowSeconds}::int * interval '1 second'`;
 
-/** Throws AppError `conflict` unless the run that starts another one accepts the work of its execution. */
+/** Throws AppError `conflict` unless the parent still accepts work from its execution. */
 export async function requireParent(
   db: Db,
   { runId, execution }: NonNullable<RunRequest['parent']>,

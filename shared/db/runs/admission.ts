@@ -40,13 +40,13 @@ export interface AdmittedRun {
   actorName: string | null;
   graph: Graph;
   input: JsonObject;
-  /** What is laid over the state at steps, by step key. */
+  /** What is merged into the state at steps, by step key. */
   laid: Record<string, JsonObject>;
-  /** Its ledger has steps of another run already. */
+  /** Whether its ledger already has steps of another run. */
   forked: boolean;
-  /** The steps that have the result of the run that it starts from, if they are executed with the same. */
+  /** The steps that reuse the result of the run it starts from, if their node and input are the same. */
   reuses: readonly string[];
-  /** How it rehearses another run; undefined for an ordinary run. */
+  /** The rules by which it rehearses another run; undefined for an ordinary run. */
   rehearsal?: ReturnType<typeof rulesOf>;
 }
 
@@ -56,17 +56,18 @@ export type Admission =
   | { outcome: 'replayed'; runId: string };
 
 /**
- * The only way to create a run, for all triggers. One call of the database function `admit_run_1`, whose text has the order
- * of the checks and of the rows. A refusal writes nothing except, for a budget, its governance event. Graph and input were
- * checked before. The call succeeds only while that version and the custom tools that it calls are still current, also
- * after a wait for locks; otherwise the workflow is read again.
+ * The only way to create a run, for all triggers. It makes one call of the database function `admit_run_1`, which shows
+ * the order of the checks and rows. A refusal writes nothing except, for a budget, its governance event. Graph and
+ * input were checked before. The call only succeeds while that version and the custom tools that it calls are still
+ * current, even after a wait for locks; otherwise the workflow is read again.
  *
- * What was chosen instead of the current version is compared with it before, if there is something to compare; the call then
- * succeeds only while that version is current.
+ * A graph that was chosen instead of the current version is first compared with the current version, if necessary; then
+ * the call only succeeds while that version is current.
  *
- * Throws AppError: `not_found`, `idempotency_mismatch`, `forbidden`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`,
- * `input_invalid`, and `conflict` when the schedule forbids a second active run. A second run for the same schedule and time breaks the
- * constraint `runs_one_per_tick`.
+ * Throws AppError: `not_found`, `idempotency_mismatch`, `forbidden`, `quota_exceeded`, `budget_exceeded`,
+ * `graph_invalid`,
+ * `input_invalid`, and `conflict` when the schedule forbids a second active run. A second run for the same schedule and
+ * time breaks the constraint `runs_one_per_tick`.
  */
 export async function admitRun(
   db: Pool,
@@ -82,7 +83,7 @@ export async function admitRun(
   };
   for (let fresh = false; ; fresh = true) {
     const runnable = await findRunnable(db, ids, fresh);
-    // A refusal from the cache may be out of date.
+    // A refusal based on the cache may be out of date.
     if (runnable?.refusal !== undefined && !fresh) continue;
     if (runnable !== undefined) {
       const inputRefusal = await runnable.refuseInput?.(request.input);
@@ -128,14 +129,14 @@ const quotaFacts = z.object({ used: z.number(), limit: z.number(), plan: z.strin
 
 const capFacts = z.object({ committed_micros: z.number(), limit_micros: z.number() });
 
-/** The least that a run costs if it costs anything, in micro-dollars; null: it costs nothing. */
+/** The minimum cost of a run that costs anything, in micro-dollars; null: it costs nothing. */
 const leastCost = ({ rehearsal }: RunRequest, { graph }: Judged): number | null =>
   graph === undefined || rehearsal?.allow.includes('agent') === false ? null : leastCostOf(graph);
 
 /** A version, and why it does not accept the input of the request. */
 type Judged = Runnable & {
   inputRefusal: AppError | undefined;
-  /** The version with which it was compared: the current one, or the comparison does not count. */
+  /** The version it was compared with. It must be current, or the comparison does not count. */
   comparedWith: number | undefined;
 };
 
@@ -180,7 +181,7 @@ function asRefusal(error: unknown, request: RunRequest, runnable: Judged): unkno
 const entries = (record: object | undefined) =>
   record === undefined || Object.keys(record).length === 0 ? undefined : record;
 
-/** The only statement of an admission. Its row is missing when the function has returned nothing. */
+/** The only statement of an admission. There is no row when the function returned nothing. */
 function admission(request: RunRequest, runnable: Judged, runId: string) {
   const { actor, parent, schedule, replay, signature, event, fork, rehearsal, inbound } = request;
   const { version, comparedWith = null, toolRevision = null } = runnable;
@@ -226,8 +227,8 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
 
 /**
  * Undefined, with nothing written, when the version is no longer current, the workflow was deleted, its custom tools
- * may have changed, the workflow or its workspace changed during a wait, the claim of the request is taken, or what claims
- * the run has ended.
+ * may have changed, the workflow or its workspace changed during a wait, the request's claim is taken, or the step or
+ * job that starts the run has ended.
  */
 async function insertRun(
   db: Pool,
@@ -267,7 +268,7 @@ const oneOnly: ReadonlySet<string | null | undefined> = new Set([
   'inbound_event_replays_once',
 ]);
 
-/** Another attempt at the same step, or of the same job, has started its run. */
+/** Whether another attempt at the same step, or of the same job, has already started its run. */
 const isTwice = (error: unknown): boolean =>
   error instanceof UniqueIntegrityConstraintViolationError && oneOnly.has(error.constraint);
 

@@ -20,15 +20,15 @@ import { stopClocks, acceptsWorkOf } from './row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
- * All ends of runs other than success. Each end is one compare-and-set on the status, with its terminal frame, its event
- * for webhook endpoints and, if `alerts` is set because channels are configured, one alert in the same transaction. So a
- * run has exactly one terminal event in any race.
+ * All ways that runs end other than success. Each end is one compare-and-set on the status, with its terminal frame,
+ * its event for webhook endpoints and, if `alerts` is set because channels are configured, one alert in the same
+ * transaction. So a run has exactly one terminal event, regardless of races.
  */
 
 interface RunFailure {
   kind: Failure['kind'];
   node_id?: string;
-  /** It was cancelled because the run that started it has ended. */
+  /** It was cancelled because its parent ended. */
   with_parent?: true;
 }
 
@@ -44,12 +44,12 @@ const failing = z.object({
   failures_granted: z.number(),
 });
 
-/** A run that was ended. With a parent, a notice for it is queued. */
+/** A run that has ended. If it has a parent, a notice for the parent is queued. */
 interface EndedRun {
   hasParent: boolean;
 }
 
-/** `ended`: this report has ended the run. */
+/** `ended`: this report ended the run. */
 type FailureReport = FailureVerdict & { ended?: EndedRun };
 
 /**
@@ -69,7 +69,7 @@ export async function reportFailure(
     `);
     if (run === null) return { verdict: 'fail', error: 'Run not found' };
     if (run.superseded) {
-      // The resume that replaced this execution handles the rest.
+      // The resume that replaced this execution takes care of the rest.
       await tx.query(statement(z.object({}))`
         UPDATE runs SET failures_reported = greatest(failures_reported, ${call.n}::int),
           failures_granted = greatest(failures_granted, ${call.n}::int)
@@ -126,7 +126,10 @@ async function finishedOutputs(tx: Tx, call: FailureCall): Promise<Record<string
 
 const endedAs = sql.fragment`CASE f.reason WHEN 'unrecorded' THEN 'unrecorded' ELSE 'failed' END`;
 
-/** Writes the end of a step that could not write it: a timed-out attempt, or a template that did not render. */
+/**
+ * Writes the end of a step that could not write it itself: an attempt that timed out, or a template that could not be
+ * rendered.
+ */
 async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
   const rows = await tx.any(statement(z.object({ step_key: z.string(), opened: z.boolean() }))`
     WITH run AS (SELECT id, resumed_count AS epoch, frame_seq FROM runs WHERE id = ${call.run_id})
@@ -181,7 +184,7 @@ interface FailedEnd {
   alerts: boolean;
 }
 
-/** Ends a locked, open run as `failed`, and cancels the open runs below it. A resume of the run resumes those, too. */
+/** Ends a locked, open run as `failed`, and cancels the open runs below it. Resuming the run also resumes those. */
 async function endFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
   const below = await lockBelow(tx, [end.runId]);
   const ended = await endOneFailed(tx, end);
@@ -189,7 +192,7 @@ async function endFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
   return ended;
 }
 
-/** Cancels these locked, open runs, because a run above them ends. Its alert is enough. */
+/** Cancels these locked, open runs because a run above them ends. The alert of that run is sufficient. */
 export async function cancelBelow(tx: Tx, below: readonly string[]): Promise<void> {
   for (const runId of below) {
     await endOneFailed(tx, {
@@ -202,7 +205,7 @@ export async function cancelBelow(tx: Tx, below: readonly string[]): Promise<voi
   }
 }
 
-/** Moves a locked, open run to `failed` with its one `run_failed` frame, its one event and its one alert. */
+/** Sets a locked, open run to `failed`, with its only `run_failed` frame, event and alert. */
 async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
   const hasParent = await tx.oneFirst(statement(z.object({ has_parent: z.boolean() }))`
     WITH run AS (
@@ -227,7 +230,7 @@ async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
 
 /**
  * Ends an open run outside its execution's normal course (cancelled in the Temporal UI, workflow code failed, execution
- * lost). `execution` undefined: any. Returns undefined when the run had already ended.
+ * lost). `execution` undefined: any execution. Returns undefined when the run had already ended.
  */
 export async function abandonRun(
   db: Pool,
@@ -236,9 +239,9 @@ export async function abandonRun(
     kind: 'cancelled' | 'crash';
     error: string;
     execution?: string;
-    /** The history cannot be replayed: a resume starts from the ledger. */
+    /** The history cannot be replayed, so a resume starts from the ledger. */
     fromLedger?: boolean;
-    /** Only while its execution still counts as missing: not after a resume. */
+    /** Only if its execution still counts as missing: not after a resume. */
     whileLost?: boolean;
     alerts: boolean;
   },
@@ -276,11 +279,11 @@ async function lockOpen(
 export interface Cancel {
   actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
   runId: string;
-  /** False for a part of an action that has an entry of its own. */
+  /** False for a part of an action that has its own audit entry. */
   audited?: boolean;
 }
 
-/** A member's cancel: the run ends immediately; its execution is notified after the commit. */
+/** A member's cancel: the run ends immediately, and its execution is notified after the commit. */
 export async function cancelRun(
   db: Pool,
   cancel: Cancel & { alerts: boolean },

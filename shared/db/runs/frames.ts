@@ -77,7 +77,7 @@ export async function frameCursor(
 }
 
 /**
- * A frame that is written only if its step really made the transition: `opened` when the step started (or restarted),
+ * A frame that is only written if its step really made the transition: `opened` when the step started (or restarted),
  * `closed` when it ended. So a repeated call writes each frame once.
  */
 export interface StepFrame {

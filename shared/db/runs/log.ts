@@ -5,7 +5,7 @@ import { type Db, type Pool, statement } from '#shared/db/pool.ts';
 import { controlRows } from './pending-writes.ts';
 import { acceptsWorkOf } from './row.ts';
 
-/** Appends frames to a run whose row the caller's transaction has locked. */
+/** Appends frames to a run whose row is locked by the caller's transaction. */
 export async function appendFrames(
   db: Db,
   runId: string,
@@ -23,7 +23,7 @@ export async function appendFrames(
   `);
 }
 
-/** Writes control steps and observations that came with a call, on a run row the caller has locked. */
+/** Writes the control steps and observations that came with a call, for a run whose row the caller has locked. */
 export async function writePending(db: Db, pendingWrites: PendingWrites): Promise<void> {
   if (pendingWrites.control.length === 0 && pendingWrites.observed.length === 0) return;
   const { control, frames } = controlRows(pendingWrites);

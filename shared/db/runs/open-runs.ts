@@ -8,8 +8,8 @@ const row = z.object({
 });
 
 /**
- * Open runs by status, the number of outbox rows to dispatch, and the age in seconds of the oldest; 0 when there is none.
- * Starts of children that wait for others do not count.
+ * Open runs by status, the number of outbox rows to dispatch, and the age of the oldest in seconds; 0 when there is
+ * none. Starts of children that wait for other children do not count.
  */
 export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
   return db.one(statement(row)`
@@ -21,7 +21,7 @@ export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
   `);
 }
 
-/** Which of these runs Postgres knows and has not ended. */
+/** Those of these runs that are open according to Postgres. */
 export async function findOpenRuns(db: Pool, runIds: readonly string[]): Promise<Set<string>> {
   const rows = await db.any(statement(z.object({ id: z.string() }))`
     SELECT id FROM runs
@@ -33,7 +33,10 @@ export async function findOpenRuns(db: Pool, runIds: readonly string[]): Promise
 const crashedRow = z.object({ id: z.string(), workspace_id: z.string(), error: z.string() });
 export type CrashedRun = z.infer<typeof crashedRow>;
 
-/** Runs of all workspaces that failed since then because their execution was gone, oldest first. No children. */
+/**
+ * Runs of all workspaces that have failed since then because their execution was missing, oldest first. Child runs are
+ * not included.
+ */
 export const listCrashedRuns = (db: Pool, since: Date): Promise<readonly CrashedRun[]> =>
   db.any(statement(crashedRow)`
     SELECT id, workspace_id, coalesce(error, '') AS error FROM runs

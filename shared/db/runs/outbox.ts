@@ -46,8 +46,8 @@ export async function enqueue(
 const decisionRow = z.object({ ...outboxRow.shape, first: z.boolean() });
 
 /**
- * Queues a decision, like `enqueue`. `first`: it can be sent now. Other decisions do not block it: each names its gate and
- * round, so their order does not matter.
+ * Queues a decision, like `enqueue`. `first`: it can be sent immediately. Other decisions do not block it: each has its
+ * gate and round, so their order does not matter.
  */
 export async function enqueueDecision(
   db: Db,
@@ -73,9 +73,8 @@ export async function enqueueLater(
 }
 
 /**
- * Queues one alert in the transaction of the status change, so that there is one for each change. The reconciler sends
- * it within its interval. The texts are stored now, since the run and its workflow may be deleted or renamed before
- * then.
+ * Queues one alert in the transaction of the status change, so that there is one per change. The reconciler sends it
+ * within its interval. The text is stored now, since the run and its workflow may be deleted or renamed before then.
  */
 export async function queueAlert(
   tx: Tx,
@@ -120,7 +119,7 @@ export async function queueAssignment(
   `);
 }
 
-/** Queues a test alert. It belongs to no run: its row has the id of the workspace. */
+/** Queues a test alert. It belongs to no run, so its row has the id of the workspace. */
 export async function queueTestAlert(
   tx: Tx,
   { workspaceId, by }: { workspaceId: string; by: string | null },
@@ -131,7 +130,7 @@ export async function queueTestAlert(
   `);
 }
 
-/** Alerts, and notices about children, neither wait for other rows of their run nor block them. */
+/** Alerts and notices about children do not wait for other rows of their run, and do not block them. */
 const isOrdered = (kind: FragmentSqlToken) => sql.fragment`${kind} NOT IN ('alert', 'child')`;
 
 /** Whether no older row of the same run is waiting. */
@@ -142,8 +141,8 @@ export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
 }
 
 /**
- * Leases up to `limit` due rows, of each run only the oldest, unless they need no order. Skips rows that another
- * process has locked.
+ * Leases up to `limit` due rows. For each run, only the oldest is taken, unless order does not matter. Skips rows that
+ * another process has locked.
  */
 export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow[]> {
   return db.any(statement(outboxRow)`

@@ -14,7 +14,7 @@ export async function storePayload(db: Pool, digest: string, bytes: Buffer): Pro
   `);
 }
 
-/** Whether a payload was stored within the last day: a sweep deletes older ones only, so it need not be sent again. */
+/** Whether a payload was stored within the last day. A sweep only deletes older ones, so it need not be sent again. */
 export const isPayloadStored = (db: Pool, digest: string): Promise<boolean> =>
   db.exists(statement(z.object({}))`
     SELECT FROM payloads WHERE digest = ${digest} AND stored_at >= now() - interval '1 day'

@@ -4,9 +4,9 @@ import type { ControlStep } from '#shared/graph/schedule/scheduler.ts';
 import type { StepFrame } from './frames.ts';
 import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
-/** The pending writes of calls, as the database function `write_control_1` expects them. */
+/** The pending writes of calls, in the form that the database function `write_control_1` expects. */
 
-/** `stepKey`: only for a tool call of an agent. */
+/** `stepKey` is only set for a tool call of an agent. */
 export function startedFrame(
   runId: string,
   nodeId: string,
@@ -17,7 +17,7 @@ export function startedFrame(
   return stepKey === undefined ? started : { ...started, step_key: stepKey };
 }
 
-/** `pos`: the position of its first frame among those written with it. */
+/** `pos` is the position of its first frame among those written with it. */
 export type ControlRow = ControlStep & { pos: number };
 
 /**

@@ -31,7 +31,7 @@ const caughtRow = z.object({
   attempts: z.number(),
 });
 
-/** Whether step `s` has a result that comes from outside the graph: its turns and calls belong to its agent. */
+/** Whether step `s` has a result from outside the graph. An agent's turns and calls belong to the agent. */
 export const hasResult = sql.fragment`
   (s.status = 'success' AND s.kind = ANY (${sql.array(resultKinds, 'text')}) AND s.parent_step_key IS NULL)`;
 
@@ -47,7 +47,7 @@ export async function readCaught(db: Db, runId: string): Promise<Record<string, 
 
 const endedRow = z.object({ step_key: z.string() });
 
-/** The keys of the steps of a run with a result, in the order in which they ended. */
+/** The keys of a run's steps with a result, in the order in which they ended. */
 export async function readEndOrder(db: Db, runId: string): Promise<string[]> {
   const ended = await db.any(statement(endedRow)`
     SELECT step_key FROM steps s
@@ -57,7 +57,7 @@ export async function readEndOrder(db: Db, runId: string): Promise<string[]> {
   return ended.map(({ step_key }) => step_key);
 }
 
-/** A run cannot continue from its ledger: an output is older than the limits and exceeds them. */
+/** A run that cannot continue from its ledger, because an output is older than the present limits and exceeds them. */
 export class UnusableLedgerError extends Error {
   override readonly name = 'UnusableLedgerError';
 }
@@ -135,7 +135,7 @@ export interface StartableRun extends AdmittedRun {
   resumedCount: number;
 }
 
-/** A run with everything that starting or resetting its execution needs; undefined when it was deleted. */
+/** A run with everything that is needed to start or reset its execution; undefined when it was deleted. */
 export async function readStartable(db: Pool, runId: string): Promise<StartableRun | undefined> {
   const row = await db.maybeOne(statement(startRow)`
     SELECT r.id, r.status, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.trigger,

@@ -17,7 +17,7 @@ const resumableRow = z.object({
   ...placeRow.shape,
   status: z.string(),
   failure: z.object({ kind: z.string() }).nullable(),
-  /** With the runs below it, which count against its cap. */
+  /** Includes the runs below it, which count against its cap. */
   cost_micros: z.number(),
 });
 

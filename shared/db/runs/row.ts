@@ -1,6 +1,6 @@
 import { sql } from '#shared/db/pool.ts';
 
-/** Parts of statements that lock the run's row. They use its columns without an alias: `runs` must be the target. */
+/** Parts of statements that lock the run's row. They use its columns without an alias, so `runs` must be the target. */
 
 /** A run row's clocks, updated when its status changes. Shared by every statement that changes it. */
 export const phaseMs = sql.fragment`

@@ -14,12 +14,12 @@ import {
 import { wordsQuery } from './run-words.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 
-/** The runs of a workspace to list: the query of the API, with optional parts undefined. */
+/** Which runs of a workspace to list: the API's query, with optional parts undefined. */
 export type RunFilter = { workspaceId: string } & RunListQuery;
 
 const pagedSummary = z.object({ ...summaryRow.shape, at: z.number() });
 
-/** Longer searches end with an error, in ms. */
+/** Longer searches fail, in ms. */
 const MAX_SEARCH_MS = 5_000;
 
 /**
@@ -51,7 +51,10 @@ export async function listRuns(
 /** Runs of a page of an export. */
 const EXPORT_PAGE = 500;
 
-/** All runs that match, newest first, in pages. Each page is a statement of its own, so a run that changes meanwhile is as its page found it. */
+/**
+ * All matching runs, newest first, in pages. Each page is a separate statement, so it shows runs as they were when it
+ * was read.
+ */
 export async function* runPages(
   db: Db,
   filter: Omit<RunFilter, 'cursor' | 'limit'>,
@@ -64,7 +67,7 @@ export async function* runPages(
   } while (cursor !== undefined);
 }
 
-/** Reads with a plan for these values: the best index depends on how many runs match. */
+/** Reads with a plan for these values, because the best index depends on how many runs match. */
 async function readPlanned(
   db: Db,
   page: QuerySqlToken<typeof pagedSummary>,
@@ -132,7 +135,7 @@ function rangeConditions(filter: RunFilter): (FragmentSqlToken | undefined)[] {
     max_cost_usd === undefined
       ? undefined
       : sql.fragment`r.cost_micros <= ${toMicros(max_cost_usd)}::bigint`,
-    // Two conditions for each, since only the first of the alternatives has an index.
+    // Two conditions for each, because only the first alternative has an index.
     min_duration_ms === undefined
       ? undefined
       : sql.fragment`(r.active_ms >= ${min_duration_ms}::bigint OR
@@ -148,9 +151,9 @@ function rangeConditions(filter: RunFilter): (FragmentSqlToken | undefined)[] {
 }
 
 /**
- * The runs with the words of `q`, with their `day`: one look into the index per day from the newest on, so that a page that
- * is full ends the search. Postgres stops there because the days are sorted, and does not read all runs to join them
- * because of the limits.
+ * The runs that contain the words of `q`, with their `day`. It looks into the index once per day, from the newest on,
+ * and ends when the page is full. Postgres stops there because the days are sorted, and the limits keep it from reading
+ * all runs for the join.
  */
 function matching(filter: RunFilter, q: string, conditions: FragmentSqlToken): FragmentSqlToken {
   const { workspaceId, since, until, cursor } = filter;

@@ -13,7 +13,7 @@ import type { SignatureMark } from '#shared/db/inbound/webhooks.ts';
 
 export type AdHocGraph = Pick<CurrentGraph, 'graph' | 'inputSchema'>;
 
-/** What a draft or a version has, as it can run. */
+/** The fields of a draft or a version that are needed to run it. */
 export const adHocGraphOf = (content: {
   graph: unknown;
   input_schema: JsonObject | null;
@@ -22,7 +22,7 @@ export const adHocGraphOf = (content: {
   inputSchema: content.input_schema,
 });
 
-/** A version of a workflow: its graph, or the reason that it cannot run. */
+/** A version of a workflow: its graph, or why it cannot run. */
 export interface Runnable {
   version: number;
   graph?: Graph;
@@ -34,7 +34,7 @@ export interface Runnable {
   refuseInput?: (input: JsonObject) => Promise<AppError | undefined>;
 }
 
-/** What to run: a workflow's current version, another one, or a graph that was drawn for it. */
+/** What to run: a workflow's current version, another version, or an unsaved graph. */
 export interface Wanted {
   workspaceId: string;
   workflowId: string;
@@ -42,7 +42,7 @@ export interface Wanted {
   adHocGraph?: AdHocGraph;
 }
 
-/** Finds what to run. It may come from a cache and be out of date, unless it is read `fresh`. */
+/** Finds what to run. The result may come from a cache and be out of date, unless it is read `fresh`. */
 export type FindRunnable = (
   db: Db,
   wanted: Wanted,
@@ -50,36 +50,36 @@ export type FindRunnable = (
 ) => Promise<Runnable | undefined>;
 
 /**
- * Compares what was chosen to run with the current version: which one that is, and the refusal, AppError `forbidden`,
- * when the actor may not run it. Undefined when there is nothing to compare.
+ * Compares the choice with the current version. Returns which version that is, and AppError `forbidden` as the refusal
+ * when the actor may not run the choice. Undefined when there is nothing to compare.
  */
 export type CompareChosen = (
   runnable: Runnable,
 ) => Promise<{ current: number; refusal?: AppError | undefined } | undefined>;
 
-/** How a run starts from another one. */
+/** How a run starts from another run. */
 export interface Fork {
   sourceId: string;
-  /** The step from which it is executed; undefined for a run that begins at the start. */
+  /** The step at which execution starts; undefined for a run that starts from the beginning. */
   fromStep?: string | undefined;
   /** What it takes over; undefined for a run that executes everything again. */
   copies?: ForkCopies;
-  /** What is laid over the state at steps, by step key. */
+  /** What is merged into the state at steps, by step key. */
   laid: Record<string, JsonObject>;
   /**
-   * What steps of the other run were executed with, by step key: a step that is executed with the same has that result.
-   * For a rehearsal, its request has them.
+   * Digests of what steps of the other run were executed with, by step key: a step with the same digest reuses that
+   * result. For a rehearsal, the digests are in its request.
    */
   digests?: Record<string, string>;
 }
 
 export interface RehearsalRequest extends StoredRehearsal {
   guarded: NonNullable<StoredRehearsal['guarded']>;
-  /** What the steps of the other run were executed with, by step key; see `planRehearsal`. */
+  /** Digests of what the other run's steps were executed with, by step key; see `planRehearsal`. */
   digests: Record<string, string>;
 }
 
-/** Who starts a run. Only one with a role can run what asks less than the current version. */
+/** Who starts a run. Only an actor with a role can run a graph that requires less approval than the current version. */
 export type RunActor = Pick<Actor, 'workspaceId' | 'id' | 'name'> &
   Partial<Pick<Actor, 'role' | 'overrides'>>;
 
@@ -88,35 +88,35 @@ export interface RunRequest {
   workflowId: string;
   trigger: Trigger;
   input: JsonObject;
-  /** At most 255 characters; the same key with the same input returns the same run while the key is kept. */
+  /** At most 255 characters. The same key with the same input returns the same run for as long as the key is stored. */
   idempotencyKey?: string;
-  /** Instead of a key: the event that starts the run. It starts no second run within this window. */
+  /** The event that starts the run, instead of a key. It starts no second run within this window. */
   event?: { id: string; windowSeconds: number };
-  /** For a signed event: the same signature starts no second run, even with another event id. */
+  /** For a signed event: the same signature starts no second run, even with a different event id. */
   signature?: SignatureMark;
-  /** The inbound event that starts the run: its entry in the log is written with the run. */
+  /** The inbound event that starts the run. Its log entry is written with the run. */
   inbound?: ArrivedEvent;
-  /** The inbound event that the run replays; with a job, which must be running, once for each. */
+  /** The inbound event that the run replays. With a job, which must be running, each event is replayed once. */
   replay?: { eventId: string; jobId?: string | undefined };
-  /** Defaults to `run` on the workflow. Other triggers name their own action (`schedule_run`, `webhook_run`). */
+  /** By default, `run` on the workflow. Other triggers give their own action (`schedule_run`, `webhook_run`). */
   audit?: { action: AuditAction; details: JsonObject };
-  /** The step that starts the run: of an open run that accepts the work of this execution. */
+  /** The step that starts the run. Its run must be open and accept work from this execution. */
   parent?: { runId: string; stepKey: string; execution: string; attempt: number };
-  /** The version to run; by default the current one. */
+  /** The version to run; by default, the current one. */
   version?: number;
-  /** Instead of the graph of a version: that of a draft, with its schema of the input. */
+  /** A graph to run instead of a version's, with its input schema. */
   adHocGraph?: AdHocGraph;
-  /** The run starts from another one. */
+  /** Set if the run starts from another run. */
   fork?: Fork;
-  /** The run is a rehearsal of that one. */
+  /** Set if the run rehearses that other run. */
   rehearsal?: RehearsalRequest;
-  /** The running experiment that rehearses it: once for each run. */
+  /** The running experiment that rehearses it, once per run. */
   experimentId?: string;
-  /** The schedule that starts the run; `dueAt` is null when a member started it manually. */
+  /** The schedule that starts the run. `dueAt` is null when a member started it manually. */
   schedule?: { id: string; dueAt: string | null };
 }
 
-/** What its execution needs to know. */
+/** What the execution of a rehearsal needs to know. */
 export const rulesOf = ({ allow, failures, failed, pinned, guarded }: StoredRehearsal) => ({
   allow,
   failures,
@@ -125,6 +125,6 @@ export const rulesOf = ({ allow, failures, failed, pinned, guarded }: StoredRehe
   ...(guarded === undefined ? {} : { guarded }),
 });
 
-/** What the run keeps of it. */
+/** What is stored with the run of a rehearsal. */
 export const storedRehearsal = (rehearsal: RehearsalRequest | undefined): StoredRehearsal | null =>
   rehearsal === undefined ? null : { ...rulesOf(rehearsal), decisions: rehearsal.decisions };

@@ -6,7 +6,7 @@ import { MAX_VIEW_NAME, MAX_VIEWS } from '#shared/limits.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
 import { type Db, type Pool, sql, statement } from '#shared/db/pool.ts';
 
-/** Filters of the list of runs that a member has saved. Credentials without a member have theirs in common. */
+/** Saved views: filters of the list of runs that a member has saved. Credentials without a member share theirs. */
 
 type Owner = Pick<Actor, 'workspaceId' | 'id'>;
 
@@ -24,8 +24,8 @@ export async function listRunViews(db: Db, actor: Owner): Promise<RunView[]> {
 }
 
 /**
- * Saves a view, instead of the actor's one with this name. Throws AppError `invalid` for the name, and `conflict` for one
- * view too many.
+ * Saves a view, and replaces the actor's view with the same name. Throws AppError `invalid` for the name, and
+ * `conflict` when there are too many views.
  */
 export async function saveRunView(
   db: Pool,
@@ -39,7 +39,7 @@ export async function saveRunView(
     );
   }
   return db.transaction(async (tx) => {
-    // Of two requests for the last place, the second counts the first.
+    // Of two requests for the last slot, the second counts the first.
     await lockWorkspace(tx, actor.workspaceId);
     const others = await tx.oneFirst(statement(z.object({ n: z.number() }))`
       SELECT count(*) AS n FROM run_views WHERE ${ofOwner(actor)} AND name <> ${name}

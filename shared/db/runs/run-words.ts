@@ -6,9 +6,9 @@ import { type FragmentSqlToken, type Pool, sql, statement } from '#shared/db/poo
 export const WORDS_BATCH = 200;
 /** How much of an input, an output and an error is searched, in characters. */
 const SEARCHED = { json: 8_000, error: 2_000 };
-/** Different words of one run. */
+/** The maximum number of different words per run. */
 const MOST_WORDS = 1_000;
-/** Processes take turns, so that an older text never replaces a newer one. The number is arbitrary. */
+/** Serializes processes, so that an older text never replaces a newer one. The number is arbitrary. */
 const LOCK_KEY = 7_203_118;
 
 const textRow = z.object({
@@ -19,8 +19,8 @@ const textRow = z.object({
 });
 
 /**
- * Stores the words of runs that have started or ended, at most `batch` of them, and returns how many changes it has
- * handled. 0 while another process does the same.
+ * Stores the words of up to `batch` runs that have started or ended, and returns how many changes it has handled.
+ * Returns 0 while another process does the same.
  */
 export async function storeRunWords(db: Pool, batch = WORDS_BATCH): Promise<number> {
   return db.transaction(async (tx) => {
@@ -58,12 +58,12 @@ function wordsOf({ id, input, output, error }: z.infer<typeof textRow>): string[
   return searchableWords(text, MOST_WORDS);
 }
 
-/** Shorter words are compared as a whole: very many words start with one or two given characters. */
+/** Shorter words must match completely: too many words start with one or two given characters. */
 const SHORTEST_START = 3;
 
 /**
- * The query for the runs of a day that contain all words of `q`: words, or starts of words. `key` is that of the
- * workspace and the day.
+ * The query for the runs of a day that contain all words of `q`: whole words, or prefixes of words. `key` identifies
+ * the workspace and the day.
  */
 export function wordsQuery(q: string, key: FragmentSqlToken): FragmentSqlToken {
   const parts = wordsIn(q).map((word) => {

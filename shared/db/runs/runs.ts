@@ -30,8 +30,8 @@ import {
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
-// The result of this project's own statement: only its outer shape is checked. Payloads are texts: a response passes them
-// on, and to parse and write megabytes would block all other requests.
+// The result of our own statement: only its outer shape is validated. Payloads are texts, because responses pass them
+// on, and parsing and serializing megabytes would block all other requests.
 
 const runRow = z.object({
   ...summaryRow.shape,
@@ -74,7 +74,10 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
   };
 }
 
-/** The graph of an active run `r` with maps: what their items write is not part of the run's state. Null for others. */
+/**
+ * The graph of an active run `r` with maps, because what their items write is not part of the run's state. Null for
+ * other runs.
+ */
 const graphOfMaps = sql.fragment`
   CASE WHEN r.state IS NULL AND EXISTS (SELECT FROM steps s WHERE s.run_id = r.id AND s.kind = 'map') THEN (
     SELECT coalesce(r.graph, v.graph) FROM workflow_versions v
@@ -83,7 +86,7 @@ const graphOfMaps = sql.fragment`
 
 /**
  * The whole record of a run, steps in the order they started or were decided; undefined when there is no such run.
- * `maxSteps` bounds its steps. One statement, if they are not more.
+ * `maxSteps` limits its steps. It takes one statement if there are not more.
  */
 export async function readRun(
   db: Db,
@@ -161,8 +164,8 @@ function toCheckpoint(row: StepRow): Checkpoint {
 }
 
 /**
- * The steps that `stateSoFar` needs of a run with many: the last one of each node, and each gate, whose decision may set
- * any key.
+ * The steps that `stateSoFar` needs of a run with many steps: the last one of each node, and each gate, since its
+ * decision can set any key.
  */
 async function readStateSteps(db: Db, runId: string, graph: Graph | null): Promise<StepRow[]> {
   const rows = await db.any(statement(stepRow)`
@@ -181,7 +184,7 @@ async function readStateSteps(db: Db, runId: string, graph: Graph | null): Promi
 const inItemsOf = (graph: Graph | null): ReadonlySet<string> =>
   graph === null ? new Set() : nodesInMaps(graph);
 
-/** The state of an active run: its input, overlaid with finished outputs and caught errors, in order. */
+/** The state of an active run: its input, overwritten by finished outputs and caught errors, in order. */
 function stateSoFar(
   input: Json | JsonText,
   steps: readonly StepRow[],

@@ -16,13 +16,13 @@ const settling = z.object({
   status: z.string(),
   wanted: z.boolean(),
   cost_micros: z.number(),
-  /** Of the runs below it. */
+  /** The cost of the runs below it. */
   below_micros: z.number(),
   active_ms: z.number(),
   workspace_id: z.string(),
   phase_us: z.number().nullable(),
   duration_ms: z.number(),
-  /** When there are checks. */
+  /** Only set when there are checks. */
   state: z.string().nullable(),
   checks: z.array(z.unknown()).transform((checks) => checks as EvaluationCheck[]),
 });
@@ -30,13 +30,13 @@ const settling = z.object({
 export interface Settlement {
   status: string;
   costMicros: number;
-  /** False when the run had ended before, or another execution continues it. */
+  /** False when the run had already ended, or another execution continues it. */
   settled: boolean;
-  /** This call has settled it, and the run that started it must be notified. */
+  /** This call settled the run, and its parent must be notified. */
   hasParent?: boolean;
 }
 
-/** Scores a run, in a thread if necessary. */
+/** Scores a run, on a thread if necessary. */
 export type EvaluateChecks = (
   workspaceId: string,
   checks: EvaluationCheck[],
@@ -48,8 +48,8 @@ const evaluateOnTheSpot: EvaluateChecks = (_workspaceId, checks, run) =>
   Promise.resolve(evaluateChecks(checks, parseChecked(run), { budget: { work: SMALL_WORK } }));
 
 /**
- * Ends a run with success: status, duration, output, state, evaluation checks, `run_completed` and `run_evaluated`. A
- * repeated call finds `success` and changes nothing; a cancelled run does not change.
+ * Ends a run with success: status, duration, output, state, evaluation checks, `run_completed` and `run_evaluated`.
+ * Repeating the call finds `success` and changes nothing. A cancelled run does not change.
  */
 export async function settleRun(
   db: Pool,
@@ -78,10 +78,10 @@ export async function settleRun(
   throw new Error(`run ${call.run_id} changed each time after its checks had been scored`);
 }
 
-/** A run rarely changes while it is settled, only when a lost attempt books its cost. */
+/** A run rarely changes while it is being settled: only when a lost attempt books its cost. */
 const MAX_SCORINGS = 5;
 
-/** The check results, and the scored run. The run is settled only if it is unchanged. */
+/** The check results and the scored run. The run is only settled if it has not changed since. */
 interface Scored {
   evals: Evals;
   run: z.infer<typeof settling>;
@@ -109,8 +109,8 @@ const settled = z.object({
 });
 
 /**
- * Settles the run: one call of the database function `settle_run_1`.
- * Without `scored`, it does nothing when the workflow has checks.
+ * Settles the run with one call of the database function `settle_run_1`. Without `scored`, it does nothing if the
+ * workflow has checks.
  */
 async function writeSettlement(
   db: Pool,
@@ -139,7 +139,7 @@ async function writeSettlement(
   return { status: 'success', costMicros, settled: true, hasParent };
 }
 
-/** The run's cost and clocks when it was scored. */
+/** The cost and clocks of the run when it was scored. */
 const whenScored = ({ run }: Scored) => ({
   status: run.status,
   cost_micros: run.cost_micros,
@@ -158,12 +158,12 @@ const endedRun = z.object({
   failure_kind: z.string().nullable(),
   cost_micros: z.number(),
   resumed_count: z.number(),
-  /** In ms since 1970, with fractions. Since the last resume: when its first step was queued. */
+  /** In ms since 1970, with fractions. After a resume: when the first step since then was queued. */
   began_ms: z.number(),
   finished_ms: z.number(),
 });
 
-/** A run since its start or its last resume; undefined when it is open or gone. */
+/** A run since its start or last resume; undefined when it is open or was deleted. */
 export async function readEndedRun(
   db: Pool,
   runId: string,

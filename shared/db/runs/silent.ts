@@ -4,7 +4,7 @@ import { type Db, sql, statement, syncCommit } from '#shared/db/pool.ts';
 /** An open run to compare with Temporal. */
 const silentRun = z.object({
   id: z.string(),
-  /** How long it has had no live execution; null: the last check found one. */
+  /** How long the run has had no live execution; null if the last check found one. */
   lost_for_ms: z.number().nullable(),
 });
 export type SilentRun = z.infer<typeof silentRun>;
@@ -60,7 +60,7 @@ export async function takeSilentRuns(
   `);
 }
 
-/** Records that an open run has no live execution, and since when, or that it has one. */
+/** Records whether an open run has lost its execution, and since when. */
 export async function markLost(db: Db, runId: string, lost: boolean): Promise<void> {
   await db.query(statement(z.object({}))`
     UPDATE runs SET lost_since = CASE WHEN ${lost} THEN coalesce(lost_since, now()) END

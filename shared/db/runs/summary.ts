@@ -53,7 +53,7 @@ export function toSummary(row: z.infer<typeof summaryRow>): RunSummary {
   return {
     ...same,
     run_id: row.id,
-    // A rehearsal without a record would end there again.
+    // A rehearsal that is not fully recorded would end there again.
     resumable: row.status === 'failed' && row.failure?.kind !== 'unrecorded',
     cost_usd: toDollars(cost_micros),
     cost_cap_usd: cost_cap_micros === null ? null : toDollars(cost_cap_micros),

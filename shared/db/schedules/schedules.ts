@@ -52,7 +52,7 @@ const scheduleColumns = sql.fragment`
 
 function toSchedule(row: z.infer<typeof scheduleRow>): Schedule {
   const { last_skip_at: at, last_skip_reason: reason, ...rest } = row;
-  // A row whose sync failed permanently may have a cron or a zone that cannot be read.
+  // A row whose sync failed permanently may have a cron or time zone that cannot be parsed.
   const runs = row.enabled && row.sync_error === null;
   const next = runs ? nextDue(row, Date.now()) : undefined;
   const schedule = {
@@ -128,7 +128,7 @@ export async function createSchedule(
 }
 
 /**
- * Changes the given fields; Temporal is synced afterwards. Due times before the change are not caught up. `check`
+ * Changes the given fields; Temporal is synced afterwards. Due times before the change are skipped. `check`
  * validates the new times and throws their errors. Throws AppError `not_found`, `invalid`, and `forbidden` where the
  * change affects runs and the actor cannot run workflows.
  */
@@ -171,7 +171,7 @@ export async function updateSchedule(
     if (after.enabled && (timed || decidesRuns(before, after))) {
       requireCapability(actor, 'run_workflows');
     }
-    // They decide what is run from now on, so they count as starters.
+    // They decide what runs from now on, so they count as starters.
     const changes = timed || decidesRuns(before, after);
     await tx.query(statement(z.object({}))`
       UPDATE schedules SET name = ${after.name}, cron = ${after.cron}, timezone = ${after.timezone},
@@ -194,7 +194,7 @@ const decidesRuns = (
 
 const deletedRow = z.object({ id: z.string(), workflow_id: z.string(), cron: z.string() });
 
-/** Deletes the schedule; runs it has started continue. Temporal is synced afterwards. Throws AppError `not_found`. */
+/** Deletes the schedule. Runs that it started continue. Temporal is synced afterwards. Throws AppError `not_found`. */
 export async function deleteSchedule(db: Pool, actor: Actor, scheduleId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const schedule = await tx.maybeOne(statement(deletedRow)`
@@ -240,8 +240,8 @@ const tickRow = z.object({
 });
 
 /**
- * The schedule for a tick. `counts`: it was enabled with these times when the tick was due. `run_id`: the run that this
- * tick has already started.
+ * The schedule for a tick. `counts`: whether it was enabled with these times when the tick was due. `run_id`: the run
+ * that this tick has already started.
  */
 export async function readForTick(
   db: Db,
@@ -257,7 +257,7 @@ export async function readForTick(
   return row ?? undefined;
 }
 
-/** Stores the reason that a due time started no run; the latest replaces earlier ones. */
+/** Stores why a due time started no run. The latest reason replaces earlier ones. */
 export async function recordSkip(
   db: Db,
   tick: ScheduleScope & { dueAt: string; reason: string },
@@ -283,8 +283,8 @@ const outdatedRow = z.object({
 export type OutdatedSchedule = z.infer<typeof outdatedRow>;
 
 /**
- * Schedules, or the named one, whose current revision is not synced to Temporal. Each is leased to the caller: two
- * concurrent syncs of one schedule could leave the older revision in place.
+ * Schedules, or the named one, whose current revision is not synced to Temporal. Each is leased to the caller, because
+ * two concurrent syncs of one schedule could leave the older revision in place.
  */
 export async function takeOutdated(
   db: Db,
@@ -337,10 +337,10 @@ export interface KnownSchedule {
 }
 
 /**
- * Compares all schedules with Temporal's copies. Missing ones, those paused differently from the row, those synced
- * longer ago than `renewDays` or with older time zone rules are synced again; ids without a row are returned. Refused
- * ones have no copy: only time and new rules count for them. Schedules synced within `graceMs` may be too new for
- * Temporal's list and are skipped.
+ * Compares all schedules with Temporal's copies. It marks for another sync those that are missing, those paused
+ * differently from the row, and those synced longer ago than `renewDays` or with older time zone rules. It returns ids
+ * without a row. Rejected schedules have no copy: only their age and new rules count. Schedules synced within `graceMs`
+ * may be too new for Temporal's list and are skipped.
  */
 export async function compareSchedules(
   db: Db,

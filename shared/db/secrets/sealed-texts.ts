@@ -7,19 +7,19 @@ import { secretPlace } from './secrets.ts';
 
 /**
  * Every sealed text in the database, by table, so that all can be sealed with another key. A row's texts are read and
- * replaced while the row is locked, so that no change of them is lost.
+ * replaced while the row is locked, so that no change is lost.
  */
 
-/** The new seal of a text; undefined to leave it as it is. */
+/** The new seal of a text; undefined to leave it unchanged. */
 type Reseal = (sealed: string, place: string) => string | undefined;
 
 export interface SealedTable {
   name: string;
-  /** Processes the next rows after this key, in its order; undefined after the last one. */
+  /** Processes the next rows after this key, in key order. Undefined after the last one. */
   resealNext: (db: Pool, after: string, reseal: Reseal) => Promise<string | undefined>;
 }
 
-/** Rows of one transaction: each stays locked until its end. */
+/** Rows per transaction. Each row stays locked until the end. */
 const BATCH = 100;
 
 const keyRow = z.object({ key: z.string() });

@@ -93,7 +93,7 @@ export async function deleteSecret(db: Pool, actor: Actor, name: string): Promis
   });
 }
 
-/** An audit entry about a secret, never with its value. */
+/** An audit entry about a secret, always without its value. */
 const auditSecret = (
   tx: Tx,
   actor: Actor,
@@ -109,7 +109,7 @@ const sealedRow = z.object({
   allowed_hosts: z.array(z.string()),
 });
 
-/** A secret as it is stored: its value is sealed for `secretPlace`. */
+/** A secret as stored: its value is sealed for `secretPlace`. */
 export interface SealedSecret {
   workspaceId: string;
   name: string;
@@ -117,7 +117,7 @@ export interface SealedSecret {
   hosts: readonly string[];
 }
 
-/** Those of a workspace's secrets that a call needs, by name, and marks them as used. Absent ones are missing. */
+/** The workspace's secrets that a call needs, by name; marks them as used. Secrets that do not exist are missing. */
 export async function useSecrets(
   db: Db,
   { workspaceId, names }: { workspaceId: string; names: readonly string[] },

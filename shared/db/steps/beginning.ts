@@ -13,7 +13,7 @@ export interface StepBeginning {
   pendingWrites: PendingWrites;
   /** The Temporal run id of the execution. */
   execution: string;
-  /** Identifies this attempt. Only the attempt that holds the claim can finish the step. */
+  /** Identifies this attempt. Only the attempt with the claim can finish the step. */
   claim: string;
   claimMs: number;
   stepKey: string;
@@ -26,7 +26,7 @@ export interface StepBeginning {
   agent?: AgentPart | undefined;
   input: Json;
   queuedAt: Date;
-  /** The attempt's possible cost. Evaluated only where a cap or a budget applies. Absent: unknown. */
+  /** The attempt's possible cost, only evaluated where a cap or budget applies. Absent: unknown. */
   cost?: StepCost | (() => Promise<StepCost>);
   /** The policy verdicts for the step, and the policy revision they are based on. */
   judged: { workspaceId: string; revision: number; verdicts: readonly PolicyVerdict[] };

@@ -5,12 +5,12 @@ import type { Json } from '#shared/json.ts';
 import { startedFrame } from '#shared/db/runs/pending-writes.ts';
 import type { StepBeginning } from './beginning.ts';
 
-/** Steps that have a result before they are claimed, and the frames of a claim. */
+/** Steps whose result exists before they are claimed, and the frames of a claim. */
 
 /** The result of a step that has one before it is claimed. */
 export interface Done {
   output: Json;
-  /** From the record of another run. Neither policies nor budgets apply: nothing is executed. */
+  /** The result is from another run's record. Neither policies nor budgets apply, because nothing is executed. */
   recorded?: RecordedEnd;
 }
 
@@ -18,14 +18,14 @@ interface RecordedEnd {
   status: 'success' | 'failed' | 'unrecorded';
   error: string | null;
   kind: ErrorKind | null;
-  /** How many attempts had failed. */
+  /** The number of attempts that failed. */
   errors: number;
   model: string | null;
-  /** The run that executed it; null for a step without a record. */
+  /** The run that executed the step; null if the result is not from a record. */
   reusedFrom: string | null;
 }
 
-/** The frames of a step that starts and, with a result, ends. A turn has none. */
+/** The frames of a step that starts and, with a result, ends. A turn has no frames. */
 export function framesOf(
   step: StepBeginning,
   done: Done | undefined,
@@ -47,7 +47,7 @@ export function framesOf(
 export const isTurn = (agent: AgentPart | undefined): boolean =>
   agent !== undefined && agent.call === undefined;
 
-/** The step key in the frames of a step: only calls of agents have one, since they share a node. */
+/** The step key in a step's frames. Only calls of agents have one, since they share a node. */
 export const framedKey = (step: { agent?: AgentPart | undefined; stepKey: string }) =>
   step.agent?.call === undefined ? undefined : step.stepKey;
 

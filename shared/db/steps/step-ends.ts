@@ -24,7 +24,7 @@ export interface StepEnd {
   nodeId: string;
   agent?: AgentPart | undefined;
   claim: string;
-  /** Whether the attempt's possible cost was reserved when it started. */
+  /** Whether the attempt's possible cost was reserved at its start. */
   counted?: boolean;
   spending: StepSpending;
   /** The claim and number of the attempt, to write the claim again if it is lost. */
@@ -37,9 +37,9 @@ export interface Beginning {
 }
 
 const ended = z.object({
-  /** The run exists, and the ledger has this attempt or a later one. */
+  /** Whether the run exists, and its ledger has this attempt or a later one. */
   known: z.boolean(),
-  /** The status of the step now; null when another attempt decides it. */
+  /** The present status of the step; null when another attempt decides it. */
   status: z.string().nullable(),
   /** The errors since the last resume. */
   tries: z.number().nullable(),
@@ -54,11 +54,11 @@ interface Result {
 }
 
 /**
- * Ends an attempt, and replaces its reservation with its actual cost: one call of the database function `end_step_1`, whose
- * text has the order of the rows.
+ * Ends an attempt and replaces its reservation with its actual cost, with one call of the database function
+ * `end_step_1`, which shows the order of the rows.
  *
- * The commit of a claim does not wait for the disk, so a database crash can lose it while the attempt continues. An end
- * that does not find its attempt writes nothing. Then the claim is written again, and the end after it, unless another
+ * The commit of a claim does not wait for the disk, so a database crash can lose it while the attempt continues. If the
+ * attempt is missing, its end writes nothing. Then the claim is written again, followed by the end, unless another
  * attempt has taken over or the run no longer accepts it. The cost of a refused attempt is still booked.
  */
 async function endStep(db: Pool, end: StepEnd, result: Result): Promise<z.infer<typeof ended>> {
@@ -115,9 +115,9 @@ async function bookUnbegun(db: Pool, end: StepEnd, { step, attempt }: Beginning)
 }
 
 /**
- * Records the step's output, books its cost and emits `step_completed`, or another `frame`. Only the attempt that holds the
- * claim decides the outcome. The cost is always booked, also late. Returns the final output, which another attempt may have written,
- * or undefined when the step has not (yet) succeeded.
+ * Records the step's output, books its cost and emits `step_completed`, or another `frame`. Only the attempt that holds
+ * the claim decides the outcome. The cost is always booked, even late. Returns the final output, which another attempt
+ * may have written, or undefined when the step has not (yet) succeeded.
  */
 export async function finishStep(
   db: Pool,
@@ -137,8 +137,8 @@ export async function cancelStep(db: Pool, end: StepEnd): Promise<void> {
 }
 
 /**
- * Releases the claim of an attempt that stopped before its end. While the run is open, the step waits for its next
- * attempt; in a run that has ended, the step is cancelled. The cost is kept.
+ * Releases the claim of an attempt that stopped early. While the run is open, the step waits for its next attempt; if
+ * the run has ended, the step is cancelled. The cost is booked.
  */
 export async function releaseStep(db: Pool, end: StepEnd): Promise<void> {
   await endStep(db, end, { result: 'released' });
@@ -147,7 +147,7 @@ export async function releaseStep(db: Pool, end: StepEnd): Promise<void> {
 export interface StepError {
   message: string;
   retryable: boolean;
-  /** The external service gave a final response: the next retry needs a new idempotency key. */
+  /** The external service gave a definite response, so the next retry needs a new idempotency key. */
   definite: boolean;
   /** The default is `node`. */
   kind?: ErrorKind;
@@ -172,8 +172,8 @@ export async function recordStepError(
 }
 
 /**
- * Renews the claim of a running attempt, and writes the claim again if it was lost. Only long steps need it; see
- * executeNode.
+ * Renews the claim of a running attempt, or writes it again if it was lost. Only long steps need this; see
+ * `executeNode`.
  */
 export async function renewClaim(
   db: Db,

@@ -15,8 +15,8 @@ import {
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
- * Runs can have tens of thousands of steps, in maps and loops. Their pages begin with the steps outside of iterations:
- * they tell how the run went, and a page of items alone would not.
+ * Runs can have tens of thousands of steps, in maps and loops. The steps outside of iterations come first, because they
+ * show how the run went; a page of items alone would not.
  */
 
 /** The end of a page: whether its last step is in an iteration, the step's number in the order of starts, and its key. */
@@ -26,7 +26,7 @@ const { encode, decode } = cursorsOf(
   z.tuple([z.boolean(), z.int(), z.string().regex(/^[\x20-\x7e]{1,1000}$/)]),
 );
 
-/** Keys are ASCII, and compared by their bytes in the database, too. */
+/** Keys are ASCII, and the database also compares them by bytes. */
 const place = ({ iteration, ordinal, step_key }: StepRow): PageEnd => [
   iteration.length > 0,
   ordinal,
@@ -41,8 +41,8 @@ function isAfter(one: PageEnd, other: PageEnd): boolean {
 const pageKey = sql.fragment`(cardinality(s.iteration) > 0), s.ordinal, (s.step_key COLLATE "C")`;
 
 /**
- * The first `limit` steps of run `r` and one more, which shows that there are others; all without a limit. A table of one
- * row: `fields`, and `payloads` for `withPayloads`.
+ * The first `limit` steps of run `r`, plus one that shows whether there are more; without a limit, all of them. A table
+ * of one row: `fields`, and `payloads` for `withPayloads`.
  */
 export const firstSteps = (limit: number | undefined) => sql.fragment`
   SELECT coalesce(json_agg(${stepRecord}), '[]') AS fields, ${allPayloads} AS payloads
@@ -52,7 +52,7 @@ export const firstSteps = (limit: number | undefined) => sql.fragment`
     ) AS s ORDER BY s.ordinal, s.started_at, s.step_key
   ) AS s`;
 
-/** The rows of a page, and the cursor of the next one: null on the last page. Rows keep their order. */
+/** The rows of a page, and the cursor of the next page; null on the last page. Rows keep their order. */
 export function cutPage(
   rows: readonly StepRow[],
   limit: number | undefined,
@@ -67,7 +67,7 @@ export function cutPage(
   };
 }
 
-/** A row of `stepColumns`. */
+/** A row with `stepColumns`. */
 export const stepRow = z.object({ fields: storedJson<StepFields>(), payloads: z.string() });
 
 /** The columns of a step `s`. */
@@ -76,9 +76,7 @@ export const stepColumns = sql.fragment`${stepRecord} AS fields, ${stepPayloads}
 export const toStepRow = ({ fields, payloads }: z.infer<typeof stepRow>): StepRow =>
   withPayloads([fields], payloads)[0]!;
 
-/**
- * The steps of a page. An agent with tools has the cost of its turns and calls, which may be on other pages.
- */
+/** The steps of a page. The cost of an agent with tools includes its turns and calls, which may be on other pages. */
 export async function toPage(db: Db, runId: string, rows: readonly StepRow[]): Promise<Step[]> {
   const agents = rows.filter(
     ({ kind, parent_step_key }) => kind === 'agent' && parent_step_key === null,
@@ -108,8 +106,8 @@ export interface StepFilter {
 }
 
 /**
- * A page of the steps of a run: first those outside of iterations, each part in the order of their starts. Throws
- * AppError `not_found`, and `invalid` for a cursor of another list.
+ * A page of a run's steps: first those outside of iterations, then the others, each group in the order of their starts.
+ * Throws AppError `not_found`, and `invalid` for a cursor of another list.
  */
 export async function listSteps(
   db: Db,
@@ -154,7 +152,7 @@ const countRow = z.object({
   caught: z.number(),
 });
 
-/** How many steps each node of a run has, by their status, in the order in which the nodes began. */
+/** The number of steps of each node of a run, by status, in the order in which the nodes first started. */
 export const countSteps = async (db: Db, runId: string): Promise<StepCount[]> => [
   ...(await db.any(statement(countRow)`
     SELECT node_id, min(label) AS label, min(kind) AS kind, json_object_agg(status, count) AS by_status,

@@ -39,7 +39,7 @@ export interface StepFields {
   error: string | null;
   error_kind: Step['error_kind'] | null;
   caught: boolean;
-  /** Of a caught error: the attempts that failed. */
+  /** For a caught error: the number of attempts that failed. */
   tries: number | null;
   policy: Step['policy'];
   decision:
@@ -51,11 +51,11 @@ export interface StepFields {
   call_index: number | null;
   call_tool: string | null;
   reused_from: string | null;
-  /** The run that it started. */
+  /** The run that the step started. */
   child: { id: string; status: string } | null;
 }
 
-/** A step with its payloads. Large ones are texts. */
+/** A step with its payloads. Large ones stay texts. */
 export interface StepRow extends StepFields {
   input: Json | JsonText;
   output: Json | JsonText;
@@ -70,18 +70,18 @@ interface EarlierAttempt {
   cost_micros: number;
 }
 
-/** The decision of the last round of the gate of step `s`; null when it is undecided. */
+/** The decision in the last round of the gate of step `s`; null when it is undecided. */
 const lastDecision = sql.fragment`
   SELECT CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'by_kind', ${decidedByKind}, 'at', g.decided_at, 'reason', g.reason,
     'timed_out', g.timed_out) END
   FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 
-/** Who has decided what in the last round of the gate of step `s`. */
+/** The members' decisions in the last round of the gate of step `s`. */
 const lastDecisions = sql.fragment`
   SELECT g.decisions FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 
-/** Whether step `s` starts a run: a node of the kind `workflow`, or such a call of an agent. */
+/** Whether step `s` starts a run: a node of the kind `workflow`, or an agent's call of a workflow. */
 export const startsRun = sql.fragment`(s.kind = 'workflow' OR starts_with(s.call_tool, ${asTool('')}::text))`;
 
 const child = sql.fragment`
@@ -93,7 +93,7 @@ const earlierAttempts = sql.fragment`
     'ended_at', a.ended_at, 'error', a.error, 'cost_micros', a.cost_micros) ORDER BY a.attempt)
   FROM step_attempts a WHERE a.run_id = s.run_id AND a.step_key = s.step_key`;
 
-/** The fields of a step `s`: StepFields. */
+/** The fields of a step `s`, as StepFields. */
 export const stepRecord = sql.fragment`
   json_build_object(
     'step_key', s.step_key, 'node_id', s.node_id, 'label', s.label, 'kind', s.kind, 'iteration', s.iteration,
@@ -112,25 +112,25 @@ export const stepRecord = sql.fragment`
     'reused_from', s.reused_from
   )`;
 
-/** Between payloads: JSON has it only as an escape. */
+/** Separates payloads. JSON only contains this character as an escape. */
 const SEPARATOR = '\x1e';
 const separator = sql.fragment`${SEPARATOR}::text`;
 
-/** The payloads of a step `s`, as one text. */
+/** The payloads of a step `s` as one text. */
 export const stepPayloads = sql.fragment`
   coalesce(s.input::text, 'null') || ${separator} || coalesce(s.output::text, 'null')`;
 
 /** The payloads of all steps of a group. */
 export const allPayloads = sql.fragment`string_agg(${stepPayloads}, ${separator})`;
 
-/** As many characters are parsed sooner than held as a text. */
+/** Payloads of up to this many characters are parsed, which is cheaper than keeping them as text. */
 const SMALL = 16_384;
 
-/** A stored payload: a text when it is large. */
+/** A stored payload. A large one stays text. */
 export const payloadOf = (text: string): Json | JsonText =>
   text.length > SMALL ? new JsonText(text) : (JSON.parse(text) as Json);
 
-/** Steps with their payloads, which are in the same order. */
+/** Combines steps with their payloads, which are in the same order. */
 export function withPayloads(steps: readonly StepFields[], payloads: string | null): StepRow[] {
   const texts = payloads?.split(SEPARATOR) ?? [];
   return steps.map((step, at) => ({
@@ -140,7 +140,7 @@ export function withPayloads(steps: readonly StepFields[], payloads: string | nu
   }));
 }
 
-/** The steps of a run, as its record has them. */
+/** The steps of a run in the form of its record. */
 export const toSteps = (rows: readonly StepRow[]): Step[] => withAgentCosts(rows.map(toStep));
 
 function toStep(row: StepRow): Step {
@@ -215,7 +215,7 @@ function agentPartOf({ parent_step_key, turn, call_index: index, call_tool: tool
   };
 }
 
-/** A turn without the arguments that the workflow sets, which only approvers see. */
+/** A turn without the arguments that the node sets, which only approvers see. */
 const shownTurn = (turn: TurnRecord | null): Json =>
   turn && {
     text: turn.text,
@@ -228,7 +228,7 @@ const shownTurn = (turn: TurnRecord | null): Json =>
     })),
   };
 
-/** The step of an agent with tools shows the cost and the tokens of its turns and calls. */
+/** Adds the cost and tokens of turns and calls to the step of an agent with tools. */
 function withAgentCosts(steps: Step[]): Step[] {
   const parts = new Map<string, Step[]>();
   for (const step of steps) {
@@ -257,7 +257,7 @@ function withAgentCosts(steps: Step[]): Step[] {
 
 type Usage = NonNullable<Step['usage']>;
 
-/** Absent where neither has it. */
+/** Absent if neither has it. */
 const addedPart = (part: 'cached_tokens' | 'cache_write_tokens', one: Usage, other: Usage) =>
   one[part] === undefined && other[part] === undefined
     ? {}
@@ -297,7 +297,7 @@ function attemptsOf(row: StepRow): StepAttempt[] {
   );
 }
 
-/** The outcome of the newest attempt; for earlier ones a trigger stores it. */
+/** The outcome of the newest attempt. A trigger stores the outcomes of earlier ones. */
 function outcomeOf({ status, attempt_ended_at, error }: StepRow): StepAttempt['outcome'] {
   if (attempt_ended_at !== null) return error === null ? 'interrupted' : 'failed';
   return status === 'success' || status === 'failed' || status === 'cancelled' ? status : null;

@@ -29,7 +29,7 @@ const stop = z.object({
   limit_micros: z.number(),
 });
 
-/** What `begin_step_1` returns. */
+/** The result of `begin_step_1`. */
 const beginning = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('begun'), facts: begun }),
   z.object({ outcome: z.literal('finished'), facts: z.object({ output: storedJson() }) }),
@@ -44,11 +44,11 @@ export type BeginOutcome =
       errors: number;
       attempts: number;
       generation: number;
-      /** How often the run had been resumed. */
+      /** The number of resumes of the run at that time. */
       epoch: number;
-      /** A cap or a budget applies: a model without a price must not be used. */
+      /** A cap or a budget applies, so a model without a price must not be used. */
       budgeted: boolean;
-      /** Its possible cost is reserved until the step ends. */
+      /** Whether its possible cost is reserved until the step ends. */
       counted: boolean;
     }
   /** The step has already finished, with this output. */
@@ -66,17 +66,17 @@ export type BeginOutcome =
 
 /**
  * Claims a step for one attempt, writes the control steps that came with it, and emits `step_started` when the step is
- * new or is retried after a resume: one call of the database function `begin_step_1`, whose text has the order of the checks
- * and of the rows. A claim that a database crash loses is written again.
+ * new or is retried after a resume. It makes one call of the database function `begin_step_1`, which shows the order of
+ * the checks and rows. If a database crash loses the claim, it is written again.
  *
- * With `done`, this one statement starts and completes the step. Only work without external effects can be done before
- * the claim.
+ * With `done`, one statement starts and completes the step. Only work without external effects can be done before the
+ * claim.
  *
- * The step starts only if the workspace's policies are still those of the verdicts. The verdicts become governance events
- * here, and later attempts do not repeat them.
+ * The step only starts if the policies have not changed since the verdicts. The verdicts are stored as governance
+ * events, and later attempts do not repeat them.
  *
- * Where a cap or a budget with an estimate applies, a step that may cost something starts in a transaction, which decides by
- * locked rows.
+ * Where a cap or a budget with an estimate applies, a step that may cost something starts in a transaction that decides
+ * by locked rows.
  */
 export async function beginStep(db: Pool, step: StepBeginning, done?: Done): Promise<BeginOutcome> {
   const first = await claimStep(db, step, { done });
@@ -88,10 +88,10 @@ export async function beginStep(db: Pool, step: StepBeginning, done?: Done): Pro
     if (admitted === undefined) return { outcome: 'refused' };
     const { admittance, counted } = admitted;
     const claimed = admittance === 'begin' ? await claimStep(tx, step, { counted }) : undefined;
-    // Also when the step does not start: an attempt whose worker died may still be counted.
+    // Even when the step does not start, because an attempt whose worker died may still have a reservation.
     await recountHolds(tx, pendingWrites.run_id);
     if (claimed !== undefined) return outcomeOf(claimed, true);
-    // Another attempt may have ended the step before the run's row was locked. A finished step needs no room.
+    // Another attempt may have ended the step before the run's row was locked. A finished step needs no reservation.
     const kept = await readOutcome(tx, pendingWrites.run_id, stepKey);
     if (kept?.status === 'success') return { outcome: 'finished', output: kept.output };
     return typeof admittance === 'object'
@@ -117,9 +117,9 @@ interface ClaimOptions {
 }
 
 /**
- * Claims the step in one statement. With `counted`, the limits are already checked and this cost is reserved. With
- * `again` (the number of an attempt whose claim a database crash lost), they are checked too, and the step is claimed
- * only if the ledger has no such attempt yet.
+ * Claims the step in one statement. With `counted`, the limits were already checked and this cost is reserved. With
+ * `again` (the number of an attempt whose claim was lost in a database crash), they were also checked, and the step is
+ * only claimed if the ledger does not have the attempt yet.
  */
 export async function claimStep(
   db: Db,
@@ -179,7 +179,7 @@ function outcomeOf(found: z.infer<typeof beginning>, counted = false): BeginOutc
   }
 }
 
-/** Where a turn or a call of an agent belongs. */
+/** The agent and turn that a turn or call belongs to. */
 export const agentColumns = sql.fragment`parent_step_key, turn, call_index, call_tool`;
 export const agentValues = (agent: AgentPart | undefined) => sql.fragment`
   ${agent?.step_key ?? null}::text, ${agent?.turn ?? null}::int, ${agent?.call ?? null}::int, ${agent?.tool ?? null}::text`;
@@ -190,7 +190,7 @@ const outcomeRow = z.object({
   error: z.string().nullable(),
   kind: z.enum(errorKinds),
   attempts: z.number(),
-  /** Its error stands: it was caught, or the run was not resumed since. */
+  /** Whether its error is current: it was caught, or the run was not resumed since. */
   current: z.boolean(),
 });
 

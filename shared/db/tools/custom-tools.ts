@@ -42,15 +42,15 @@ const toolRow = z.object({
   kind: z.enum(customToolKinds),
   endpoint_url: z.string(),
   method: z.enum(customToolMethods),
-  /** Values are sealed. */
+  /** The values are sealed. */
   headers: z.record(z.string(), z.string()),
   mcp_tool: z.string().nullable(),
   input_schema: jsonObject.nullable(),
-  /** The digest of the schema that its server must still give. */
+  /** The digest of the schema that the tool's server must still report. */
   pinned_schema: z.string().nullable(),
   timeout_seconds: z.number(),
   retry_count: z.number(),
-  /** Counts the changes of what its calls do. */
+  /** Increases with each change to what its calls do. */
   revision: z.number(),
   created_by: z.string().nullable(),
   created_at: z.string(),
@@ -88,7 +88,7 @@ export function toAnswer({
   });
 }
 
-/** Sorted by name. */
+/** The tool as the API returns it. */
 export async function listCustomTools(
   db: Db,
   page: OffsetPage & { workspaceId: string },
@@ -121,7 +121,7 @@ export async function findCustomTool(
   return tool ?? undefined;
 }
 
-/** The current tools with these names, as far as they exist. */
+/** The current tools with these names; those that do not exist are missing. */
 export async function findCustomTools(
   db: Db,
   { workspaceId, names }: { workspaceId: string; names: readonly string[] },
@@ -134,8 +134,8 @@ export async function findCustomTools(
 }
 
 /**
- * What a call of the tool reaches. Values of headers are sealed differently each time, and a tool can be deleted and
- * registered again: the revision and the id stand for both.
+ * What a call of the tool reaches. The values of headers are sealed differently each time, and a tool can be deleted
+ * and registered again, so the revision and the id represent them.
  */
 export const targetOf = (
   tool: Pick<
@@ -152,7 +152,7 @@ export const targetOf = (
   mcp_tool: tool.mcp_tool,
 });
 
-/** What agents offer of these tools, by name, as far as they exist. */
+/** How agents offer these tools, by name; those that do not exist are missing. */
 export async function readToolDefinitions(
   db: Db,
   { workspaceId, names }: { workspaceId: string; names: readonly string[] },
@@ -166,7 +166,7 @@ export async function readToolDefinitions(
   );
 }
 
-/** The custom tools and the workflows that an agent offers, as they are now. */
+/** The present custom tools and workflows that an agent offers. */
 export async function findOfferedDefinitions(
   db: Db,
   { workspaceId, node }: { workspaceId: string; node: Pick<AgentNode, 'tools'> },
@@ -182,8 +182,8 @@ export async function findOfferedDefinitions(
 }
 
 /**
- * Marks that a tool or a secret is added or removed, or has another schema or other hosts, so that graphs that use
- * them are checked again. Concurrent changes wait until the commit.
+ * Records that a tool or secret was added, removed, or got another schema or other hosts, so that graphs that use them
+ * are checked again. Concurrent changes wait until the commit.
  */
 export async function raiseToolRevision(tx: Tx, workspaceId: string): Promise<void> {
   await tx.query(statement(z.object({}))`
@@ -191,12 +191,12 @@ export async function raiseToolRevision(tx: Tx, workspaceId: string): Promise<vo
   `);
 }
 
-/** A tool to register; one that is imported is pinned to its server's schema. */
+/** A tool to register. An imported tool is pinned to its server's schema. */
 export type NewTool = CustomToolInput & Partial<Pick<CustomTool, 'pinned_schema'>>;
 
 /**
  * Registers a tool. `seal` receives its id and returns the sealed headers. Throws AppError `conflict` for a duplicate
- * name and when there are too many tools, `forbidden` where a graph in use already calls it, and the errors of `seal`.
+ * name and when there are too many tools, `forbidden` if a graph in use already calls it, and the errors of `seal`.
  */
 export async function createCustomTool(
   db: Pool,
@@ -232,7 +232,8 @@ const jsonOrNull = (value: JsonObject | null): string | null =>
 
 /**
  * Changes a tool to the result of `change`, and records the differences in the audit log. The next step that calls it
- * uses the new one. Throws AppError `not_found`, `forbidden` where a graph in use calls it, and the errors of `change`.
+ * uses the new version. Throws AppError `not_found`, `forbidden` if a graph in use calls it, and the errors of
+ * `change`.
  */
 export async function updateCustomTool(
   db: Pool,
@@ -284,10 +285,10 @@ const WRITABLE = [
   'retry_count',
 ] as const;
 
-/** Fields that no call depends on. */
+/** Fields that do not affect calls. */
 const TEXTS: ReadonlySet<string> = new Set(['label', 'description']);
 
-/** Whether a change of the field changes what calls do, and not only how often and for how long they are tried. */
+/** Whether the field affects what calls do, beyond how often they are retried and how long they can take. */
 const isBound = (field: string): boolean =>
   !TEXTS.has(field) && field !== 'timeout_seconds' && field !== 'retry_count';
 
@@ -296,7 +297,7 @@ const changedFields = (before: CustomTool, after: CustomTool): string[] =>
 
 /**
  * Deletes a tool. From the commit on, workflows that use it cannot be triggered; a step that reaches it fails. Throws
- * AppError `not_found`, `forbidden` where a graph in use calls it.
+ * AppError `not_found`, and `forbidden` if a graph in use calls it.
  */
 export async function deleteCustomTool(db: Pool, actor: Actor, toolId: string): Promise<void> {
   const { workspaceId } = actor;
@@ -312,7 +313,7 @@ export async function deleteCustomTool(db: Pool, actor: Actor, toolId: string): 
   });
 }
 
-/** An audit entry about a tool. Without its address and headers, which may contain a secret. */
+/** An audit entry about a tool, without its address and headers, which may contain a secret. */
 export const auditTool = (
   db: Db,
   actor: Actor,

@@ -4,7 +4,7 @@ import { slugWith } from '#shared/values/slug.ts';
 import { type Db, type Pool, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
-/** A workflow that models can call as a tool of its own. */
+/** A workflow that models can call as a separate tool. */
 export interface WorkflowTool {
   /** `run_<slug>`: unique in the workspace, at most 64 characters of `a-z`, `0-9` and `_`. */
   tool: string;
@@ -14,16 +14,20 @@ export interface WorkflowTool {
   inputSchema: JsonObject;
 }
 
-/** How many workflows are offered, the oldest first, and the characters of all their schemas. */
+/**
+ * The maximum number of workflows that are offered, oldest first, and the total length of their schemas in characters.
+ */
 const MAX_OFFERED = 100;
 const MAX_SCHEMAS = 500_000;
 
 const PREFIX = 'run_';
-/** With the prefix and the end of an id, 64 characters, the limit of model providers. */
+/** With the prefix and the last characters of an id, 64 characters: the limit of model providers. */
 const MAX_SLUG = 44;
 const ID_END = 8;
 
-/** The part of a tool's name that comes from the workflow's: `Répondre aux tickets` is `repondre_aux_tickets`. */
+/**
+ * The part of a tool's name that comes from the workflow's name: `Répondre aux tickets` becomes `repondre_aux_tickets`.
+ */
 export const slugOf = (name: string): string => slugWith('_', name, MAX_SLUG);
 
 const offeredRow = z.object({
@@ -52,9 +56,9 @@ const readOffered = async (db: Db, workspaceId: string): Promise<readonly Offere
 const isNamed = ({ name, slug }: OfferedRow): boolean => slug === slugOf(name);
 
 /**
- * The published workflows with an input schema: the oldest 100, as long as their schemas have 500,000 characters
- * together. Those that are offered for the first time, or were renamed, get a name. `isTaken` is for names of other
- * tools.
+ * The published workflows with an input schema: the oldest 100, as long as their schemas have at most 500,000
+ * characters in total. Those that are offered for the first time, or were renamed, get a tool name. `isTaken` says
+ * whether another tool has a name.
  */
 export async function offeredWorkflows(
   db: Pool,
@@ -70,7 +74,9 @@ export async function offeredWorkflows(
   return rows.filter(({ tool }) => tool !== null).map(toTool);
 }
 
-/** The offered workflow with this tool name. A name that was given before is found without reading the others. */
+/**
+ * The offered workflow with this tool name. A workflow that already has the name is found without reading the others.
+ */
 export async function findWorkflowTool(
   db: Pool,
   { workspaceId, tool }: { workspaceId: string; tool: string },
@@ -99,7 +105,9 @@ const toTool = (row: OfferedRow): WorkflowTool => ({
 
 const namedRow = z.object({ name: z.string() });
 
-/** Names workflows in order. Where two processes do it at once, the second finds the names of the first. */
+/**
+ * Gives workflows tool names, in order. If two processes do so concurrently, the second finds the names of the first.
+ */
 async function giveNames(
   db: Pool,
   workspaceId: string,

@@ -16,11 +16,11 @@ export interface DeliveryRound {
 
 /** Lease of a slot, longer than an attempt can take. The slot of a dead worker expires. */
 const SLOT_MS = 30_000;
-/** Delay before a delivery that had no slot, or could not be sent, is checked again. */
+/** Delay before a delivery that got no slot, or could not be sent, is checked again. */
 const BACK_SECONDS = 60;
 
 const claimedRow = z.object({
-  /** Time until the retry is due; 0 when it is. */
+  /** Time until the retry is due; 0 if it is due now. */
   due_in_ms: z.number(),
   permitted: z.boolean(),
   waits: z.number(),
@@ -32,12 +32,12 @@ const claimedRow = z.object({
   previous_secret: z.string().nullable(),
   event_id: z.string(),
   type: z.enum(outboundEventTypes),
-  /** As JSON text. */
+  /** JSON text. */
   data: z.string(),
   created_at: z.string(),
   started_at: z.string(),
 });
-/** A delivery to send now. Secrets are sealed; the previous one is included while it still signs. */
+/** A delivery to send now. Secrets are sealed. The previous secret is included while it still signs. */
 export type ClaimedDelivery = z.infer<typeof claimedRow>;
 
 /**
@@ -45,8 +45,8 @@ export type ClaimedDelivery = z.infer<typeof claimedRow>;
  * without a slot (`permitted` false) or before the retry is due (`due_in_ms` above 0, `permitted` false). Undefined
  * when the delivery is no longer wanted: it has ended, was restarted, or its endpoint was deleted.
  *
- * The locked row determines whether the retry is due. Temporal alone cannot: it may have timed out an attempt and
- * scheduled the next one from its own count, before that attempt recorded its failure.
+ * The locked row determines whether the retry is due. Temporal alone cannot, because it may have timed out an attempt
+ * and scheduled the next one from its own count, before that attempt recorded its failure.
  */
 export async function claimDelivery(
   db: Db,
@@ -93,14 +93,14 @@ export async function claimDelivery(
   return row ?? undefined;
 }
 
-/** The outcome of an attempt. */
+/** The result of an attempt. */
 export interface AttemptEnd {
   claim: string;
   startedAt: string;
   durationMs: number;
   /** Null without a response. */
   statusCode: number | null;
-  /** Null: delivered. */
+  /** Null if it was delivered. */
   error: string | null;
   /** When the next attempt would be due, in ms from now. */
   nextInMs: number;
@@ -168,7 +168,7 @@ export async function recordAttempt(
   return row ?? undefined;
 }
 
-/** Releases the slot of an attempt that an internal error ended. */
+/** Releases the slot of an attempt that ended with an internal error. */
 export async function releaseAttempt(
   db: Db,
   { workspaceId, deliveryId, round }: DeliveryRound,

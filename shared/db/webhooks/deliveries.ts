@@ -103,8 +103,8 @@ const restarted = sql.fragment`
   started = false, next_attempt_at = NULL, claim = NULL, waits = 0, faults = 0, ended_at = NULL`;
 
 /**
- * Restarts a delivery that has ended, with all its attempts. Throws AppError `not_found`, and `conflict` for one that
- * is pending.
+ * Restarts a delivery that has ended, with all its attempts. Throws AppError `not_found`, and `conflict` for a pending
+ * delivery.
  */
 export async function redeliver(
   db: Pool,

@@ -23,8 +23,8 @@ import { requireRoom } from '#shared/db/people/limits.ts';
 const SLOTS = 8;
 
 /**
- * A caller that manages endpoints: a key of the data API, which sees endpoints of its mode without events of runs, or a
- * member, who sees all. Endpoints of other workspaces are not visible.
+ * A caller that manages endpoints. A key of the data API sees the endpoints of its mode, without events of runs; a
+ * member sees all. Endpoints of other workspaces are not visible.
  */
 export interface EndpointCaller extends ReaderScope {
   /** The member; null for a key. */
@@ -38,7 +38,7 @@ export const secretContext = (workspaceId: string, endpointId: string): string =
   `${workspaceId}/${endpointId}/secret`;
 
 const idRow = z.object({ id: z.string() });
-/** Deliveries do not change the tag. */
+/** Deliveries do not change the tag, so their fields are left out. */
 const endpointRow = dataEndpointSchema
   .omit({ etag: true })
   .transform((endpoint): DataEndpoint =>
@@ -166,7 +166,7 @@ export async function deleteEndpoint(
       DELETE FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)} RETURNING id
     `);
     if (gone === null) throw notFound('Webhook endpoint');
-    // A separate statement, so that it sees events that were queued while the deletion waited.
+    // A separate statement, so that it also sees events that were queued while the deletion waited.
     const { rowCount } = await tx.query(statement(z.object({}))`
       DELETE FROM data_deliveries
       WHERE endpoint_id = ${endpointId} AND workspace_id = ${caller.workspaceId} AND status = 'pending'
@@ -175,7 +175,9 @@ export async function deleteEndpoint(
   });
 }
 
-/** Replaces an endpoint's secret. Returns until when the previous one also signs. Throws AppError `not_found`. */
+/**
+ * Replaces an endpoint's secret. Returns the time until which the previous one also signs. Throws AppError `not_found`.
+ */
 export async function rotateSecret(
   db: Pool,
   caller: EndpointCaller,
@@ -196,7 +198,7 @@ export async function rotateSecret(
   });
 }
 
-/** An audit entry about an endpoint. Without its address, which may contain a secret. */
+/** An audit entry about an endpoint, without its address, which may contain a secret. */
 export const auditEndpoint = (
   db: Db,
   caller: EndpointCaller,

@@ -7,7 +7,7 @@ import { type Db, statement } from '#shared/db/pool.ts';
 /** An event for the subscribed webhook endpoints of a workspace. */
 export interface OutboundEvent {
   type: OutboundEventType;
-  /** Endpoints of test keys receive demo events, those of live keys receive live ones; null: both receive it. */
+  /** Endpoints of test keys receive demo events, endpoints of live keys receive live events; null: both receive it. */
   isDemo: boolean | null;
   data: JsonObject;
 }

@@ -10,7 +10,7 @@ import { type Db, sql, statement } from '#shared/db/pool.ts';
 /** Lease of a delivery. After it expires, another process takes over. */
 const LEASE_MS = 10_000;
 /**
- * How long a slot is held for an execution to start; longer than the lease, so that a backlog waits here and not in the
+ * How long a slot is held until an execution starts. Longer than the lease, so that a backlog waits here and not in the
  * task queue.
  */
 const PLACE_MS = 30_000;
@@ -106,7 +106,7 @@ export async function releaseDeliveries(db: Db, deliveryIds: readonly string[]):
 }
 
 /**
- * Requeues deliveries whose executions were terminated or lost by Temporal. An execution that was only late finds that
+ * Requeues deliveries whose executions were terminated in Temporal or lost. An execution that was only late finds that
  * its cycle is over. Returns how many, at most `limit`.
  */
 export async function requeueLost(db: Db, limit: number): Promise<number> {

@@ -30,30 +30,30 @@ const currentRow = z.object({
   secrets: z.record(z.string(), z.array(z.string())),
 });
 
-/** A workflow's current graph, or that of another version, as drawn, with the tools it can call. */
+/** The graph of a workflow's current version, or of another version, as saved, with the tools it can call. */
 export interface CurrentGraph {
   version: number;
   graph: Json;
-  /** It was stored when a node could set the key `secrets`. */
+  /** Whether it was stored when a node could still set the key `secrets`. */
   maySetSecrets: boolean;
-  /** The schema of the input; null accepts any object. */
+  /** The input schema; null accepts any object. */
   inputSchema: JsonObject | null;
-  /** The workspace's custom tools. Only those that an agent of the graph offers are complete. */
+  /** The workspace's custom tools. Only those that an agent in the graph offers have all fields. */
   customTools: CustomToolDefinitions;
-  /** The workflows that an agent of the graph offers. */
+  /** The workflows that agents in the graph offer. */
   workflows: WorkflowDefinitions;
   /** The allowed hosts of the workspace's secrets. */
   secrets: SecretHosts;
-  /** What is wrong with the workflows that it calls. */
+  /** Problems of the workflows that it calls. */
   calls: CallProblems;
-  /** Counts the changes of these names, schemas and hosts. */
+  /** Increases with each change of these names, schemas and hosts. */
   toolRevision: number;
 }
 
 /**
- * Reads the graph, the revision and the names as of one moment; the schemas that agents offer are the same or newer, and
- * a newer one has a higher revision. `drawn` replaces the graph and the schema of the version. Undefined when the workspace has
- * no such workflow.
+ * Reads the graph, the revision and the names as of one moment. The schemas that agents offer are the same or newer; a
+ * newer one has a higher revision. `drawn` replaces the graph and schema of the version. Undefined when the workspace
+ * has no such workflow.
  */
 export async function readCurrentGraph(
   db: Db,
@@ -109,7 +109,7 @@ async function readCalls(
 
 const schemaRow = currentRow.pick({ input_schema: true });
 
-/** The input schema of the current version, null without one. Throws AppError `not_found`. */
+/** The input schema of the current version; null if it has none. Throws AppError `not_found`. */
 export async function readInputSchema(
   db: Db,
   ids: { workspaceId: string; workflowId: string },

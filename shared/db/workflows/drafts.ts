@@ -46,7 +46,7 @@ export async function findDraft(
   return row === null ? undefined : withEtag(row);
 }
 
-/** Throws AppError `not_found`, with the missing noun. */
+/** Throws AppError `not_found`, with the noun that is missing. */
 export async function readDraft(db: Db, scope: WorkflowScope): Promise<WorkflowDraft> {
   const draft = await findDraft(db, scope);
   if (draft !== undefined) return draft;
@@ -54,7 +54,7 @@ export async function readDraft(db: Db, scope: WorkflowScope): Promise<WorkflowD
   throw notFound('Draft');
 }
 
-/** A workflow and its draft, if there is one, at one moment. Throws AppError `not_found`. */
+/** A workflow and its draft, if there is one, as of one moment. Throws AppError `not_found`. */
 export async function readWithDraft(
   db: Pool,
   scope: WorkflowScope,
@@ -66,8 +66,8 @@ export async function readWithDraft(
 }
 
 /**
- * Requires that the caller knows this draft: two people who edit it do not overwrite each other. Throws AppError
- * `precondition_required`, `precondition_failed`.
+ * Requires that the caller has this revision of the draft, so that two people who edit it do not overwrite each other's
+ * changes. Throws AppError `precondition_required`, `precondition_failed`.
  */
 export function requireKnownDraft(ifMatch: IfMatch | undefined, draft: WorkflowDraft): void {
   if (ifMatch === undefined) {
@@ -80,7 +80,7 @@ export function requireKnownDraft(ifMatch: IfMatch | undefined, draft: WorkflowD
   if (!matches(ifMatch, draft.etag)) throw changedMeanwhile(draft);
 }
 
-/** The error for a caller who knows a draft that is gone. */
+/** The error for a caller whose draft was deleted. */
 export const draftGone = (current: object | null): AppError =>
   preconditionFailed(
     current,
@@ -88,8 +88,8 @@ export const draftGone = (current: object | null): AppError =>
   );
 
 /**
- * Saves the draft of a workflow. The first save creates it, on the content of its base version; a save without a change
- * keeps its revision. Returns the draft as it was saved. Throws AppError `not_found`, `invalid`, `precondition_required`,
+ * Saves the draft of a workflow. The first save creates it from the content of its base version. A save without a
+ * change keeps the revision. Returns the saved draft. Throws AppError `not_found`, `invalid`, `precondition_required`,
  * `precondition_failed`.
  */
 export async function saveDraft(
@@ -115,7 +115,7 @@ export async function saveDraft(
       return { draft: await readDraft(tx, scope), created: true };
     }
     const after = changedBy(input, before);
-    // Also for a caller whose first try was saved but not answered.
+    // Also for a caller whose first attempt was saved without a response.
     if (contentOf(after) === contentOf(before)) return { draft: before, created: false };
     requireKnownDraft(ifMatch, before);
     const revision = before.revision + 1;

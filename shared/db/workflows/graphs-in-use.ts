@@ -5,53 +5,53 @@ import { asTool, calledAs } from '#shared/tools.ts';
 import { sql, statement, type Tx } from '#shared/db/pool.ts';
 
 /**
- * A workflow is in use where it is published, or where a webhook or a schedule runs it, and so is everything that it
- * reaches: the workflows that its graph calls or offers to a model, by id or name and at any distance, and the custom
- * tools of all these. A change of any of them takes effect immediately, without another action.
+ * A workflow is in use if it is published, or if a webhook or schedule runs it. Everything it reaches is then also in
+ * use: the workflows that its graph calls or offers to a model, by id or name, directly or indirectly, and the custom
+ * tools of all of these. A change to any of them takes effect immediately, without another action.
  */
 
-/** What an act changes. */
+/** What an action changes. */
 interface Changed {
-  /** A workflow that is a cause of its own: it can be published, or have a trigger. */
+  /** A workflow that can itself be in use: it can be published or have a trigger. */
   workflowId?: string;
-  /** What it changes for the graphs that name it, in the words of the SQL function `called_by_graph`. */
+  /** What changes for graphs that refer to it, in the form of the SQL function `called_by_graph`. */
   called: readonly string[];
 }
 
-/** A workflow, by what graphs can name it. */
+/** A workflow, with the ids and names by which graphs can refer to it. */
 interface NamedWorkflow {
   id: string;
   name: string;
 }
 
-/** Another current version of a workflow. */
+/** A change of a workflow's current version. */
 export const anotherVersion = ({ id, name }: NamedWorkflow): Changed => ({
   workflowId: id,
   called: [`current ${id}`, `current ${name}`],
 });
 
-/** Another cap, mode of it or duty of a workflow: for runs of all its versions. */
+/** A change of a workflow's cap, its mode, or its required experiment: this affects runs of all versions. */
 export const otherLimits = ({ id, name }: NamedWorkflow): Changed => ({
   workflowId: id,
   called: [`workflow ${id}`, `workflow ${name}`],
 });
 
-/** A workflow that comes, or goes: another one can be meant by its name from then on, or none. */
+/** A workflow was added or removed: from then on, its name may refer to another workflow, or to none. */
 export const presence = ({ id, name }: NamedWorkflow): Changed => ({
   called: [`workflow ${id}`, `workflow ${name}`],
 });
 
-/** Another name of a workflow: for calls by either name, and for the models of agents that offer it. */
+/** A change of a workflow's name: this affects calls by either name, and the models of agents that offer it. */
 export const anotherName = ({ id, name }: NamedWorkflow, after: string): Changed => ({
   called: [`workflow ${name}`, `workflow ${after}`, `offered ${asTool(id)}`],
 });
 
-/** Another description of a workflow, which the models of agents read that offer it. */
+/** A change of a workflow's description, which is read by the models of agents that offer it. */
 export const anotherDescription = ({ id, name }: NamedWorkflow): Changed => ({
   called: [`offered ${asTool(id)}`, `offered ${asTool(name)}`],
 });
 
-/** A custom tool with this name; or only the texts that models read of it. */
+/** A custom tool with this name, or only the texts that models read. */
 export const customTool = (name: string, changed: 'all' | 'texts' = 'all'): Changed => ({
   called: [changed === 'all' ? calledAs(name) : `offered ${calledAs(name)}`],
 });
@@ -59,10 +59,10 @@ export const customTool = (name: string, changed: 'all' | 'texts' = 'all'): Chan
 const inUse = z.object({ published: z.boolean(), triggered: z.boolean() });
 
 /**
- * Requires the permissions to change what is in use: `publish_workflows` where something published reaches it, and
- * `run_workflows` where something with an enabled webhook or schedule does. The caller must have locked the workspace's
- * row before any other, as everything does that brings a workflow into use: of a change and a concurrent act that brings
- * what it changes into use, the second waits and then finds the first. Throws AppError `forbidden`.
+ * Requires the permissions to change something in use: `publish_workflows` if something published reaches it, and
+ * `run_workflows` if something with an enabled webhook or schedule does. The caller must have locked the workspace's
+ * row before any other row, as does everything that brings a workflow into use: then, of a change and a concurrent
+ * action that brings it into use, the second waits and finds the first. Throws AppError `forbidden`.
  */
 export async function requireToChange(
   tx: Tx,
@@ -74,7 +74,7 @@ export async function requireToChange(
   );
   if (all) return;
   const { workspaceId } = actor;
-  // A version that is not the current one is reached by calls that name it.
+  // A version that is not current is reached by calls that name that version.
   const { published, triggered } = await tx.one(statement(inUse)`
     WITH RECURSIVE reaching AS (
       SELECT v.workflow_id, v.version FROM workflow_versions v JOIN workflows w ON w.id = v.workflow_id

@@ -7,7 +7,7 @@ import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts'
 import { hasResult } from '#shared/db/runs/restart.ts';
 import { lockWorkflow, requireWorkflow } from './workflows.ts';
 
-/** Outputs of nodes that a member keeps from past runs. Credentials without a member have theirs in common. */
+/** Outputs of nodes that a member has pinned from past runs. Credentials without a member share theirs. */
 
 type Owner = Pick<Actor, 'workspaceId' | 'id'>;
 
@@ -24,7 +24,7 @@ const ofOwner = ({ workspaceId, id }: Owner, workflowId: string) => sql.fragment
 
 const pinColumns = sql.fragment`node_id, run_id, step_key, octet_length(output::text) AS bytes, pinned_at`;
 
-/** The pins of the actor at a workflow, by node. Throws AppError `not_found`. */
+/** The actor's pins in a workflow, by node. Throws AppError `not_found`. */
 export async function listPins(db: Db, actor: Owner, workflowId: string): Promise<Pin[]> {
   await requireWorkflow(db, { workspaceId: actor.workspaceId, workflowId });
   const rows = await db.any(statement(pinRow)`
@@ -35,7 +35,7 @@ export async function listPins(db: Db, actor: Owner, workflowId: string): Promis
 
 const outputRow = z.object({ node_id: z.string(), output: z.string() });
 
-/** The pinned outputs of the actor at a workflow as JSON texts, by node id. */
+/** The outputs that the actor has pinned in a workflow, as JSON texts by node id. */
 export async function readPinnedOutputs(
   db: Db,
   actor: Owner,
@@ -53,7 +53,7 @@ const pinnedRow = z.object({
   bytes: z.number(),
 });
 
-/** The last step of a node with an output, or the named one. Throws AppError `not_found`, `unprocessable`. */
+/** The node's last step with an output, or the given one. Throws AppError `not_found`, `unprocessable`. */
 async function readOutput(tx: Tx, actor: Owner, workflowId: string, place: NodeInRun) {
   const { runId, nodeId, stepKey } = place;
   const run = await tx.maybeOne(statement(z.object({ id: z.string() }))`
@@ -86,8 +86,8 @@ async function readOutput(tx: Tx, actor: Owner, workflowId: string, place: NodeI
 }
 
 /**
- * Pins the output of a node from a step of a run, instead of the one that the actor had pinned. Throws AppError
- * `not_found`, `unprocessable`, and `conflict` for one pin too many.
+ * Pins the output of a node from a step of a run, and replaces the actor's previous pin. Throws AppError `not_found`,
+ * `unprocessable`, and `conflict` when there are too many pins.
  */
 export async function savePin(
   db: Pool,
@@ -96,7 +96,7 @@ export async function savePin(
   place: NodeInRun,
 ): Promise<Pin> {
   return db.transaction(async (tx) => {
-    // Serializes the pins of a workflow: of two for the last place, the second counts the first.
+    // Serializes the pins of a workflow: of two requests for the last slot, the second counts the first.
     await lockWorkflow(tx, actor, workflowId);
     const { stepKey, output } = await readOutput(tx, actor, workflowId, place);
     const others = await tx.oneFirst(statement(z.object({ n: z.number() }))`

@@ -46,10 +46,10 @@ async function setPublished(
 }
 
 /**
- * Makes the draft the current version, written by who saved it last, and publishes it. The draft is removed. `checked` is
- * the draft as the caller knows and has validated it. A draft that differs in nothing from the current version makes no
- * other one. Throws AppError `not_found`; `forbidden` for a version that the actor cannot bring into use; and
- * `precondition_failed` when the draft is another one or gone, or another version is current than the one it began at.
+ * Makes the draft the current version, with the member who last saved it as author, and publishes it. The draft is
+ * removed. `checked` is the draft that the caller has validated. If it equals the current version, no new version is
+ * created. Throws AppError `not_found`; `forbidden` for a version that the actor cannot bring into use; and
+ * `precondition_failed` when the draft has changed or was deleted, or when its base version is no longer current.
  */
 export async function publishDraft(
   db: Pool,

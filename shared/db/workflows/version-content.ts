@@ -10,7 +10,7 @@ import { storedJson } from '#shared/db/stored-json.ts';
 const json = storedJson();
 const schema = storedJson<JsonObject | null>();
 
-/** What a version consists of: the graph as drawn, and the schema of its input. */
+/** The content of a version: the graph as saved, and its input schema. */
 interface VersionContent {
   graph: DraftGraph;
   inputSchema: JsonObject | null;
@@ -36,7 +36,7 @@ export async function insertVersion(
 
 const contentRow = z.object({ graph: json, input_schema: schema });
 
-/** The next version and the fields that it changes; undefined when it would be the same as the current one. */
+/** The next version and the fields that it changes; undefined when it would equal the current one. */
 export async function nextVersion(
   tx: Tx,
   current: { workflowId: string; version: number },

@@ -20,7 +20,7 @@ const listedRow = versionRow
   .omit({ graph: true, input_schema: true })
   .extend({ nodes: z.number(), edges: z.number() });
 
-// Versions from before their authors' names were kept have the current name of the member.
+// Versions from before authors' names were stored have the member's present name.
 const authorName = sql.fragment`
   coalesce(v.created_by_name, (
     SELECT name FROM members WHERE id = v.created_by AND workspace_id = w.workspace_id
@@ -28,7 +28,7 @@ const authorName = sql.fragment`
 
 export type ListedVersion = z.infer<typeof listedRow>;
 
-/** A version that a request names and that the workflow does not have. */
+/** The error for a requested version that the workflow does not have. */
 export const noSuchVersion = (version: number | undefined): AppError =>
   new AppError('unprocessable', `The workflow has no version ${version}`);
 
@@ -56,7 +56,7 @@ export async function listVersions(
   return { versions, next: more ? (versions.at(-1)?.version ?? null) : null };
 }
 
-/** Throws AppError `not_found`, with the missing noun. */
+/** Throws AppError `not_found`, with the noun that is missing. */
 export async function readVersion(
   db: Db,
   scope: WorkflowScope & { version: number },

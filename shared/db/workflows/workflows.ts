@@ -82,7 +82,7 @@ const workflowColumns = sql.fragment`
   EXISTS (SELECT FROM workflow_drafts d WHERE d.workflow_id = w.id AND d.workspace_id = w.workspace_id) AS has_draft
 `;
 
-// Cost and time are summed over finished runs, so that active runs do not lower the averages.
+// Cost and duration are summed over finished runs only, so that active runs do not lower the averages.
 const runFigures = sql.fragment`
   count(*) AS total,
   count(*) FILTER (WHERE status = 'success') AS success,
@@ -144,7 +144,9 @@ export async function keepWorkflow(tx: Tx, scope: WorkflowScope): Promise<void> 
   if (found === null) throw notFound('Workflow');
 }
 
-/** The id of the only workflow with exactly this name. Throws AppError `not_found`, `conflict` when several have it. */
+/**
+ * The id of the only workflow with exactly this name. Throws AppError `not_found`, and `conflict` when several have it.
+ */
 export async function findWorkflowId(
   db: Db,
   { workspaceId, name }: { workspaceId: string; name: string },
@@ -190,13 +192,13 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
     updated_at: row.updated_at,
     has_draft: row.has_draft,
   };
-  // The version identifies the graph and the schema, which can be large. A draft has a tag of its own.
+  // The version identifies the graph and the schema, which can be large. A draft has its own tag.
   return withEtag(workflow, ['stats', 'graph', 'input_schema', 'has_draft']);
 }
 
 /**
- * Returns the new workflow's id. `from` is its template, which provides its checks. Throws AppError `conflict` when
- * there are too many workflows, and `forbidden` for a name by which a graph in use calls a workflow.
+ * Returns the new workflow's id. `from` is the template that provides its checks. Throws AppError `conflict` when there
+ * are too many workflows, and `forbidden` for a name by which a graph in use calls a workflow.
  */
 export async function createWorkflow(
   db: Pool,
@@ -255,8 +257,8 @@ export async function lockWorkflow(
 
 /**
  * Changes the given fields. A graph or an input schema that differs in more than its formatting becomes a new version;
- * runs keep the version they were triggered with. Concurrent edits are serialized. Throws AppError `not_found`, and `forbidden` for a
- * new version or name, another cap or another duty of an experiment that the actor cannot bring into use.
+ * runs keep the version they were triggered with. Concurrent edits are serialized. Throws AppError `not_found`, and
+ * `forbidden` for a new version, name, cap or experiment requirement that the actor cannot bring into use.
  */
 export async function updateWorkflow(
   db: Pool,
@@ -350,7 +352,7 @@ const deletableRow = z.object({ name: z.string() });
 
 /**
  * Deletes a workflow with its versions, runs and steps. Executions of active runs are ended through the outbox, whose
- * rows are returned: they outlive the runs. Throws AppError `not_found`, and `forbidden` where a graph in use calls it.
+ * rows are returned: they outlive the runs. Throws AppError `not_found`, and `forbidden` if a graph in use calls it.
  */
 export async function deleteWorkflow(
   db: Pool,
@@ -359,7 +361,7 @@ export async function deleteWorkflow(
 ): Promise<OutboxRow[]> {
   return db.transaction(async (tx) => {
     await lockWorkspace(tx, actor.workspaceId);
-    // The full lock: it waits for a trigger in progress, and a later one finds no workflow.
+    // A full lock: it waits for a trigger in progress, and a later trigger does not find the workflow.
     const workflow = await tx.maybeOne(statement(deletableRow)`
       SELECT name FROM workflows
       WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId} FOR UPDATE

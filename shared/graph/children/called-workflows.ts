@@ -4,11 +4,11 @@ import { workflowOf } from '#shared/tools.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import { agentToolsOf, offeredNamesOf } from '#shared/graph/node-tools.ts';
 
-/** A workflow as a node names it, or a tool of an agent. */
+/** A workflow as a node, or a tool of an agent, refers to it. */
 export interface CalledWorkflow {
   /** Id or exact name. */
   workflow: string;
-  /** Undefined: the current one. */
+  /** Undefined: the current version. */
   version?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export type CallProblems = Record<
 export const callKey = ({ workflow, version }: CalledWorkflow): string =>
   JSON.stringify([workflow, version ?? null]);
 
-/** The workflows that a node calls, and those that its model can call, each with its place in the node. */
+/** The workflows that a node calls, and those that its model can call, each with its path in the node. */
 export function calledBy(node: GraphNode): (CalledWorkflow & { path: string })[] {
   if (node.kind === 'workflow') return [{ ...node, path: 'workflow' }];
   if (node.kind !== 'agent') return [];
@@ -31,7 +31,7 @@ export function calledBy(node: GraphNode): (CalledWorkflow & { path: string })[]
   });
 }
 
-/** The workflows that a graph calls, as drawn: a draft can have anything in place of a node. */
+/** The workflows that a saved graph calls. A draft can have any JSON in place of a node. */
 export function calledIn(graph: Json): CalledWorkflow[] {
   const nodes = isObject(graph) ? graph['nodes'] : undefined;
   return Array.isArray(nodes) ? nodes.flatMap(calledByDrawn) : [];
@@ -46,11 +46,11 @@ function calledByDrawn(node: Json): CalledWorkflow[] {
   return kind === 'agent' ? offeredWorkflowsOf(node).map((name) => ({ workflow: name })) : [];
 }
 
-/** The workflows that a node offers to its model, by id or name, as drawn. */
+/** The workflows that a saved node offers to its model, by id or name. */
 export const offeredWorkflowsOf = (node: Parameters<typeof offeredNamesOf>[0]): string[] =>
   offeredNamesOf(node).flatMap((name) => workflowOf(name) ?? []);
 
-/** A version as drawn, or as text; undefined for anything that is none. */
+/** A version as saved, a number or its text; undefined for anything else. */
 export function drawnVersion(drawn: Json | undefined): number | undefined {
   const version = typeof drawn === 'string' ? Number(drawn) : drawn;
   const whole = typeof version === 'number' && Number.isSafeInteger(version);

@@ -3,11 +3,11 @@ import type { AgentPart, RehearsalRules, PendingWrites } from '#shared/graph/cal
 import type { JsonObject } from '#shared/json.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 
-/** A step that waits for a run of its own, its child: that of a node, or a call of an agent. */
+/** A step that waits for a child: a node, or a call of an agent. */
 export interface ChildPlace {
   run_id: string;
   workspace_id: string;
-  /** The workflow of the run. */
+  /** The workflow of the parent run. */
   workflow_id: string;
   step_key: string;
   node_id: string;
@@ -15,7 +15,7 @@ export interface ChildPlace {
   iteration: number[];
   /** Null for a call of an agent. */
   output_key: string | null;
-  /** From 1. Each further attempt, after a failure or a resume, resumes the child that the first one started. */
+  /** From 1. The first attempt starts the child; each later attempt, after a failure or resume, resumes it. */
   attempt: number;
   retry?: NonNullable<GraphNode['retry']>;
   /** For a call of an agent with tools. */
@@ -26,23 +26,23 @@ export interface ChildCall extends ChildPlace, PendingWrites {
   /** Id or name. */
   workflow: string;
   version?: number;
-  /** Empty for a call of an agent: the ledger has its arguments. */
+  /** Empty for a call of an agent, whose arguments are in the ledger. */
   input: JsonObject;
   /** For a step of a rehearsal. */
   rehearsal?: RehearsalRules;
-  /** For a step of a fork: it may have its result in the forked run. */
+  /** For a step of a fork: it may reuse its result in the forked run. */
   reuses?: true;
 }
 
-/** `gone`: the run does not accept the work of this execution. The output of an agent's call stays in the ledger. */
+/** `gone`: the run does not accept work from this execution. The output of an agent's call stays in the ledger. */
 export type ChildReport =
   | { state: 'running' | 'paused' | 'gone' }
   | { state: 'success'; output: JsonObject }
-  /** With `retry_ms`, there is another attempt after this time. */
+  /** With `retry_ms`, another attempt follows after this time. */
   | { state: 'failed'; error: string; attempts: number; kind?: ErrorKind; retry_ms?: number }
-  /** The call of an agent has failed, and its model gets the error. */
+  /** The agent's call has failed, and its model gets the error. */
   | { state: 'reported' }
-  /** A cap or a budget has stopped it: never caught. */
+  /** A cap or a budget stopped it. This is never caught. */
   | { state: 'stopped'; error: string; evidence: JsonObject }
-  /** It has no record, and may not be started in a rehearsal: never caught. */
+  /** It has no recorded result, and a rehearsal must not start it. This is never caught. */
   | { state: 'unrecorded'; error: string };

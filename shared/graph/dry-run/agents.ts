@@ -12,37 +12,39 @@ import { BYTES_PER_TOKEN, earlierBytes, REWRITTEN, type SentWithTools } from './
 import { bytesOf } from './knowledge.ts';
 import type { DryRunRequest } from './request.ts';
 
-/** What one execution of an agent can cost, in micro-dollars, and take, in ms, without what its calls do. */
+/**
+ * The maximum cost of one execution of an agent, in micro-dollars, and its maximum duration, in ms, without its calls.
+ */
 export interface AgentBounds {
   cost: Bounds;
   duration: Bounds;
   /** How often it can call each of its tools. */
   calls: ReadonlyMap<string, number>;
-  /** The most bytes of its answer. Null: unknown. */
+  /** The maximum size of its answer in bytes. Null: unknown. */
   bytes: number | null;
 }
 
 interface Asked {
   prices: PriceOverrides;
   customTools: DryRunRequest['customTools'];
-  /** The most bytes that are sent, by an agent with tools in its prompts. Null: unknown. */
+  /** The maximum number of bytes that are sent; for an agent with tools, in its prompts. Null: unknown. */
   inputBytes: number | null;
-  /** What an agent with tools sends besides. */
+  /** What an agent with tools sends in addition. */
   sent: SentWithTools;
-  /** Of the output of its mock. */
+  /** The size of its mock's output. */
   mockBytes: number | null;
-  /** Its texts fit, and no policy refuses it. */
+  /** Whether its texts can be rendered, and no policy refuses it. */
   fits: boolean;
 }
 
-/** The answer of a mock without an output begins with this many characters of its prompt. */
+/** Without an output, a mock answers with this many characters of its prompt at most. */
 const MOCK_ANSWER_BYTES = 1_000;
 
 const modelsOf = (node: AgentNode): string[] => [node.model, ...(node.fallback_models ?? [])];
 
 const onlyMock = (node: AgentNode): boolean => modelsOf(node).every((model) => model === 'mock');
 
-/** Whether an execution is certain to succeed, apart from its calls: only a mock is known before. */
+/** Whether an execution is certain to succeed, apart from its calls. Only a mock's result is known in advance. */
 export function surelyAnswers(node: AgentNode): boolean {
   const { most, timeoutMs } = agentAttempts(node);
   const { fail_times = 0, delay_ms = 0 } = node.mock ?? {};
@@ -76,7 +78,7 @@ export function agentBounds(node: AgentNode, asked: Asked): AgentBounds {
   const asking = times(exactly(turns.length), upTo(longestMs(attempts)));
   const calling = total(
     [...calls]
-      // The runs that it starts have bounds of their own.
+      // The runs that it starts have their own bounds.
       .filter(([tool]) => workflowOf(tool) === undefined)
       .map(([tool, count]) => upTo(count * longestMs(callAttempts(tool, asked.customTools)))),
   );
@@ -88,7 +90,7 @@ export function agentBounds(node: AgentNode, asked: Asked): AgentBounds {
   };
 }
 
-/** The turns that it can have; for an agent without tools, its one answer. */
+/** The turns that it can have. An agent without tools has one. */
 function turnsOf(node: AgentNode): number[] {
   if (node.tools === undefined) return [1];
   const { max_turns: most = DEFAULT_MAX_TURNS, on_max_turns } = node;
@@ -102,11 +104,11 @@ function turnsOf(node: AgentNode): number[] {
   return Array.from({ length: count }, (_, at) => at + 1);
 }
 
-/** Whether something else than its turns can end it: a call that fails it. */
+/** Whether anything but its turns can end it: a call whose failure fails the agent. */
 const mayStop = (node: AgentNode): boolean =>
   agentToolsOf(node).some(({ on_error }) => on_error === 'fail');
 
-/** All attempts at a turn. A mock costs nothing when it fails, and its success is the last attempt. */
+/** The cost of all attempts at a turn. A failing mock costs nothing, and its success is the last attempt. */
 function attemptCost(
   node: AgentNode,
   { turn, called }: { turn: number; called: number },
@@ -128,7 +130,7 @@ function attemptCost(
   return plus(times(exactly(most - 1), upTo(request)), upTo(Math.max(request, mock)));
 }
 
-/** The most bytes of a request: turns send the tools, and what was written and returned before. */
+/** The maximum size of a request in bytes. Turns send the tools, and what was written and returned before. */
 function turnBytes(
   node: AgentNode,
   turn: number,
@@ -138,7 +140,7 @@ function turnBytes(
   if (node.tools === undefined || inputBytes === null) return inputBytes;
   const earlier = earlierBytes(node, turn, called, sent);
   if (earlier === null || sent.tools === null) return null;
-  // The prompts are JSON in a conversation.
+  // In a conversation, the prompts are JSON.
   return REWRITTEN * inputBytes + sent.tools + earlier;
 }
 
@@ -157,7 +159,7 @@ function callsOf(node: AgentNode, turns: readonly number[]): Map<string, number>
   );
 }
 
-/** The delays of a mock that answers, with those of the attempts that fail before. */
+/** The delays of a mock that answers, including those of attempts that fail first. */
 function leastMs({ mock, retry }: AgentNode): number {
   const { delay_ms = 0, fail_times = 0 } = mock ?? {};
   // A timer may end a little early.
@@ -180,6 +182,6 @@ function answerBytes(node: AgentNode, { mockBytes }: Asked): number | null {
   return sizes.includes(null) ? null : Math.max(0, ...(sizes as number[]));
 }
 
-/** Without an output, a mock gives an example of the schema. */
+/** Without an output, a mock returns an example of the schema. */
 const exampleBytes = (node: AgentNode): number | null =>
   node.response_schema === undefined ? MOCK_ANSWER_BYTES : null;

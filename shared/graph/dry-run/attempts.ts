@@ -12,7 +12,7 @@ interface Attempts {
 
 const ONCE: GraphNode['retry'] = undefined;
 
-/** Of an agent or one of its turns. */
+/** The attempts at an agent or one of its turns. */
 export const agentAttempts = (node: Extract<GraphNode, { kind: 'agent' }>): Attempts => ({
   most: node.retry?.max_attempts ?? 1,
   timeoutMs: 1_000 * (node.timeout_seconds ?? defaultTimeoutSeconds(node)),
@@ -26,7 +26,7 @@ export function toolAttempts(node: ToolNode, tools: DryRunRequest['customTools']
   return { most, timeoutMs: 1_000 * seconds, retry: node.retry };
 }
 
-/** Of a tool that an agent offers. */
+/** The attempts at a tool that an agent offers. */
 export const callAttempts = (tool: string, tools: DryRunRequest['customTools']): Attempts =>
   toolAttempts({ id: tool, kind: 'tool', tool_name: tool, params: {}, retry: ONCE }, tools);
 
@@ -38,13 +38,13 @@ export function customFacts(
   return name !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined;
 }
 
-/** The pauses between so many attempts, in ms. */
+/** The pauses between this many attempts, in ms. */
 export function pausesMs(retry: GraphNode['retry'], attempts: number): number {
   let all = 0;
   for (let failed = 1; failed < attempts; failed += 1) all += retryDelayMs(retry, failed);
   return all;
 }
 
-/** The longest that all attempts can take, in ms, with the pauses between them. */
+/** The maximum duration of all attempts with the pauses between them, in ms. */
 export const longestMs = ({ most, timeoutMs, retry }: Attempts): number =>
   Math.ceil(most * timeoutMs + pausesMs(retry, most));

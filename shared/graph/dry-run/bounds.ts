@@ -1,4 +1,4 @@
-/** From the least to the most. `max` null: there is no bound. */
+/** A minimum and a maximum. `max` null: there is no upper bound. */
 export interface Bounds {
   min: number;
   max: number | null;
@@ -8,7 +8,7 @@ export const exactly = (count: number): Bounds => ({ min: count, max: count });
 export const upTo = (max: number | null): Bounds => ({ min: 0, max });
 export const ZERO: Bounds = exactly(0);
 
-/** Beyond this, a number is not exact: it counts as no bound. */
+/** Beyond this, numbers are not exact, so they count as unbounded. */
 const safe = (value: number): number | null => (Number.isSafeInteger(value) ? value : null);
 
 export const plus = (one: Bounds, other: Bounds): Bounds => ({

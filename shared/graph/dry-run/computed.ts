@@ -13,7 +13,7 @@ import type { NodeReading } from './texts.ts';
 
 type Evaluated = ({ value: Json } | { error: string }) & { work: number };
 
-/** Undefined when the expression reads what is not known, or when there is no work left. */
+/** Undefined when the expression reads unknown values, or when no work is left. */
 function evaluateKnown(
   expression: string,
   reading: NodeReading,
@@ -56,7 +56,7 @@ export function examineLoop(
     const own = { [id]: { iterations, exhausted: false } };
     const found = evaluateKnown(expression, reading, budget, own);
     if (found === undefined) {
-      // The iterations before it are known.
+      // The earlier iterations are known.
       return { ...NOTHING, fails: 'maybe', bytes, rounds: { min: iterations, max: most } };
     }
     work = Math.max(work, found.work);
@@ -85,7 +85,7 @@ export function examineMap(
   return { ...NOTHING, fails, work: found.work, rounds: exactly(found.value.length) };
 }
 
-/** Whether a transform fails, where no policy redacts its expression. */
+/** Whether a transform fails, if no policy redacts its expression. */
 export function transformFails(
   { tool_name, params: { expression }, timeout_seconds = Infinity }: ToolNode,
   reading: NodeReading,
@@ -98,5 +98,5 @@ export function transformFails(
   return value.work < LITTLE_WORK && timeout_seconds > 10 ? 'never' : 'maybe';
 }
 
-/** Far below every limit of an evaluation. */
+/** Far below every limit on evaluations. */
 const LITTLE_WORK = 10_000;

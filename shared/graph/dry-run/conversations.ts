@@ -12,28 +12,31 @@ import { customFacts } from './attempts.ts';
 import { bytesOf } from './knowledge.ts';
 import type { DryRunRequest } from './request.ts';
 
-/** No tokenizer has a longer token. The longest that is known has 128 bytes: a line of spaces. */
+/** The longest known token has 128 bytes: a line of spaces. */
 export const BYTES_PER_TOKEN = 256;
-/** Parsed and written again, a number such as 1e20 is five times as long, and a character in JSON six times. */
+/**
+ * When parsed and serialized again, a number such as 1e20 becomes five times as long, and a character in JSON six
+ * times.
+ */
 export const REWRITTEN = 6;
-/** A call without its arguments and its result: its name, its id, why it was not made. */
+/** A call without its arguments and result: its name, its id, and why it was not made. */
 const CALL_BYTES = 10_000;
-/** What surrounds the conversation and the tools as JSON. */
+/** The JSON around the conversation and the tools. */
 const FRAME_BYTES = 6_000;
 /** A schema is sent in a form that providers accept, which can repeat parts of it. */
 const PRESENTED = 4;
-/** The description and the schema of a workflow have limits. */
+/** The limits of a workflow's description and schema. */
 const WORKFLOW_TOOL_BYTES = REWRITTEN * 80_000;
 
 /** What an agent with tools sends besides its prompts, in bytes. */
 export interface SentWithTools {
-  /** In every turn. Null: unknown. */
+  /** The tools, in every turn. Null: unknown. */
   tools: number | null;
   /** The arguments that the node sets, in each call. Null: unknown. */
   fixed: number | null;
 }
 
-/** The most bytes of the tools that an agent offers. */
+/** The maximum size of the tools that an agent offers, in bytes. */
 export function toolBytes(node: AgentNode, customTools: DryRunRequest['customTools']): number {
   const sizes = agentToolsOf(node).map((tool) => definitionBytes(tool, customTools));
   return sizes.reduce((all, bytes) => all + bytes, FRAME_BYTES);
@@ -52,8 +55,8 @@ function definitionBytes(tool: AgentTool, customTools: DryRunRequest['customTool
 }
 
 /**
- * The most bytes of what earlier turns have left in the conversation: what the model has written, and the results of its
- * calls, which are cut. Null: unknown.
+ * The maximum size, in bytes, of what earlier turns added to the conversation: the model's text, and the results of its
+ * calls, which are truncated. Null: unknown.
  */
 export function earlierBytes(
   node: AgentNode,

@@ -23,7 +23,7 @@ import { bytesOf } from './knowledge.ts';
 import { type NodeReading, readNode } from './texts.ts';
 import { judgeAgent, judgeTool, type KnownParams } from './verdicts.ts';
 
-/** One execution of a node that can be reached. */
+/** Examines one execution of a node that can be reached. */
 export function examine(examining: Examining, at: number, node: GraphNode): Examined {
   const reading = readNode(examining.knowledge, at, node);
   switch (node.kind) {
@@ -98,7 +98,10 @@ function examineAgent(
   };
 }
 
-/** The most bytes of the arguments that the node sets in one call, of all its tools together. Null: unknown. */
+/**
+ * The maximum size, in bytes, of the arguments that the node sets in one call, for all its tools together. Null:
+ * unknown.
+ */
 const fixedBytes = (node: AgentNode, reading: NodeReading): number | null =>
   agentToolsOf(node).reduce((all: number | null, { fixed = {} }) => {
     const bytes = reading.filledBytes(fixed);
@@ -111,7 +114,7 @@ export const approvalGates = (node: AgentNode): boolean =>
     (tool) => typeof tool !== 'string' && (tool.approval ?? 'never') !== 'never',
   );
 
-/** The most bytes that the first request to a model has. A redacted part can be longer than before. */
+/** The maximum size of the first request to a model, in bytes. Redaction can make a text longer. */
 function sentBytes(
   { system_prompt: system = '', prompt }: AgentNode,
   reading: NodeReading,
@@ -123,7 +126,7 @@ function sentBytes(
   return (first + second) * (redacts ? REDACTED : 1);
 }
 
-/** Whether its texts are known, and cannot be filled. */
+/** Whether its texts are known and cannot be rendered. */
 function cannotPrepare(node: AgentNode, reading: NodeReading): boolean {
   if (reading.fit() !== 'known') return false;
   try {
@@ -135,7 +138,7 @@ function cannotPrepare(node: AgentNode, reading: NodeReading): boolean {
   }
 }
 
-/** `[REDACTED:<name>]`, for one character, with the longest name. */
+/** `[REDACTED:<name>]` with the longest name can replace a single character. */
 const REDACTED = 64;
 
 const runBounds = (
@@ -153,7 +156,7 @@ const runBounds = (
 const startedBy = (child: ReturnType<ChildOf>): Examined['children'] =>
   child?.analysis === undefined ? [] : [child];
 
-/** The parameters whose texts are known, filled. `broken`: one of them cannot be filled. */
+/** The known parameters, rendered. `broken`: one of them cannot be rendered. */
 function knownParams(
   node: AgentNode | ToolNode | WorkflowNode,
   reading: NodeReading,
@@ -162,7 +165,7 @@ function knownParams(
   const open = new Set<string>();
   const prefix = node.kind === 'tool' ? 'params.' : node.kind === 'workflow' ? 'input.' : '';
   for (const text of texts) {
-    // An expression is sent as it is written.
+    // An expression is sent as written.
     if (text.language === 'expression' || reading.fit([text]) === 'known') continue;
     open.add(nameIn(text.path.slice(prefix.length)));
   }
@@ -266,7 +269,7 @@ function examineGate(node: GateNode, reading: NodeReading): Examined {
   const { timeout_seconds: seconds } = settingsOf(node) ?? {};
   return {
     ...NOTHING,
-    // Without an edge for it, a rejection is a failure: see `flow.ts`.
+    // Without a 'false' edge, a rejection is a failure: see `flow.ts`.
     fails: reading.isFilled() && node.on_timeout !== 'fail' ? 'never' : 'maybe',
     bytes: SHORT_OUTPUT,
     duration: upTo(seconds === undefined ? null : Math.ceil(1_000 * seconds)),

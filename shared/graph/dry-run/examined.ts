@@ -6,17 +6,17 @@ import type { Knowledge, Left } from './knowledge.ts';
 import type { DryRunAnalysis, DryRunRequest } from './request.ts';
 import type { Judging } from './verdicts.ts';
 
-/** What is known of one execution of a node before it runs. */
+/** What is known about one execution of a node before it runs. */
 export interface Examined extends Left {
-  /** It can fail, or every execution does. */
+  /** Whether executions can fail, or always fail. */
   fails: 'always' | 'maybe' | 'never';
-  /** Of a loop or a map: a node in its body can make it fail. */
+  /** For a loop or a map: a node in its body can make it fail. */
   failsInBody?: boolean;
-  /** Of a condition whose result is known. */
+  /** For a condition whose result is known. */
   result?: boolean;
-  /** Of a loop or a map: iterations or items of one execution. */
+  /** For a loop or a map: the iterations or items of one execution. */
   rounds: Bounds;
-  /** In micro-dollars and ms, of all attempts. */
+  /** For all attempts, in micro-dollars and ms. */
   cost: Bounds;
   duration: Bounds;
   verdicts: DryRunVerdict[];
@@ -32,7 +32,7 @@ interface Child {
   analysis: DryRunAnalysis;
 }
 
-/** What the run of a called workflow can do; without an analysis it cannot run, so that every call fails. */
+/** What the run of a called workflow can do. Without an analysis it cannot run, so every call fails. */
 export type ChildOf = (
   call: CalledWorkflow,
 ) => Child | (Omit<Child, 'analysis'> & { analysis?: undefined }) | undefined;
@@ -41,14 +41,14 @@ export interface Examining {
   request: DryRunRequest;
   knowledge: Knowledge;
   judging: Judging;
-  /** For all known expressions of the graph. When it is used up, the rest counts as not known. */
+  /** For all known expressions of the graph. When it is used up, the rest counts as unknown. */
   budget: WorkBudget;
   childOf: ChildOf;
-  /** Conditions, loops and maps can fail because a run computes many of them between two steps. */
+  /** Whether conditions, loops and maps can fail because a run computes many of them between two steps. */
   crowded: boolean;
 }
 
-/** A node that does nothing and writes anything. */
+/** A node that does nothing and can write anything. */
 export const NOTHING: Omit<Examined, 'fails'> = {
   never: false,
   bytes: null,
@@ -60,5 +60,5 @@ export const NOTHING: Omit<Examined, 'fails'> = {
   children: [],
 };
 
-/** The most bytes of an output that only says what a node did: `{iterations, exhausted}` and the like. */
+/** The maximum size, in bytes, of an output that only reports what a node did, such as `{iterations, exhausted}`. */
 export const SHORT_OUTPUT = 100;

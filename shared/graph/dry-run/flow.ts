@@ -7,37 +7,41 @@ import type { Examined } from './examined.ts';
 import type { Left } from './knowledge.ts';
 import type { Layout } from './layout.ts';
 
-/** Whether something happens, in an iteration of the loops and maps around: `may` it, and is it `sure` to. */
+/**
+ * Whether something happens in an iteration of the surrounding loops and maps: whether it `may`, and whether it is
+ * `sure` to.
+ */
 interface Chance {
   may: boolean;
-  /** Unless something else fails before. */
+  /** It happens unless something else fails first. */
   sure: boolean;
 }
 
 const NEVER: Chance = { may: false, sure: false };
 
-/** What is known of the nodes of a graph before it runs, by position. */
+/** What is known about the nodes of a graph before it runs, by position. */
 export interface Flow {
   examined: (Examined | undefined)[];
-  /** Whether each is reached. */
+  /** Whether each node is reached. */
   reached: Chance[];
-  /** How often each runs, at least and at most. */
+  /** The minimum and maximum number of executions of each node. */
   executions: Bounds[];
 }
 
-/** A flow while it is computed, in the order of the graph. */
+/** A flow that is being computed, in the order of the graph. */
 interface Walk {
   layout: Layout;
   examined: (Examined | undefined)[];
   reached: Chance[];
   edges: Map<CompiledEdge, Chance>;
-  /** Per node those that have ended with success whenever it begins. */
+  /** Per node: those that have always succeeded by the time it begins. */
   done: ReturnType<typeof createBitRows>;
 }
 
 /**
- * Walks through a graph as its scheduler would, with all that can happen. `examine` is called once for each node that can
- * be reached; `left` has what was found before, and `isDone` which nodes have ended with success before another begins.
+ * Walks through a graph as its scheduler would, considering everything that can happen. `examine` is called once for
+ * each node that can be reached; `left` has the earlier results, and `isDone` says which nodes have always succeeded
+ * before another begins.
  */
 export function walk(
   layout: Layout,
@@ -73,7 +77,7 @@ export function walk(
 
 const isEntry = ({ regions }: Layout, { from, to }: CompiledEdge): boolean => regions[to] === from;
 
-/** Whether the node is reached, and what is done by then. */
+/** Determines whether the node is reached, and what is done by then. */
 function arrive({ layout, reached, edges, done }: Walk, node: number): void {
   const into = layout.into[node]!;
   if (into.length === 0) {
@@ -100,7 +104,7 @@ function arrive({ layout, reached, edges, done }: Walk, node: number): void {
   for (const each of sure) before(each).forEach((bits, word) => (words[word]! |= bits));
 }
 
-/** Decides about some of the edges that lead away from a node. */
+/** Determines whether some of a node's outgoing edges are taken. */
 function leave(walked: Walk, node: number, which: (edge: CompiledEdge) => boolean): void {
   const { layout, examined, reached, edges } = walked;
   const found = examined[node];
@@ -138,7 +142,7 @@ function chanceOf(
   return { may: succeeds.may && taken !== false, sure: succeeds.sure && taken === true };
 }
 
-/** A rejected gate fails without an edge for it. */
+/** A rejected gate fails if it has no edge for it. */
 const mayFail = (
   node: GraphNode,
   { fails, failsInBody = false }: Pick<Examined, 'fails' | 'failsInBody'>,
@@ -160,7 +164,7 @@ function isTaken(
   return result === undefined ? undefined : (when === 'true') === result;
 }
 
-/** A loop or map ends: what its body does to it. */
+/** A loop or map ends: applies the effects of its body. */
 function endBody({ layout, examined, edges }: Walk, head: number, found: Examined): void {
   const { nodes, back, hasErrorEdge } = layout;
   const node = nodes[head]!;
@@ -173,7 +177,7 @@ function endBody({ layout, examined, edges }: Walk, head: number, found: Examine
   if (stops && !collects) found.failsInBody = true;
   if (node.kind !== 'loop') return;
   const again = back[head]!.some((edge) => edge.from === head || edges.get(edge)?.sure === true);
-  // An iteration that follows no edge back is the last.
+  // An iteration that follows no back edge is the last one.
   if (!again || stops) found.rounds = { ...found.rounds, min: Math.min(1, found.rounds.min) };
 }
 
@@ -197,7 +201,7 @@ function countExecutions({ layout, examined, reached }: Walk): Bounds[] {
   });
 }
 
-/** Nodes whose failure ends an item of a map, by the map, or the run: the last row. */
+/** Nodes whose failure ends an item of a map, by map; the last row has those whose failure ends the run. */
 type Blockers = ReturnType<typeof createBitRows>;
 
 function blockersOf(
@@ -208,7 +212,7 @@ function blockersOf(
   nodes.forEach((node, at) => {
     const found = examined[at];
     if (found === undefined || hasErrorEdge[at]) return;
-    // What fails in a body stands for itself.
+    // Failures within a body are counted for the nodes in it.
     if (!mayFail(node, { fails: found.fails }, out[at]!)) return;
     for (const head of around[at]!) {
       const map = nodes[head]!;
@@ -221,14 +225,14 @@ function blockersOf(
   return blockers;
 }
 
-/** Whether a failure elsewhere can keep a node from running that is reached for sure. */
+/** Whether a failure elsewhere can keep a node that is sure to be reached from running. */
 function isBlocked(
   { nodes, follows }: Layout,
   blockers: Blockers,
   at: number,
   around: readonly number[],
 ): boolean {
-  // What fails only after the node has ended does not matter, nor does the node itself.
+  // Failures after the node has ended do not matter, nor does the node itself.
   const isHarmless = (row: number): boolean => {
     const after = follows.words(at);
     return blockers.words(row).every((bits, word) => {

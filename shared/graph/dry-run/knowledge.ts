@@ -3,29 +3,31 @@ import { utf8Bytes } from '#shared/values/canonical-json.ts';
 import { outputKey } from '#shared/graph/compile.ts';
 import type { Layout } from './layout.ts';
 
-/** What is known of a key of the state as a node begins. */
+/** What is known about a key of the state when a node begins. */
 export type KeyKnowledge =
-  /** Its value; undefined: the state has no such key. */
+  /** Its value; undefined: the state does not have the key. */
   | { known: true; value: Json | undefined }
   | {
       known: false;
-      /** The state has such a key, with any value. */
+      /** Whether the state has the key, with any value. */
       present: boolean;
-      /** It is that of a loop or map around the node: the most bytes of its fields, null for one of any size. */
+      /**
+       * Set for the key of a loop or map around the node: the maximum size of each field in bytes, null for any size.
+       */
       fields?: Readonly<Record<string, number | null>>;
-      /** The most bytes of the value as JSON. Null: unknown. */
+      /** The maximum size of the value as JSON, in bytes. Null: unknown. */
       bytes: number | null;
     };
 
-/** What a node can leave in the state, as far as it was examined. */
+/** What a node can write to the state, as far as it was examined. */
 export interface Left {
-  /** It never runs. */
+  /** Whether it never runs. */
   never: boolean;
-  /** The most bytes of its output. Null: unknown. */
+  /** The maximum size of its output in bytes. Null: unknown. */
   bytes: number | null;
 }
 
-/** What is known of the state at the nodes of a graph, before it runs. */
+/** What is known about the state at each node of a graph before it runs. */
 export interface Knowledge {
   /** `apartFromItself`: without what the node itself writes. */
   at(node: number, key: string, apartFromItself?: boolean): KeyKnowledge;
@@ -34,9 +36,9 @@ export interface Knowledge {
 }
 
 /**
- * A key is known where the input has it, or lacks it, and no node that can run before writes it. The input of a
- * decision at a gate can have any keys. `left` says of each node what was found so far; undefined for the nodes that were
- * not examined yet. `done(node)` are those that have ended with success whenever the node begins.
+ * A key is known if the input has it, or lacks it, and no node that can run earlier writes it. The input of a decision
+ * at a gate can have any keys. `left` has the results so far for each node; undefined for nodes that were not examined
+ * yet. `done(node)` lists those that have always succeeded by the time the node begins.
  */
 export function createKnowledge(
   layout: Layout,
@@ -64,7 +66,7 @@ export function createKnowledge(
       (writer) => outputKey(nodes[writer]!) === key && isDone(writer, node),
     );
     const sizes = before.map((writer) => left[writer]?.bytes ?? null);
-    // Without an input, the key may be one of it.
+    // Without a known input, the key may be in it.
     if (input === undefined && !written) sizes.push(null);
     if (given !== undefined) sizes.push(bytesOf(given));
     const [only, ...others] = before;
@@ -86,12 +88,12 @@ export function createKnowledge(
   };
 }
 
-/** The most bytes of a byte of text in JSON. */
+/** The maximum number of bytes in JSON for one byte of text. */
 export const ESCAPED = 6;
 
 export const bytesOf = (value: Json): number => utf8Bytes(JSON.stringify(value));
 
-/** What the key of a loop or map has in its body. */
+/** The fields that the key of a loop or map has in its body. */
 function fieldsIn({ nodes, inside }: Layout, head: number, node: number) {
   const { kind } = nodes[head]!;
   if (!inside.has(node, head)) return undefined;
@@ -101,7 +103,7 @@ function fieldsIn({ nodes, inside }: Layout, head: number, node: number) {
 const NUMBER_BYTES = 20;
 const LOOP_FIELDS = { iterations: NUMBER_BYTES, exhausted: NUMBER_BYTES };
 
-/** Whether what a node writes can be in the state as another one begins. */
+/** Whether the writes of one node can be in the state when another begins. */
 function mayPrecede(
   { nodes, around, inside, follows }: Layout,
   writer: number,
@@ -111,7 +113,7 @@ function mayPrecede(
   for (const region of around[writer]!) {
     const shared = inside.has(node, region);
     if (nodes[region]!.kind === 'loop') inLoop ||= shared || region === node;
-    // An item of a map has a state of its own.
+    // An item of a map has its own state.
     else if (!shared) return false;
   }
   return inLoop || (writer !== node && !follows.has(node, writer));

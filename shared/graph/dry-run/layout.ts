@@ -3,26 +3,26 @@ import { outputKey, type CompiledEdge, type CompiledGraph } from '#shared/graph/
 import { repeats } from '#shared/graph/kinds.ts';
 import { type BitRows, createBitRows } from '#shared/graph/schedule/bit-rows.ts';
 
-/** A compiled graph as the dry run reads it. */
+/** A compiled graph in the form that the dry run uses. */
 export interface Layout {
   nodes: readonly GraphNode[];
-  /** Incoming and outgoing edges per node, without those that lead back. */
+  /** Incoming and outgoing edges per node, without back edges. */
   into: CompiledEdge[][];
   out: CompiledEdge[][];
-  /** Edges that lead back, by their loop or map. */
+  /** Back edges by their loop or map. */
   back: CompiledEdge[][];
   regions: readonly number[];
   /** The loops and maps around a node, innermost first. */
   around: number[][];
   /** The same as a table: whether a node is in the body of a loop or map. */
   inside: BitRows;
-  /** All nodes in the body of a loop or map; empty for others. */
+  /** All nodes in the body of a loop or map; empty for other nodes. */
   bodies: number[][];
-  /** Nodes in an order in which each comes after all that lead to it; `ends`: the end of a loop or map. */
+  /** An order in which each node comes after all nodes that lead to it. `ends` marks the end of a loop or map. */
   order: { node: number; ends: boolean }[];
-  /** Per node those that begin only after it has ended, within an iteration. */
+  /** Per node: those that only begin after it has ended, within an iteration. */
   follows: BitRows;
-  /** Per state key the nodes that write it. */
+  /** Per state key: the nodes that write it. */
   writers: ReadonlyMap<string, number[]>;
   hasErrorEdge: boolean[];
 }
@@ -71,7 +71,7 @@ export function layoutOf({ nodes, edges, regions }: CompiledGraph): Layout {
   };
 }
 
-/** What comes after each node. The end of a loop or map, `size` after it, comes after its body. */
+/** The successors of each node. The end of a loop or map, at `size` positions after it, follows its body. */
 function successors(
   out: CompiledEdge[][],
   nodes: readonly GraphNode[],
@@ -88,7 +88,7 @@ function successors(
   return next;
 }
 
-/** Kahn's order. Ends of nodes that do not repeat anything lead nowhere, and are left out. */
+/** Kahn's order. Nodes that repeat nothing have no end, so their ends are left out. */
 function sorted(next: number[][]): number[] {
   const size = next.length / 2;
   const waiting = new Int32Array(next.length);
@@ -113,7 +113,7 @@ function regionsAround(regions: readonly number[], node: number): number[] {
 function writersOf(nodes: readonly GraphNode[]): Map<string, number[]> {
   const writers = new Map<string, number[]>();
   nodes.forEach((node, at) => {
-    // Caught errors, and the items of a map, are written under the id.
+    // Caught errors and the items of a map are written under the node's id.
     for (const key of new Set([outputKey(node), node.id])) {
       writers.set(key, [...(writers.get(key) ?? []), at]);
     }

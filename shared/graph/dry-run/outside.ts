@@ -9,10 +9,10 @@ import { customFacts } from './attempts.ts';
 import { approvalGates } from './examine.ts';
 import type { DryRunRequest, ReachableGate } from './request.ts';
 
-/** Stands for a host that is known when the step runs. */
+/** Represents a host that is only known when the step runs. */
 const AT_RUN_TIME = 'at_run_time';
 
-/** The parameters with the address of each tool. Without one, a chat message goes to the channel of the installation. */
+/** The parameters that contain each tool's address. Without one, a chat message goes to the installation's channel. */
 const ADDRESSES: Readonly<Record<string, string>> = {
   http_request: 'url',
   mcp: 'server_url',
@@ -41,10 +41,10 @@ function hostOf(tool: string, params: JsonObject, tools: DryRunRequest['customTo
   return [(origin === undefined ? null : URL.parse(origin))?.host ?? AT_RUN_TIME];
 }
 
-/** References can follow after the host only. */
+/** References are only allowed after the host. */
 const ORIGIN = /^https?:\/\/[^/?#\\]+(?=[/?#\\]|$)/i;
 
-/** The names of the secrets that the texts of a node refer to, and those of the custom tools that it calls. */
+/** The names of the secrets that a node's texts refer to, and of those used by the custom tools that it calls. */
 export function secretsOf(node: GraphNode, tools: DryRunRequest['customTools']): string[] {
   const names =
     node.kind === 'tool'
@@ -61,7 +61,7 @@ export function secretsOf(node: GraphNode, tools: DryRunRequest['customTools']):
   return [...own, ...names.flatMap((name) => customFacts(name, tools)?.secrets ?? [])];
 }
 
-/** The gate of a node: also that of an agent whose calls need approval. */
+/** The gate of a node, or of an agent whose calls need approval. */
 export function gateOf(node: GraphNode): ReachableGate[] {
   if (node.kind === 'human_gate') return [{ node_id: node.id, settings: settingsOf(node) ?? {} }];
   return node.kind === 'agent' && approvalGates(node) ? [{ node_id: node.id, settings: {} }] : [];

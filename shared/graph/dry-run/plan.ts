@@ -15,13 +15,14 @@ import { gateOf, hostsOf, secretsOf } from './outside.ts';
 import type { DryRunAnalysis, DryRunRequest, ExaminedGraph, ReachableGate } from './request.ts';
 import type { Judge } from './verdicts.ts';
 
-/** For the known expressions and texts of a graph and of all that it calls: about two seconds. */
+/** For the known expressions and texts of a graph and everything that it calls: about two seconds. */
 const MAX_DRY_RUN_WORK = 20_000_000;
 
 /**
- * What a run of a graph can do, without running it, as the policies judge it. Every run lies within the bounds: retries, failures, error edges,
- * loops, maps and the runs that it starts are counted. Not counted are resumes, attempts that are lost with their worker, and
- * the time that steps wait for a worker. The lower bounds are those of a run that no one cancels and no budget stops.
+ * What a run of a graph can do, without running it, as the policies judge it. Every run lies within the bounds, which
+ * account for retries, failures, error edges, loops, maps and the runs that it starts. They do not account for resumes,
+ * attempts that are lost with their worker, or the time that steps wait for a worker. The lower bounds apply to a run
+ * that no one cancels and no budget stops.
  */
 export function dryRun(request: DryRunRequest, judge: Judge): DryRunAnalysis {
   const budget = { work: MAX_DRY_RUN_WORK };
@@ -39,9 +40,9 @@ interface Shared {
   request: DryRunRequest;
   judge: Judge;
   budget: WorkBudget;
-  /** What was found of called workflows, by depth and `callKey`. */
+  /** The results for called workflows, by depth and `callKey`. */
   known: Map<string, DryRunAnalysis>;
-  /** Called workflows that are being examined. */
+  /** Called workflows whose examination is in progress. */
   open: Set<string>;
   depth: number;
 }
@@ -73,8 +74,8 @@ function flowOf(
 }
 
 /**
- * What called workflows can do. One that starts itself is refused; should it not be, it counts as not known. Runs beyond the
- * greatest depth are refused, so they cost nothing.
+ * What called workflows can do. A workflow that calls itself is rejected elsewhere; here it counts as unknown. Runs
+ * beyond the maximum depth are refused, so they cost nothing.
  */
 const childrenOf =
   (shared: Shared): ChildOf =>
@@ -102,17 +103,17 @@ const childrenOf =
 /** Far below what a run can compute between two steps: see `run-state.ts`. */
 const FEW_STEPS = MAX_STEPS_IN_PLACE / 2;
 const LITTLE_WORK = 1_000_000;
-/** Of a computed step, without its expression. */
+/** The work of a computed step, without its expression. */
 const WORK_PER_STEP = 20;
 
-/** A run fails when it computes too much between two steps. Where all of it together is little, it cannot. */
+/** A run fails when it computes too much between two steps. If everything together is little, it cannot. */
 function isCrowded({ nodes, bodies }: Layout, { examined, executions }: Flow): boolean {
   let steps: number | null = nodes.length;
   let work: number | null = 0;
   for (const [at, node] of nodes.entries()) {
     const found = examined[at];
     if (found === undefined || steps === null || work === null) continue;
-    // An expression that is not known can take any work.
+    // An unknown expression can take any amount of work.
     if ((repeats(node) || node.kind === 'condition') && found.fails === 'maybe') return true;
     const again = times(executions[at]!, found.rounds);
     steps = plus(exactly(steps), times(again, exactly(1 + bodies[at]!.length))).max;
@@ -187,7 +188,7 @@ const costOf = (found: Examined | undefined, count: Bounds): Bounds =>
 const durationOf = (found: Examined | undefined, count: Bounds): Bounds =>
   found === undefined ? ZERO : times(count, upTo(found.duration.max));
 
-/** Nothing with a bound exceeds the cap; with an overrun, less than one step does. */
+/** Nothing exceeds a cap that is a hard limit; with an overrun, the excess is less than one step. */
 function capped(
   { min, max }: Bounds,
   { cap, oneStep }: { cap: number | null; oneStep: boolean },
@@ -202,7 +203,10 @@ function capped(
   return { min: Math.min(min, least), max: Math.min(max, oneStep ? cap + dearest : cap) };
 }
 
-/** The longest way through what is sure to run, in ms. The iterations of a loop follow each other, the items of a map may not. */
+/**
+ * The longest path through everything that is sure to run, in ms. Iterations of a loop are sequential; items of a map
+ * may be concurrent.
+ */
 function leastMs(
   layout: Layout,
   examined: Flow['examined'],

@@ -5,28 +5,28 @@ import type { PriceOverrides } from '#shared/money/prices.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import type { Bounds } from './bounds.ts';
 
-/** A graph to examine, with the workflow that it belongs to. */
+/** A graph to examine, with its workflow. */
 export interface ExaminedGraph {
   workflowId: string;
   graph: Graph;
-  /** What a run may cost, in micro-dollars; null without a cap. */
+  /** The cap on a run's cost, in micro-dollars; null without a cap. */
   capMicros: number | null;
-  /** Whether the cap may be exceeded by less than one step. */
+  /** Whether the cap can be exceeded by less than one step. */
   oneStep?: boolean;
 }
 
-/** A workflow that a node calls. Without a graph it cannot run, so that each call of it fails. */
+/** A workflow that a node calls. Without a graph it cannot run, so every call of it fails. */
 export interface CalledGraph extends Omit<ExaminedGraph, 'graph'> {
   name: string;
   graph?: Graph;
 }
 
-/** The facts of a custom tool that decide how long its calls can take, and what they reach. */
+/** What determines how long calls of a custom tool can take, and what they reach. */
 export interface CustomToolFacts {
   timeoutSeconds: number;
   attempts: number;
   host: string;
-  /** Of its description and its schema. */
+  /** The size of its description and schema. */
   bytes: number;
   /** Names of the secrets in its headers. */
   secrets: string[];
@@ -35,24 +35,24 @@ export interface CustomToolFacts {
 export interface DryRunRequest extends ExaminedGraph {
   /** Undefined: any input. */
   input?: JsonObject | undefined;
-  /** The policies of the workspace as JSON. */
+  /** The workspace's policies as JSON. */
   policies: string;
   prices: PriceOverrides;
   /** By name, without `custom:`. */
   customTools: Record<string, CustomToolFacts>;
-  /** The workflows that it calls, and those that they call, by `callKey`. One that is missing is not known. */
+  /** The workflows that it calls, directly or indirectly, by `callKey`. One that is missing counts as unknown. */
   called: Record<string, CalledGraph>;
 }
 
 /** A gate, or an agent whose calls need approval, that a run can reach. */
 export interface ReachableGate {
   node_id: string;
-  /** The workflow that has the gate, when another one that the node starts has it. */
+  /** The workflow that contains the gate, if it is one that the node starts. */
   workflow?: { id: string; name: string };
   settings: GateSettings;
 }
 
-/** What a run can do, at least and at most. Money is in micro-dollars. */
+/** What a run can do, with minimum and maximum values. Money is in micro-dollars. */
 export interface DryRunAnalysis {
   cost: Bounds;
   /** In ms. */

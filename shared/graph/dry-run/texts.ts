@@ -8,20 +8,20 @@ import { mockOutputTexts, nodeTexts, type NodeText } from '#shared/graph/node-te
 import { bytesOf, ESCAPED, type KeyKnowledge, type Knowledge } from './knowledge.ts';
 
 /**
- * How well texts are known before the node begins. `known`: their values. `fits`: they have a value, in every run.
- * `open`: not even that.
+ * How much is known about texts before the node begins. `known`: their values. `fits`: they have a value in every run.
+ * `open`: neither.
  */
 type Fit = 'known' | 'fits' | 'open';
 
-/** The texts of one node, and what is known of the keys that they read. */
+/** The texts of one node, and what is known about the keys that they read. */
 export interface NodeReading {
-  /** Of some of the texts of the node, by default of all. */
+  /** For some of the node's texts, by default for all of them. */
   fit(texts?: readonly NodeText[]): Fit;
   /** The known keys that the node reads. */
   state: JsonObject;
-  /** The most bytes of a value once its templates are filled. Null: unknown. */
+  /** The maximum size of a value in bytes once its templates are rendered. Null: unknown. */
   filledBytes(template: Json): number | null;
-  /** Whether all of its texts can be filled in every run, and none becomes too long. */
+  /** Whether all of its texts can be rendered in every run, and none becomes too long. */
   isFilled(): boolean;
 }
 
@@ -59,7 +59,7 @@ export function readNode(knowledge: Knowledge, at: number, node: GraphNode): Nod
   };
 }
 
-/** Far below the limit of filled templates. */
+/** Far below the limit for rendered templates. */
 const FILLED_BYTES = 1_000_000;
 
 const ORDER: readonly Fit[] = ['open', 'fits', 'known'];
@@ -68,14 +68,14 @@ const lesser = (one: Fit, other: Fit): Fit =>
 
 interface Reference {
   root: string;
-  /** Names of the parts of the key's value that it reads, one in the other. */
+  /** The path within the key's value that it reads, from the outside in. */
   rest: readonly (string | number)[];
 }
 
 /** An expression can read any part. */
 const ANY = ['', ''];
 
-/** The references of a text to keys of the state. */
+/** The references in a text to keys of the state. */
 function references({ language, text, locals = [] }: NodeText): Reference[] {
   const found =
     language === 'expression'

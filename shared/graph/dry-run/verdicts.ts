@@ -1,21 +1,21 @@
 import type { DryRunVerdict } from '#shared/contract/workflows/dry-run.ts';
 import type { AgentNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { CompiledPolicies, Judgement, judgeStep } from '#shared/policies/judge.ts';
+import type { CompiledPolicies, Judgment, judgeStep } from '#shared/policies/judge.ts';
 import type { WorkBudget } from '#shared/values/work-budget.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 
-/** What the policies say of a node before it runs. */
+/** What the policies decide about a node before it runs. */
 export interface Judged {
   verdicts: DryRunVerdict[];
-  /** Each execution is refused, or could be. */
+  /** Whether every execution is refused, or could be. */
   blocked: 'always' | 'maybe' | 'never';
-  /** The parameters without what is redacted; undefined when they are not known. */
+  /** The redacted parameters; undefined when they are unknown. */
   params: JsonObject | undefined;
 }
 
-/** The policies, and the judge who applies them: the graph engine does not import it. */
+/** The policies, and the judge that applies them, because the graph engine cannot import it. */
 export interface Judge {
   policies: CompiledPolicies;
   judgeStep: typeof judgeStep;
@@ -23,20 +23,20 @@ export interface Judge {
 
 export interface Judging extends Judge {
   workflowId: string;
-  /** Of all nodes together. When it is used up, the rest is `at_run_time`. */
+  /** For all nodes together. When it is used up, the remaining verdicts are `at_run_time`. */
   budget: WorkBudget;
 }
 
-/** The parameters of a node as far as they are known; `complete`: all of them are. */
+/** The parameters of a node as far as they are known. `complete`: all of them are known. */
 export interface KnownParams {
   params: JsonObject;
-  /** The names of the others. */
+  /** The names of the unknown ones. */
   open: readonly string[];
 }
 
 const DEPENDS = 'It depends on values that are known when the step runs';
 
-/** An agent. `state`: what it is sent without a prompt; undefined when it is not known. */
+/** Judges an agent. `state` is what it is sent without a prompt; undefined when it is unknown. */
 export function judgeAgent(
   judging: Judging,
   node: AgentNode,
@@ -49,9 +49,9 @@ export function judgeAgent(
   }
   const asksState = params['prompt'] === undefined && !open.includes('prompt');
   const known = open.length === 0 && (!asksState || state !== undefined);
-  const judgement = judge(judging, { node: { ...node, mock: undefined }, params, state });
+  const judgment = judge(judging, { node: { ...node, mock: undefined }, params, state });
   const verdicts: DryRunVerdict[] = [];
-  const model = judgement?.verdicts.find(({ policy }) => policy === 'model_allowlist');
+  const model = judgment?.verdicts.find(({ policy }) => policy === 'model_allowlist');
   if (policies.models !== undefined) {
     verdicts.push(
       model === undefined
@@ -60,28 +60,28 @@ export function judgeAgent(
     );
   }
   for (const fallback of node.fallback_models ?? []) {
-    const reason = judgement?.fallbackVerdict(fallback)?.reason;
+    const reason = judgment?.fallbackVerdict(fallback)?.reason;
     if (reason !== undefined) verdicts.push({ policy: 'fallback', decision: 'blocked', reason });
   }
-  if (judgement === undefined && policies.models !== undefined) {
+  if (judgment === undefined && policies.models !== undefined) {
     verdicts.splice(0, 1, { policy: 'model_allowlist', decision: 'at_run_time', reason: DEPENDS });
     verdicts.push({ policy: 'fallback', decision: 'at_run_time', reason: DEPENDS });
   }
   if (model !== undefined) return { verdicts, blocked: 'always', params: undefined };
   const later = node.tools !== undefined;
-  const redacted = redactionVerdict(policies, judgement, known && !later);
+  const redacted = redactionVerdict(policies, judgment, known && !later);
   verdicts.push(...redacted.verdicts, ...offeredVerdicts(judging, node));
   return {
     verdicts,
-    blocked: judgement === undefined ? 'maybe' : redacted.blocked,
-    params: known && judgement !== undefined ? judgement.params : undefined,
+    blocked: judgment === undefined ? 'maybe' : redacted.blocked,
+    params: known && judgment !== undefined ? judgment.params : undefined,
   };
 }
 
 const tools = ({ policies }: Judging, node: AgentNode): boolean =>
   agentToolsOf(node).every(({ name }) => !policies.tools.has(name));
 
-/** A tool, or the start of a run, under all names of the workflow. */
+/** Judges a tool or, under all names of the workflow, the start of a run. */
 export function judgeTool(
   judging: Judging,
   node: ToolNode,
@@ -94,8 +94,8 @@ export function judgeTool(
   if (rules.length === 0 && policies.redactor === undefined) {
     return { verdicts: [], blocked: 'never', params: complete ? params : undefined };
   }
-  const judgement = judge(judging, { node, params, aliases });
-  const broken = judgement?.verdicts.find(({ policy }) => policy.startsWith('tool_'));
+  const judgment = judge(judging, { node, params, aliases });
+  const broken = judgment?.verdicts.find(({ policy }) => policy.startsWith('tool_'));
   if (broken !== undefined) {
     const { policy, reason } = broken;
     return {
@@ -107,9 +107,9 @@ export function judgeTool(
   const checked = rules.flatMap(({ blocked_arguments = [] }) => blocked_arguments);
   const waits =
     checked.length > 0 &&
-    (judgement === undefined ||
+    (judgment === undefined ||
       checked.some(({ argument }) => isOpen(argument.split('.')[0]!, open)));
-  const redacted = redactionVerdict(policies, judgement, complete);
+  const redacted = redactionVerdict(policies, judgment, complete);
   return {
     verdicts: [
       ...(rules.length === 0
@@ -119,11 +119,11 @@ export function judgeTool(
       ...redacted.verdicts,
     ],
     blocked: redacted.blocked === 'never' && waits ? 'maybe' : redacted.blocked,
-    params: complete && judgement !== undefined ? judgement.params : undefined,
+    params: complete && judgment !== undefined ? judgment.params : undefined,
   };
 }
 
-/** The query of a request becomes a part of its address. */
+/** A request's query becomes part of its address. */
 const isOpen = (argument: string, open: readonly string[]): boolean =>
   open.includes(argument) || (argument === 'url' && open.includes('query'));
 
@@ -147,28 +147,28 @@ function judge(
     state?: JsonObject | undefined;
     aliases?: readonly string[];
   },
-): Judgement | undefined {
+): Judgment | undefined {
   if (budget.work < 0) return undefined;
-  const judgement = judgeStep(
+  const judgment = judgeStep(
     policies,
     { workflowId, ...step, state: step.state ?? {} },
     { budget },
   );
-  return budget.work < 0 ? undefined : judgement;
+  return budget.work < 0 ? undefined : judgment;
 }
 
-/** `known`: everything that the node sends is. */
+/** `known`: everything that the node sends is known. */
 function redactionVerdict(
   { redactor }: CompiledPolicies,
-  judgement: Judgement | undefined,
+  judgment: Judgment | undefined,
   known: boolean,
 ): Pick<Judged, 'verdicts' | 'blocked'> {
   if (redactor === undefined) return { verdicts: [], blocked: 'never' };
-  if (judgement?.refusal !== undefined) {
-    const { refusal: reason } = judgement;
+  if (judgment?.refusal !== undefined) {
+    const { refusal: reason } = judgment;
     return { verdicts: [{ policy: 'dlp', decision: 'blocked', reason }], blocked: 'always' };
   }
-  const found = judgement?.verdicts.find(({ policy }) => policy === 'dlp');
+  const found = judgment?.verdicts.find(({ policy }) => policy === 'dlp');
   if (found !== undefined) {
     const parts = Object.entries(found.evidence).map(([name, count]) => `${Number(count)} ${name}`);
     const reason = `Redacted before sending: ${parts.join(', ')}${known ? '' : ', and maybe more'}`;
@@ -177,7 +177,7 @@ function redactionVerdict(
       blocked: known ? 'never' : 'maybe',
     };
   }
-  if (known && judgement !== undefined) {
+  if (known && judgment !== undefined) {
     const reason = 'Nothing that it sends is redacted';
     return { verdicts: [allowed('dlp', reason)], blocked: 'never' };
   }
@@ -185,7 +185,7 @@ function redactionVerdict(
   return { verdicts: [{ policy: 'dlp', decision: 'at_run_time', reason }], blocked: 'maybe' };
 }
 
-/** The tools that an agent offers. A refused call does not fail the agent: its model gets the reason. */
+/** Judges the tools that an agent offers. A refused call does not fail the agent: its model gets the reason. */
 function offeredVerdicts(judging: Judging, node: AgentNode): DryRunVerdict[] {
   return agentToolsOf(node).flatMap(({ name, fixed = {} }): DryRunVerdict[] => {
     const rules = judging.policies.tools.get(name);
@@ -208,7 +208,7 @@ function offeredVerdicts(judging: Judging, node: AgentNode): DryRunVerdict[] {
   });
 }
 
-/** A text that could be a template. */
+/** Whether the value contains a text that could be a template. */
 const holdsBraces = (value: Json): boolean => {
   if (typeof value === 'string') return value.includes('{') || value.includes('}');
   if (Array.isArray(value)) return value.some(holdsBraces);

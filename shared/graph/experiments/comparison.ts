@@ -8,15 +8,15 @@ export interface EndedRun {
   status: 'success' | 'failed';
   output: Json;
   error: string | null;
-  /** For a failed run; `node_id` where a node is the reason. */
+  /** For a failed run; `node_id` is set if a node is the reason. */
   failure: { kind: string; node_id?: string | undefined } | null;
-  /** Of a successful run, by the checks of the experiment. */
+  /** For a successful run: the results of the experiment's checks. */
   evals: Evals | null;
 }
 
 export type Outcome = 'equal' | 'changed' | 'failed' | 'unrecorded' | 'refused';
 
-/** One difference of two outputs. A long value is the beginning of its JSON, with `…`. */
+/** One difference between two outputs. A long value is cut to the beginning of its JSON, with `…`. */
 interface OutputDifference {
   path: string;
   change: 'added' | 'removed' | 'changed';
@@ -28,11 +28,11 @@ interface OutputDifference {
 
 export interface OutputDiff {
   differences: OutputDifference[];
-  /** There are more of them. */
+  /** Whether there are more differences. */
   more: boolean;
 }
 
-/** The names of the checks that only the rehearsal, and that only the source run has passed. */
+/** The names of the checks that only the rehearsal passed, and of those that only the source run passed. */
 interface ChangedChecks {
   won: string[];
   lost: string[];
@@ -40,22 +40,22 @@ interface ChangedChecks {
 
 export interface Comparison {
   outcome: Outcome;
-  /** Of the outputs; null unless both are successful, or the rehearsal alone is. */
+  /** The difference between the outputs; null unless the rehearsal was successful. */
   diff: OutputDiff | null;
   checks: ChangedChecks;
-  /** Why it is not equal, where the outputs do not say it. */
+  /** Why the runs are not equal, if the outputs do not show it. */
   reason: string | null;
 }
 
 const MAX_DIFFERENCES = 50;
-/** Characters of the JSON of one value, and of all values of a diff. */
+/** The maximum length of one value's JSON, and of all values in a diff, in characters. */
 const MAX_SHOWN = 1_000;
 const MAX_SHOWN_IN_ALL = 16_000;
 
 /**
- * What a rehearsal shows about its source run. A rehearsal that a missing record ended says nothing, nor one that was
- * refused money. A run that fails and did not fail before is `failed`; two failures are equal when they have the same
- * reason. A run without success passes no check.
+ * Compares a rehearsal with its source run. A rehearsal that ended at a missing record, or for lack of budget, shows
+ * nothing. A run that newly fails is `failed`. Two failures are equal if they have the same reason. A failed run passes
+ * no check.
  */
 export function compareRuns(source: EndedRun, rehearsal: EndedRun): Comparison {
   const { failure, error } = rehearsal;
@@ -85,7 +85,7 @@ export function compareRuns(source: EndedRun, rehearsal: EndedRun): Comparison {
   };
 }
 
-/** For a run about which the experiment learns nothing. */
+/** For a run that the experiment cannot compare. */
 export const uncompared = (
   outcome: 'unrecorded' | 'refused',
   reason: string | null,
@@ -96,7 +96,7 @@ const sameFailure = (one: EndedRun, other: EndedRun): boolean =>
   one.failure?.node_id === other.failure?.node_id &&
   one.error === other.error;
 
-/** Both are scored by the same checks, in the same order. */
+/** Both runs are scored by the same checks, in the same order. */
 function changedChecks(before: Evals | null, after: Evals | null): ChangedChecks {
   const results = (before ?? after)?.results ?? [];
   const passed = (evals: Evals | null, index: number) => evals?.results[index]?.passed ?? false;
@@ -108,7 +108,7 @@ function changedChecks(before: Evals | null, after: Evals | null): ChangedChecks
   };
 }
 
-/** The differences of two outputs, up to what is worth reading. */
+/** The differences between two outputs, up to a readable number. */
 export function diffOutputs(from: Json, to: Json): OutputDiff {
   const differences: OutputDifference[] = [];
   let shown = 0;
@@ -156,8 +156,8 @@ const badness: Record<Outcome, number> = {
 };
 
 /**
- * A whole number that orders the runs of an experiment, the worst with the highest: failures, then runs with lost
- * checks, then changed ones, each with more lost checks and more differences before others.
+ * A whole number that orders the runs of an experiment; the worst has the highest. Failures come first, then runs with
+ * lost checks, then changed runs; within each, those with more lost checks and more differences come first.
  */
 export function badnessOf({ outcome, checks, diff }: Comparison): number {
   const lost = Math.min(checks.lost.length, 999);

@@ -1,4 +1,4 @@
-/** The mean of differences, and where it lies with 95% confidence. */
+/** The mean of differences, and its 95% confidence interval. */
 export interface Interval {
   mean: number;
   low: number;
@@ -7,13 +7,12 @@ export interface Interval {
 
 /** The 97.5% quantiles of Student's t distribution for few degrees of freedom, from 1. */
 const FEW: readonly number[] = [12.706, 4.303, 3.182, 2.776, 2.571];
-/** That of the normal distribution. */
+/** The same quantile of the normal distribution. */
 const Z = 1.959964;
 
 /**
- * The 95% confidence interval of a mean, by Student's t distribution: of the difference of each pair, candidate minus
- * base. `deviation` is the standard deviation of the sample. Null for fewer than two pairs, which say nothing about
- * the spread.
+ * The 95% confidence interval of a mean, by Student's t distribution, for the differences within pairs (candidate minus
+ * base). `deviation` is the sample standard deviation. Null for fewer than two pairs, which do not show the spread.
  */
 export function intervalOf({
   count,
@@ -29,7 +28,7 @@ export function intervalOf({
   return { mean, low: mean - margin, high: mean + margin };
 }
 
-/** The expansion by Fisher and Cornish, which is exact to three decimals from 6 degrees of freedom on. */
+/** The Cornish-Fisher expansion, which is accurate to three decimals from 6 degrees of freedom on. */
 function quantile(freedom: number): number {
   const known = FEW[freedom - 1];
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** The longest part of an expression in a message. */
+/** The maximum length of an expression quoted in a message. */
 const QUOTED = 200;
 
 /**
@@ -6,7 +6,7 @@ const QUOTED = 200;
  */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
-  /** Without the expression and the position, for callers that show these themselves. */
+  /** The problem without the expression and the position, for callers that show these separately. */
   readonly reason: string;
   /** Offset in the expression, from 0, in UTF-16 units. */
   readonly position: number;

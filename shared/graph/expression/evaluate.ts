@@ -6,9 +6,9 @@ import type { Ast, AstNode } from './parser.ts';
 import { memberOf, truthy } from '#shared/graph/json-value.ts';
 import { MAX_WORK, type WorkBudget } from '#shared/values/work-budget.ts';
 
-/** Parts evaluated and values compared, in total. */
+/** The maximum number of evaluated parts and compared values. */
 const MAX_EXPRESSION_STEPS = 10_000;
-/** The maximum values and characters of a list that the expression builds. */
+/** The maximum number of values and characters in a list that the expression builds. */
 const MAX_LIST_WEIGHT = 1_000_000;
 
 interface Evaluation {
@@ -25,7 +25,7 @@ export function evaluateAst(
 ): Json {
   const meter: Meter = { steps: MAX_EXPRESSION_STEPS, budget };
   const result = evaluate({ source: ast.source, scope, meter }, ast.root);
-  // Lists refer to their parts instead of copying them; as text, a small list of large values is large.
+  // Lists refer to their parts instead of copying them, but as text, a small list of large values is large.
   if (
     Array.isArray(result) &&
     ast.root.type !== 'name' &&
@@ -83,7 +83,7 @@ function weighsMoreThan(value: Json, limit: number): boolean {
     if (weight > limit) return true;
     if (typeof next !== 'object' || next === null) continue;
     const parts: Json[] = Array.isArray(next) ? next : Object.values(next);
-    // Counted before they are pushed, so that the stack stays within the limit too.
+    // Counted before they are pushed, so that the stack also stays within the limit.
     if (weight + open.length + parts.length > limit) return true;
     for (const part of parts) open.push(part);
   }

@@ -12,8 +12,8 @@ export { truthy } from '#shared/graph/json-value.ts';
 const parsed = createBoundedCache<string, Ast>(500);
 
 /**
- * Parses an expression: at most 2,000 characters, 256 parts, 32 levels. Throws ExpressionError with the position of the
- * problem.
+ * Parses an expression of at most 2,000 characters, 256 parts and 32 levels. Throws ExpressionError with the position
+ * of the problem.
  */
 export function parseExpression(source: string): Ast {
   if (typeof source !== 'string') {
@@ -23,9 +23,9 @@ export function parseExpression(source: string): Ast {
 }
 
 /**
- * Evaluates an expression over the own data properties of `scope`. A missing key is null, at any depth. Limited: 10,000
- * steps, texts of a million characters; texts that it reads count as well, against `budget`, which several evaluations
- * may share. Only throws ExpressionError.
+ * Evaluates an expression over the own data properties of `scope`. A missing key is null, at any depth. Limited to
+ * 10,000 steps and texts of a million characters. Texts that it reads also count, against `budget`, which several
+ * evaluations may share. Only throws ExpressionError.
  */
 export function evaluateExpression(
   expression: string | Ast,

@@ -11,10 +11,10 @@ interface ExpressionFunction {
   apply: (args: Json[], meter: Meter) => Json;
 }
 
-/** The maximum decimals of `round`: more than a double holds would only be noise. */
+/** The maximum decimals of `round`. A double cannot hold more. */
 const MAX_DECIMALS = 15;
 
-// Text predicates return false for null, like comparisons: a missing key is no failure.
+// Text predicates return false for null, like comparisons, so a missing key is not an error.
 const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map<string, ExpressionFunction>([
   [
     'len',
@@ -120,7 +120,7 @@ export function functionArity(name: string): readonly [least: number, most: numb
   return FUNCTIONS.get(name)?.arity;
 }
 
-/** The functions of the language, by name, with the parameters and the result of each as a text. */
+/** The functions of the language by name, with their parameters and result as a text. */
 export const functionSignatures: ReadonlyMap<string, string> = new Map(
   [...FUNCTIONS].map(([name, { signature }]) => [name, signature]),
 );
@@ -138,7 +138,7 @@ function number(name: string, value: Json): number {
   return typeof value === 'number' ? value : wrongType(name, value);
 }
 
-// Text is counted in code points, so that an emoji is not two.
+// Text is counted in code points, so that an emoji counts as one.
 function lengthOf(value: Json, meter: Meter): number {
   if (value === null) return 0;
   if (Array.isArray(value)) return value.length;
@@ -212,7 +212,7 @@ function extreme(
   return best;
 }
 
-// Halves round away from zero. The decimal point is moved in the text: 1.005 * 100 is 100.49999999999999.
+// Halves round away from zero. The decimal point is moved in the text, because 1.005 * 100 is 100.49999999999999.
 function round(value: Json, decimals: Json): number {
   if (typeof value !== 'number' || typeof decimals !== 'number') {
     return wrongType('round', value, decimals);

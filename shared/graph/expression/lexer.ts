@@ -5,9 +5,9 @@ type TokenKind = 'number' | 'string' | 'name' | 'sign' | 'end';
 
 export interface Token {
   kind: TokenKind;
-  /** Names and signs as written; the value of strings. */
+  /** Names and operators as written; for a string, its value. */
   text: string;
-  /** Value of a number. */
+  /** The value of a number. */
   value: number;
   position: number;
 }
@@ -28,7 +28,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ]);
 
-/** Splits an expression into tokens, the last of kind `end`. Throws ExpressionError at an invalid token. */
+/** Splits an expression into tokens, ending with one of the kind `end`. Throws ExpressionError at an invalid token. */
 export function tokenize(source: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -97,7 +97,7 @@ function readNumber(
   return value;
 }
 
-// An unknown escape keeps its backslash, as in Python: '\d+' is then the pattern.
+// An unknown escape keeps its backslash, as in Python, so that '\d+' is the pattern.
 function readString(source: string, position: number): { text: string; end: number } {
   const quote = source[position];
   let text = '';

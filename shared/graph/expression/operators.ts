@@ -23,10 +23,10 @@ export type BinaryOperator =
 /** The longest string an expression may build. */
 export const MAX_STRING = 1_000_000;
 
-/** The maximum depth of a comparison; deeper values are refused before they exhaust the call stack. */
+/** The maximum depth of a comparison. Deeper values are rejected before they exhaust the call stack. */
 const MAX_COMPARED_DEPTH = 500;
 
-/** Operands that do not fit; the evaluator adds the position. */
+/** Unsupported operands; the evaluator adds the position. */
 export class OperandError extends Error {
   override readonly name = 'OperandError';
 }
@@ -41,7 +41,7 @@ export interface Meter {
 const TOO_MUCH_WORK =
   'it exceeds the limit of work, alone or with the expressions before it: use shorter texts, or a json_transform step';
 
-/** Counts one step. Throws OperandError, with the given message when the evaluation's own steps are used up. */
+/** Counts one step. Throws OperandError, with this message if the evaluation's own steps are used up. */
 export function spend(
   meter: Meter,
   message = 'it takes too many steps: the values it compares are too large',
@@ -88,7 +88,7 @@ export function applyBinary(
   }
 }
 
-/** By value, at any depth, and false across types. */
+/** Compares by value, at any depth. Values of different types are not equal. */
 function equals(left: Json, right: Json, meter: Meter, depth = 0): boolean {
   spend(meter);
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) {
@@ -114,7 +114,7 @@ function equals(left: Json, right: Json, meter: Meter, depth = 0): boolean {
   );
 }
 
-/** Whether a list contains a value, a text a part, or an object a key. Null contains nothing. */
+/** Whether a list contains the value, a text the substring, or an object the key. Null contains nothing. */
 export function isIn(needle: Json, haystack: Json, meter: Meter): boolean {
   if (haystack === null) return false;
   if (Array.isArray(haystack)) return haystack.some((item) => equals(item, needle, meter));
@@ -190,7 +190,7 @@ export function negate(value: Json): number {
   return finite(-value);
 }
 
-/** A number that JSON can carry; adding zero turns -0 into 0. */
+/** A number that JSON can represent. Adding zero turns -0 into 0. */
 export function finite(value: number): number {
   if (!Number.isFinite(value)) throw new OperandError('the number is too large');
   return value + 0;

@@ -21,13 +21,13 @@ export type AstNode =
 export interface Ast {
   source: string;
   root: AstNode;
-  /** Top-level keys it reads, each once, in the order they appear. */
+  /** The top-level keys that it reads, each once, in order of appearance. */
   roots: string[];
-  /** Where it first reads each of them, in the same order. */
+  /** The position of the first read of each key, in the same order. */
   positions: number[];
 }
 
-// Binding powers, loosest first. All operators group to the left.
+// Binding powers, loosest first. All operators are left-associative.
 const NOT_POWER = 3;
 const NEGATE_POWER = 7;
 const BINARY: ReadonlyMap<string, { operator: BinaryOperator; power: number }> = new Map([
@@ -144,7 +144,7 @@ function nested<Result>(parser: Parser, parse: () => Result): Result {
   return result;
 }
 
-/** The operator at the cursor with the number of tokens it takes. */
+/** The operator at the cursor, with its length in tokens. */
 function operatorAt(
   parser: Parser,
 ): { operator: BinaryOperator; power: number; width: number } | undefined {

@@ -10,17 +10,17 @@ import {
   type Writer,
 } from './template.ts';
 
-/** A text that could be taken for a marker. */
+/** A text that could be mistaken for a marker. */
 const MARKER = /\{secrets\.[A-Z][A-Z0-9_]*(?:~(\d{1,9}))?\}/g;
 const MAX_NUMBER = 999_999_998;
 
-/** How a reference to a secret is written in rendered texts. */
+/** The form of a reference to a secret in rendered texts. */
 const markerOf = (name: string, number: number): string =>
   number === 0 ? `{${SECRETS}.${name}}` : `{${SECRETS}.${name}~${number}}`;
 
 /**
- * Fills the templates of a tool's parameters like `renderValue`. Where secrets may stand, a reference to one becomes a
- * marker, and `secrets` lists where they are: only the author's references are in it, never a text from the state.
+ * Fills the templates of a tool's parameters like `renderValue`. Where secrets are allowed, a reference to one becomes
+ * a marker, and `secrets` lists the locations. It only contains the author's references, never text from the state.
  * Throws TemplateError.
  */
 export function renderWithSecrets(
@@ -57,7 +57,7 @@ export function renderWithSecrets(
 interface SecretText {
   path: (string | number)[];
   template: string;
-  /** Of each reference to a secret, in their order. */
+  /** The secret of each reference, in order. */
   names: string[];
 }
 
@@ -80,8 +80,8 @@ const secretNames = (template: string): string[] =>
   );
 
 /**
- * A number whose markers the rest of the text does not contain: 0, unless there are more markers than references. A
- * marker has no brace inside, so a text can only contain it whole.
+ * A number whose markers do not occur in the rest of the text: 0, unless there are more markers than references. A
+ * marker contains no inner brace, so a text can only contain it as a whole.
  */
 function freeNumber(rendered: string, references: number): number {
   const found = [...rendered.matchAll(MARKER)].map(([, number]) => Number(number ?? 0));
@@ -97,7 +97,7 @@ function textAt(params: JsonObject, path: readonly (string | number)[]): string 
   return typeof value === 'string' ? value : '';
 }
 
-/** The rendered parameters are a new value, which nothing else holds. */
+/** Changing the rendered parameters in place is safe, because nothing else refers to them. */
 function setText(params: JsonObject, path: readonly (string | number)[], text: Json): void {
   let value: Json | undefined = params;
   for (const key of path.slice(0, -1)) value = memberOf(value ?? null, key);

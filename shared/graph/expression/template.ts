@@ -8,7 +8,7 @@ const MAX_RENDERED = 4_000_000;
 /** A template that cannot be rendered. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
-  /** The reference without a value, as written; undefined when the text grew too large. */
+  /** The reference without a value, as written; undefined when the text became too long. */
   readonly key: string | undefined;
 
   constructor(message: string, key?: string) {
@@ -26,7 +26,7 @@ interface Reference {
 
 export interface Template {
   parts: (string | Reference)[];
-  /** Braces that look like a reference but are none: they stay as written, or double ones become single. */
+  /** Braces that look like a reference but are not one. They stay as written; doubled ones become single. */
   doubtful: { text: string; position: number }[];
 }
 
@@ -35,14 +35,14 @@ const REFERENCE =
   /\{([\p{L}_$][\p{L}\p{N}_$-]*(?:\.[\p{L}_$][\p{L}\p{N}_$-]*|\[\d{1,9}\]|\['[^'{}]*'\]|\["[^"{}]*"\])*)\}/uy;
 const STEP = /^([^.[]+)|\.([^.[]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g;
 const DOUBTFUL = /\{\s*[\p{L}_$][\p{L}\p{N}_$-]*\s*(?:[.[][^{}\s]*)?(?:\s*\}|$)/uy;
-/** A reference as other languages of templates write it. */
+/** A reference in the style of other template languages. */
 const DOUBLED = /(?<!\{)\{\{\s*[\p{L}_$][\p{L}\p{N}_$-]*\s*(?:[.[][^{}\s]*)?\s*\}\}(?!\})/uy;
 
 const parsed = createBoundedCache<string, Template>(500);
 
 /**
- * Splits a text at its references. `{{` and `}}` stand for one brace; other braces stay as written, together with their
- * partners: the inner object of `{"a": {"b": 1}}` loses no brace. Never throws.
+ * Splits a text at its references. `{{` and `}}` each become one brace. Other braces stay as written, together with
+ * their partners: the inner object of `{"a": {"b": 1}}` loses no brace. Never throws.
  */
 export function parseTemplate(text: string): Template {
   return parsed(text, () => cut(text));
@@ -75,7 +75,7 @@ function cut(text: string): Template {
   return template;
 }
 
-/** How many characters the one that is written takes in, with the count of open braces kept. */
+/** The number of source characters for one written brace; also updates the count of open braces. */
 function braceWidth(text: string, at: number, opened: ('one' | 'two')[]): 1 | 2 {
   const twice = text[at + 1] === text[at];
   if (text[at] === '{' && twice) {
@@ -109,13 +109,13 @@ function noteDoubtful(template: Template, text: string, at: number, pattern: Reg
   if (found !== undefined) template.doubtful.push({ text: found, position: at });
 }
 
-/** The top-level keys a template reads, each once, and where it first reads each. */
+/** The top-level keys that a template reads, each once, with the position of the first read. */
 export function templateReads(text: string): { key: string; position: number }[] {
   const first = new Map<string, number>();
   for (const part of parseTemplate(text).parts) {
     if (typeof part === 'string') continue;
     const key = String(part.path[0]);
-    // After the brace.
+    // The position after the brace.
     if (!first.has(key)) first.set(key, part.position + 1);
   }
   return [...first].map(([key, position]) => ({ key, position }));
@@ -130,11 +130,11 @@ export function renderTemplate(text: string, state: JsonObject, writer = UNCHANG
   return render(text, state, { left: MAX_RENDERED }, writer);
 }
 
-/** How the values that a template inserts are written for their reader. */
+/** Determines how inserted values are written for their reader. */
 export interface Writer {
-  /** Receives the text of a value: a string unchanged, everything else as JSON. `key` is the first one of its reference. */
+  /** Gets the text of a value: a string unchanged, everything else as JSON. `key` is the first key of its reference. */
   write: (text: string, key: string) => string;
-  /** Whether a string that is all of a text is written, too, instead of returned as it is. */
+  /** Whether a string that is the whole text is also written, instead of being returned unchanged. */
   alone: boolean;
 }
 

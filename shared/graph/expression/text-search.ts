@@ -1,9 +1,9 @@
-/** Up to this product of lengths the engine's own search is fast enough even where it is quadratic. */
+/** Up to this product of lengths, the engine's own search is fast enough, even where it is quadratic. */
 const SMALL = 1_000_000;
 
 /**
- * Whether a text contains a part, in time linear in both. `String.includes` compares from the end and may read the
- * whole part at every position: 37 s for a part of 500,000 characters in a text of a million, without a way to stop it.
+ * Whether a text contains a substring, in linear time. `String.includes` compares from the end and may read the whole
+ * part at every position: 37 s for 500,000 characters in a text of a million, and nothing can stop it.
  */
 export function holdsText(text: string, piece: string): boolean {
   if (piece.length > text.length) return false;
@@ -24,7 +24,7 @@ function search(text: string, piece: string): boolean {
   return false;
 }
 
-/** For each prefix of the part, the length of its longest proper prefix that is also its suffix. */
+/** For each prefix of the substring: the length of its longest proper prefix that is also its suffix. */
 function bordersOf(piece: string): Int32Array {
   const borders = new Int32Array(piece.length);
   let length = 0;

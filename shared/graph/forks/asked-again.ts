@@ -5,11 +5,11 @@ import { isChild, isExecuted, isWaiting, repeats } from '#shared/graph/kinds.ts'
 import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
 
 /**
- * Which gates a live fork asks again. A decision counts only in the run in which it was made, so each gate is asked again
- * behind which the fork executes something: an agent, a tool or a workflow.
+ * Determines which gates a live fork asks again. A decision only counts in the run in which it was made, so each gate
+ * is asked again behind which the fork executes an agent, tool or workflow.
  */
 
-/** A step by its place: the loops and maps around its node, outermost first, each with its iteration. */
+/** The location of a step: the loops and maps around its node, outermost first, each with its iteration. */
 interface Place {
   key: string;
   node: number;
@@ -20,13 +20,13 @@ interface Place {
 interface Order {
   /** Whether the step can be reached from the gate. */
   follows: (gate: string, stepKey: string) => boolean;
-  /** Whether something executed can be reached from the gate that is this step, or can be reached from it. */
+  /** Whether an executed step can be reached from this gate's step, or this gate from an executed step. */
   leadsToWork: (gate: string, stepKey: string) => boolean;
-  /** Of gates with a person's or a deadline's decision: the latest of each loop. Items of maps are gates of their own. */
+  /** Of gates decided by a person or a deadline: the latest in each loop. In maps, each item has its own gates. */
   latest: (gates: readonly string[]) => string[];
 }
 
-/** Finds the place of a step by its key; undefined for a node that the graph does not have. */
+/** Finds the location of a step by its key; undefined for a node that the graph does not have. */
 function placesOf({ nodes, regions }: CompiledGraph): (key: string) => Place | undefined {
   const positions = new Map(nodes.map(({ id }, at) => [id, at]));
   const places = new Map<string, Place | undefined>();
@@ -44,7 +44,7 @@ function placesOf({ nodes, regions }: CompiledGraph): (key: string) => Place | u
   };
 }
 
-/** The order of the steps of a graph, regardless of decisions. */
+/** The order of a graph's steps, regardless of decisions. */
 function orderOf(graph: CompiledGraph): Order {
   const { nodes } = graph;
   const placeOf = placesOf(graph);
@@ -56,7 +56,7 @@ function orderOf(graph: CompiledGraph): Order {
     head !== undefined && nodes[head]!.kind === 'loop';
   const worksIn = (head: number): boolean => [...reached.inside(head)].some((at) => works[at]);
 
-  /** Whether what follows the one, and the other or what follows it, have something executed in common. */
+  /** Whether the nodes after the gate, and the other node or those after it, have an executed node in common. */
   function meet(gate: number, other: number): boolean {
     const id = gate * nodes.length + other;
     const known = meetings.get(id);
@@ -73,7 +73,7 @@ function orderOf(graph: CompiledGraph): Order {
     const step = placeOf(stepKey);
     if (gate === undefined || step === undefined) return false;
     const shared = sharedDepth(gate, step);
-    // Of a loop around both, or around both in different iterations, the next iterations.
+    // If a loop contains both, or contains both in different iterations, this includes the next iterations.
     const loops = gate.around.slice(0, shared).filter(isLoop);
     const next = gate.around[shared];
     if (next === step.around[shared] && next !== undefined && isLoop(next)) loops.push(next);
@@ -112,7 +112,7 @@ function orderOf(graph: CompiledGraph): Order {
   return { follows, leadsToWork, latest };
 }
 
-/** How many loops and maps are around both, in the same iteration. */
+/** How many loops and maps contain both, in the same iteration. */
 function sharedDepth(one: Place, other: Place): number {
   let depth = 0;
   while (
@@ -125,7 +125,7 @@ function sharedDepth(one: Place, other: Place): number {
   return depth;
 }
 
-/** The node of a place in the body at this depth: the node itself, or the loop or map around it. */
+/** The node of a location in the body at this depth: the node itself, or the loop or map around it. */
 const at = ({ around, node }: Place, depth: number): number => around[depth] ?? node;
 
 function isLater(one: readonly number[], other: readonly number[]): boolean {
@@ -133,7 +133,7 @@ function isLater(one: readonly number[], other: readonly number[]): boolean {
   return depth !== -1 && one[depth]! > other[depth]!;
 }
 
-/** What follows a node in the same body, with the bodies of loops and maps there; and the body of a loop or map. */
+/** The nodes after a node in the same body, including bodies of loops and maps there; and the body of a loop or map. */
 function reachOf({ nodes, edges, regions }: CompiledGraph) {
   const next = nodes.map((): number[] => []);
   for (const { from, to } of edges) if (regions[from] === regions[to]) next[from]!.push(to);
@@ -166,9 +166,9 @@ interface Decided {
 }
 
 /**
- * The decided gates of a run that its fork asks again, and the steps that it starts again because of decisions in runs
- * below them. `origins`: the steps that are executed
- * first. What follows a gate that is asked again may be executed, too.
+ * The decided gates of a run that its fork asks again, and the steps that it starts again because of decisions in their
+ * child runs. `origins`: the steps that are executed first. Steps after a gate that is asked again may also be
+ * executed.
  */
 export function askedAgain(
   graph: CompiledGraph,
@@ -178,7 +178,7 @@ export function askedAgain(
   const { leadsToWork, latest } = orderOf(graph);
   const ids = new Set(graph.nodes.filter(isWaiting).map(({ id }) => id));
   const gates = decided.filter((key) => ids.has(nodeIdOf(key)) || gated.includes(key));
-  // A request's decision counts for nothing, in no iteration.
+  // A decision by a request never counts, in any iteration.
   const byRequest = gates.filter((key) => decisions[key]?.by_kind === 'request');
   const candidates = new Set([
     ...byRequest,
@@ -198,8 +198,8 @@ export function askedAgain(
 }
 
 /**
- * What is laid over the state at steps, with what is laid behind gates that are asked again laid before the first of
- * these: their prompts show it, and what their approvers send comes after it.
+ * What is merged into the state at steps. State that belongs behind gates that are asked again is merged at the first
+ * of these instead, so that prompts show it and the approvers' input comes after it.
  */
 export function laidBefore(
   graph: CompiledGraph,
@@ -218,7 +218,7 @@ export function laidBefore(
   return moved;
 }
 
-/** The same with what a fork lays over the state at its step. */
+/** Like `laidBefore`, with what a fork merges into the state at its own step. */
 export const laidWith = (
   laid: ReadonlyMap<string, JsonObject>,
   from: string,

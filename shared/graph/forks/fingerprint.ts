@@ -7,20 +7,20 @@ import { isChild, isExecuted, isWaiting } from '#shared/graph/kinds.ts';
 import { prepareTools, prepareTurn } from '#shared/graph/prepare/agent.ts';
 import { type PreparedStep, prepareStep } from '#shared/graph/prepare/step.ts';
 
-/** What a step does, as texts: equal fingerprints mean the same node with the same input. */
+/** What a step does, as texts. Equal fingerprints mean the same node with the same input. */
 export interface Fingerprint {
-  /** Of the settings of the node, without its templates. */
+  /** The settings of the node, without its templates. */
   node: string;
-  /** Of the rendered templates, and of the part of the state that the step reads. */
+  /** The rendered templates, and the part of the state that the step reads. */
   input: string;
 }
 
-/** What has no effect on the result of a step. */
+/** Fields that do not affect the result of a step. */
 const withoutEffect = ['label', 'retry', 'timeout_seconds', 'position'];
 
 /**
  * The fingerprint of a step that begins with this state. The values of secrets are not part of it. Throws TemplateError
- * or ExpressionError when a template of the node does not fit the state.
+ * or ExpressionError when a template of the node cannot be rendered with the state.
  */
 export const fingerprintOf = (node: GraphNode, state: JsonObject): Fingerprint =>
   toTexts(contentOf(node, state));
@@ -51,7 +51,7 @@ interface Content {
   input: object;
 }
 
-/** Of an executed step; of an agent with tools: of its first turn. */
+/** An executed step; for an agent with tools, its first turn. */
 type Executed = Pick<PreparedStep, 'node' | 'params' | 'secrets' | 'state' | 'agent'>;
 
 const executedContent = ({ node, params, secrets, state, agent }: Executed): Content => ({
@@ -64,7 +64,7 @@ type Called = Pick<ChildPlace, 'node_id'> &
 
 const childContent = (settings: Called, input: Json): Content => ({ settings, input: { input } });
 
-/** The fingerprint of a step that is about to be executed; of an agent with tools: of its first turn. */
+/** The fingerprint of a step that is about to be executed; for an agent with tools, of its first turn. */
 export const fingerprintOfCall = (call: Executed): Fingerprint => toTexts(executedContent(call));
 
 /** The fingerprint of a step that is about to start a run. */

@@ -9,13 +9,13 @@ import { play, type RecordedRun } from './play.ts';
 
 interface NodeStateRequest {
   recorded: RecordedRun;
-  /** The graph that has the node: it may differ from that of the run. */
+  /** The graph that contains the node. It may differ from the run's. */
   graph: Graph;
-  /** The step that begins with the state. */
+  /** The step whose initial state is computed. */
   stepKey: string;
-  /** Laid over it. */
+  /** Merged into that state. */
   state: JsonObject;
-  /** Outputs instead of the recorded ones, by node id. */
+  /** Outputs to use instead of the recorded ones, by node id. */
   pins: Record<string, JsonText>;
 }
 
@@ -25,15 +25,15 @@ export type NodeStateTexts = Omit<NodeStateRequest, 'recorded' | 'pins'> & {
   pins: Record<string, string>;
 };
 
-/** The state, or why there is none. */
+/** The state, or why it cannot be computed. */
 export type NodeState = { state: JsonObject } | { problem: string };
 
-/** As much as a run accepts as its input. */
+/** The same limit as for a run's input. */
 const MAX_STATE_BYTES = 1_048_576;
 
 /**
- * The state with which a step of a run begins, in this graph: the run is played with its recorded results, also
- * those of nodes that have changed, and nothing is executed.
+ * The state at the start of a step of a run, in this graph. The run is replayed with its recorded results, even those
+ * of nodes that have changed; nothing is executed.
  */
 export function nodeState({ recorded, graph, stepKey, state, pins }: NodeStateRequest): NodeState {
   const { state: found } = play(pinned(recorded, pins), {
@@ -57,7 +57,7 @@ export function nodeState({ recorded, graph, stepKey, state, pins }: NodeStateRe
   };
 }
 
-/** The run as if the pinned nodes had had these outputs, in every iteration. */
+/** The run as if the pinned nodes had returned these outputs in every iteration. */
 function pinned(recorded: RecordedRun, pins: Record<string, JsonText>): RecordedRun {
   const outputs = { ...recorded.outputs };
   const caught = { ...recorded.caught };

@@ -10,11 +10,14 @@ import { askedAgain, laidBefore, laidWith } from './asked-again.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import { play, type Played, type Playing, type RecordedRun } from './play.ts';
 
-/** The same with outputs as texts, as they are stored. */
+/** Like `RecordedRun`, with outputs as texts, as they are stored. */
 export type RecordedTexts = Omit<RecordedRun, 'outputs'> & { outputs: Record<string, string> };
 export type ForkTexts = Omit<ForkRequest, 'recorded'> & { recorded: RecordedTexts };
 
-/** `unusable`: why steps cannot be taken over whose outputs are older than the limits and exceed them, by step key. */
+/**
+ * `unusable`: why some steps cannot be taken over, by step key: their outputs are older than the present limits and
+ * exceed them.
+ */
 export function recordedOf({ outputs: texts, ...rest }: RecordedTexts): {
   recorded: RecordedRun;
   unusable: Map<string, string>;
@@ -29,7 +32,7 @@ export function recordedOf({ outputs: texts, ...rest }: RecordedTexts): {
   return { recorded: { ...rest, outputs: Object.fromEntries(outputs) }, unusable };
 }
 
-/** The plan, with a problem if it takes over what is unusable. */
+/** The plan, with a problem if it takes over an unusable output. */
 export function withoutUnusable<Plan extends ForkPlan>(
   plan: Plan,
   unusable: ReadonlyMap<string, string>,
@@ -40,23 +43,23 @@ export function withoutUnusable<Plan extends ForkPlan>(
 
 export interface ForkRequest {
   recorded: RecordedRun;
-  /** The key of the step from which the fork is executed. */
+  /** The key of the step at which execution starts. */
   from: string;
-  /** For an agent with tools: the turn from which it continues; its earlier turns stay. */
+  /** For an agent with tools: the turn at which it continues. Its earlier turns are kept. */
   turn?: number | undefined;
-  /** Laid over the state there. */
+  /** Merged into the state there. */
   state?: JsonObject | undefined;
-  /** The graph and the input of the fork, where they may differ from those of the recorded run. */
+  /** The graph and input of the fork, if they may differ from those of the recorded run. */
   changed?: { graph: Graph; input: JsonObject } | undefined;
 }
 
 export interface ForkPlan {
-  /** Finished steps that the fork takes over, in an order in which they can follow each other. */
+  /** Finished steps that the fork takes over, in a possible order of execution. */
   kept: string[];
-  /** Steps that were reached and not finished, and are the same: agents among them keep their finished turns. */
+  /** Unfinished steps that were reached and are the same. Agents among them keep their finished turns. */
   begun: string[];
   not_reused: NotReused[];
-  /** What the fork lays over the state at steps: what the run did before that step, and its own. */
+  /** What the fork merges into the state at steps: what the run itself merged before that step, and the fork's own. */
   laid: Record<string, JsonObject>;
   /** Why the fork cannot be executed from its step. */
   problem?: string;
@@ -64,8 +67,8 @@ export interface ForkPlan {
 
 export interface PlannedFork extends ForkPlan {
   /**
-   * What steps behind gates that are asked again were executed with, by step key: a step that is executed with the same
-   * has the same result. An agent with tools has its finished turns, before `turn` that of the step of the fork.
+   * What steps behind gates that are asked again were executed with, by step key. A step with the same fingerprint has
+   * the same result. An agent with tools has its finished turns, before `turn` if it is the step of the fork.
    */
   others: Record<string, Fingerprint>;
 }
@@ -76,8 +79,8 @@ export interface DigestedPlan extends ForkPlan {
 }
 
 /**
- * What a fork takes over from a run: everything that was finished and does not depend on the step from which it is
- * executed. With another graph or input, only the steps whose node and input are the same. The run is played with its
+ * What a fork takes over from a run: everything that was finished and does not depend on the step at which execution
+ * starts. With another graph or input, only the steps whose node and input are the same. The run is replayed with its
  * recorded results up to that step; nothing is executed. Gates behind which something is executed are asked again: see
  * `askedAgain`.
  */
@@ -149,14 +152,14 @@ const askedSteps = (asked: ReadonlySet<string>, gated: readonly string[]): NotRe
 
 interface Comparing {
   target: Pick<Playing, 'graph' | 'input'>;
-  /** With all decisions that there were. */
+  /** With all recorded decisions. */
   first: Played;
   compare: (key: string, fingerprint: () => Fingerprint) => string | undefined;
 }
 
 /**
  * The run as the fork begins, without the decisions that are asked again, and as it is expected to continue after them:
- * as `first`, but with the state laid before.
+ * like `first`, but with the state merged earlier.
  */
 function playAsked(
   { recorded, from, laid }: Pick<ForkRequest, 'recorded' | 'from'> & { laid: Played['laid'] },
@@ -164,15 +167,15 @@ function playAsked(
 ) {
   const asked = askedAgain(target.graph, recorded, {
     decided: [...first.finished.keys()],
-    // A step that an error stopped in the run can begin in the fork, before that error is taken over.
+    // A step that an error kept from starting in the run can begin in the fork, before that error is taken over.
     origins: [from, ...first.begun, ...first.ready, ...first.reasons.keys()],
   });
   const moved = { ...recorded, laid: laidBefore(target.graph, asked, laid) };
   if (asked.size === 0) return { asked, laid: moved.laid, after: first, expected: first };
-  // Steps beside a gate had seen what it wrote: what they were executed with was compared before.
+  // Steps parallel to a gate could see what it wrote: their fingerprints were compared earlier.
   const refused = (key: string) => first.reasons.get(key);
   const after = play(moved, { ...target, from, held: asked, refuse: refused });
-  // Regardless of the prompts of the gates.
+  // Regardless of the gates' prompts.
   const expected = play(moved, {
     ...target,
     from,
@@ -181,7 +184,7 @@ function playAsked(
   return { asked, laid: moved.laid, after, expected };
 }
 
-/** Whether the step is that of an agent with tools that was not finished: its finished turns count. */
+/** Whether the step is an unfinished agent with tools, whose finished turns count. */
 function hasTurns({ nodes }: CompiledGraph, { begun }: Played, key: string): boolean {
   const node = nodes.find(({ id }) => id === nodeIdOf(key));
   return node?.kind === 'agent' && node.tools !== undefined && begun.includes(key);
@@ -196,7 +199,7 @@ export const OTHER_AGENT =
 const FOLLOWS = 'it is not reached without a step that is executed again';
 const BY_ORDER = 'whether it is reached depends on the order in which other steps end';
 
-/** The finished steps that do not follow the step from which the fork is executed, and are not taken over. */
+/** The finished steps that do not follow the step at which execution starts, and are not taken over. */
 export function notReused(
   { outputs, caught, decisions }: RecordedRun,
   follows: ReadonlySet<string>,

@@ -16,28 +16,28 @@ import {
 } from '#shared/graph/schedule/scheduler.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
 
-/** A decision, and whether a person, a deadline or the request of a rehearsal made it. */
+/** A decision, and whether it was made by a person, a deadline or the request of a rehearsal. */
 type RecordedDecision = Pick<GateAnswer, 'approved' | 'input'> & {
   by_kind?: (typeof decidedByKinds)[number];
 };
 
-/** A run that a fork continues, with the results that its ledger has. */
+/** A run that a fork continues, with the results in its ledger. */
 export interface RecordedRun {
   graph: Graph;
   input: JsonObject;
-  /** What was laid over the state at steps, by step key, when it was forked itself. */
+  /** What was merged into the state at steps, by step key, if the run is itself a fork. */
   laid: Record<string, JsonObject>;
   /** Outputs of finished agents, tools and workflows, by step key. */
   outputs: Record<string, Json | JsonText>;
   /** Errors whose error edges were taken. */
   caught: Record<string, CaughtError>;
-  /** Steps that have failed the run. */
+  /** Steps whose failure failed the run. */
   failed: readonly string[];
   /** The steps with a result, in the order in which they ended. */
   order: readonly string[];
-  /** The last decision of each gate that is decided, unless it failed at its deadline. */
+  /** The last decision of each decided gate, except for failures at a deadline. */
   decisions: Record<string, RecordedDecision>;
-  /** Finished steps that depend on decisions in runs below them: they count like gates. */
+  /** Finished steps that depend on decisions in their child runs: they count like gates. */
   gated?: readonly string[];
 }
 
@@ -47,14 +47,16 @@ const NOT_REACHED =
 export interface Playing {
   graph: CompiledGraph;
   input: JsonObject;
-  /** The step from which it is executed: there the state is laid, and nothing of what follows is played. */
+  /** The step at which execution starts: the state is merged there, and nothing after it is replayed. */
   from?: string | undefined;
   state?: JsonObject;
-  /** Plays also that step and what follows. */
+  /** Also replays that step and those after it. */
   beyond?: boolean;
-  /** The results of these steps are not taken over. */
+  /** The results of these steps are not reused. */
   held?: ReadonlySet<string>;
-  /** Why the result of a step is not taken over. `fingerprint` throws when its templates do not fit the state. */
+  /**
+   * Why the result of a step is not reused. `fingerprint` throws when its templates cannot be rendered with the state.
+   */
   refuse: (key: string, fingerprint: () => Fingerprint) => string | undefined;
 }
 
@@ -62,19 +64,22 @@ export interface Played {
   /** The node ids of the steps with a recorded result, by step key. */
   finished: Map<string, string>;
   begun: string[];
-  /** The steps without a recorded result that were ready at some time, also those that an error stopped then. */
+  /**
+   * The steps without a recorded result that were ready at some time, including those that an error then kept from
+   * starting.
+   */
   ready: Set<string>;
-  /** Why the result of a step was not taken over. */
+  /** Why the result of a step was not reused. */
   reasons: Map<string, string>;
   laid: Map<string, JsonObject>;
-  /** With which the step begins from which the fork is executed; undefined when it was not reached. */
+  /** The initial state of the step at which execution starts; undefined when it was not reached. */
   state: JsonObject | undefined;
-  /** Of that step. */
+  /** The fingerprint of that step. */
   begins: Fingerprint | undefined;
   problem: string | undefined;
 }
 
-/** Plays a run again with its recorded results. Nothing is executed. */
+/** Replays a run with its recorded results. Nothing is executed. */
 export function play(recorded: RecordedRun, playing: Playing): Played {
   const { graph, input, from, held, refuse } = playing;
   const played: Played = {
@@ -102,15 +107,15 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
   if (from === undefined) return played;
   if (played.state !== undefined) begin(played, scheduler.node(from), played.state);
   else if (played.reasons.size + played.begun.length > 0 && !skips(scheduler, from)) {
-    // What is executed again before may lead there.
+    // Steps that are executed again earlier may lead there.
     played.problem = undefined;
   }
   return played;
 }
 
 /**
- * Takes every step that becomes ready: those with a result in the order in which they had ended, then others. Which
- * steps of a map begin depends on what ends before.
+ * Takes every step that becomes ready: those with a result in the order in which they ended, then the others. Which
+ * steps of a map begin depends on which ones end first.
  */
 function playInOrder(
   scheduler: Scheduler,
@@ -167,7 +172,7 @@ function arrivalsOf(
   return new Map(arrivals);
 }
 
-/** The step from which the fork is executed: computed ones have no input of their own. */
+/** The step at which execution starts. Computed steps have no input of their own. */
 function begin(played: Played, node: GraphNode, state: JsonObject): void {
   played.problem = undefined;
   if (!isExecuted(node) && !isChild(node) && !isWaiting(node)) return;
@@ -186,7 +191,7 @@ function refusalOf(refuse: () => string | undefined): string | undefined {
   }
 }
 
-/** Gives the step its recorded result again. Returns false when it has none with which the run continues. */
+/** Gives the step its recorded result again. Returns false when there is none with which the run continues. */
 function repeat(
   scheduler: Scheduler,
   { outputs, caught, decisions }: RecordedRun,

@@ -17,18 +17,18 @@ const BY_REQUEST = 'a request decided it, so no one has approved the effects beh
 
 interface RehearsalRequest {
   recorded: RecordedRun;
-  /** The graph and the input of the rehearsal. */
+  /** The graph and input of the rehearsal. */
   graph: Graph;
   input: JsonObject;
-  /** The step where `state` is laid over the state; for an agent with tools, with the turn from which it continues. */
+  /** The step where `state` is merged into the state; for an agent with tools, with the turn at which it continues. */
   from?: string | undefined;
   turn?: number | undefined;
   state?: JsonObject | undefined;
-  /** Gates, by step key or node id, that the request decides. */
+  /** Gates that the request decides, by step key or node id. */
   decided: readonly string[];
-  /** The request allows an effect: then no decision of an earlier request counts. */
+  /** Whether the request allows effects: then decisions of earlier requests do not count. */
   effects: boolean;
-  /** Nodes that have another output than that of the record. */
+  /** Nodes whose outputs differ from the recorded ones. */
   pinned: readonly string[];
   /** Whether recorded failures are executed again. */
   retries: boolean;
@@ -41,13 +41,13 @@ interface PlannedRehearsal extends PlannedFork {
   failed: string[];
 }
 
-/** The same with the digests of these. */
+/** Like `PlannedRehearsal`, with digests of `others`. */
 export type RehearsalPlan = Omit<PlannedRehearsal, 'others'> & DigestedPlan;
 
 /**
- * What a rehearsal takes over from a run before anything is executed: every result of a step that is reached with the
- * same node and input. Nothing is executed. Whether later steps have a record is decided when they are reached, by their
- * digests.
+ * What a rehearsal reuses from a run before anything is executed: the results of all steps that are reached with the
+ * same node and input. Nothing is executed. Whether later steps have a recorded result is decided when they are
+ * reached, by their digests.
  */
 export function planRehearsal(request: RehearsalRequest): PlannedRehearsal {
   const { from, turn = 1, state, decided, effects, pinned, retries } = request;
@@ -91,7 +91,7 @@ export function planRehearsal(request: RehearsalRequest): PlannedRehearsal {
   };
 }
 
-/** Why an agent cannot continue at a turn. The state that is laid there does not change its prompts. */
+/** Why an agent cannot continue at a turn. Merging state there does not change its prompts. */
 function continuationProblem(
   { recorded, from, state }: RehearsalRequest,
   before: Played,

@@ -1,6 +1,6 @@
 import type { GateSettings } from './gate-settings.ts';
 
-/** A gate that an execution has reached, as it is opened in the ledger. */
+/** A gate that an execution has reached, as the ledger opens it. */
 export interface GateOpening {
   step_key: string;
   round: number;
@@ -8,11 +8,11 @@ export interface GateOpening {
   label: string;
   iteration: number[];
   prompt: string;
-  /** Without a 'false' edge a rejection fails the run. */
+  /** Without a 'false' edge, a rejection fails the run. */
   fails_on_reject: boolean;
-  /** That failure is caught, by an error edge or a map. */
+  /** The failure is caught by an error edge or a map. */
   caught_on_reject?: boolean;
-  /** For a tool call that needs approval. Its arguments are in the ledger. */
+  /** For a tool call that needs approval. The ledger has its arguments. */
   tool_call?: { agent_key: string; turn: number; call: number; tool: string };
   settings?: GateSettings;
 }

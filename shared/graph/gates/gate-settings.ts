@@ -11,12 +11,12 @@ const settingNames = [
   'remind_seconds',
 ] as const satisfies readonly (keyof GateNode)[];
 
-/** What a gate asks of its approvers, and when it stops to wait. Stored with the gate as it opens. */
+/** What a gate requires of its approvers, and its deadlines. Stored with the gate when it opens. */
 export type GateSettings = Pick<GateNode, (typeof settingNames)[number]>;
 
 /**
- * The settings of a gate; undefined when it has none. A timeout counts only with `on_timeout`: a gate of an earlier
- * version can have one that never had an effect.
+ * The settings of a gate; undefined when it has none. A timeout only counts with `on_timeout`: gates of an earlier
+ * version can have a timeout that never had an effect.
  */
 export function settingsOf(node: GateNode): GateSettings | undefined {
   const given = settingNames.filter(
@@ -29,11 +29,11 @@ export function settingsOf(node: GateNode): GateSettings | undefined {
   return Object.fromEntries(given.map((name) => [name, node[name]])) as GateSettings;
 }
 
-/** Whether something happens at the gate at a time. */
+/** Whether the gate has a deadline or reminders. */
 export const hasClock = ({ timeout_seconds, remind_seconds }: GateSettings = {}): boolean =>
   timeout_seconds !== undefined || remind_seconds !== undefined;
 
-/** Whether only members can decide: a key without one could be anyone. */
+/** Whether only members can decide. A key without a member could belong to anyone. */
 export const needsMember = ({
   approvers,
   required = 1,
@@ -41,16 +41,16 @@ export const needsMember = ({
 }: Pick<GateSettings, 'approvers' | 'required' | 'not_the_starter'>): boolean =>
   approvers !== undefined || required > 1 || not_the_starter === true;
 
-/** A member as the rules of a gate see it. */
+/** A member, as far as the rules of a gate are concerned. */
 export interface Approver {
   id: string;
   role: Role;
 }
 
-/** A member with what decides whether they hold a capability. */
+/** A member with everything that determines whether they hold a capability. */
 export interface MemberStanding extends Approver {
   name: string;
-  /** Neither invited nor waiting for admission. */
+  /** Neither invited nor waiting for approval. */
   active: boolean;
   overrides: CapabilityOverrides;
 }
@@ -58,7 +58,7 @@ export interface MemberStanding extends Approver {
 export const mayApprove = ({ active, role, overrides }: MemberStanding): boolean =>
   active && holds(role, overrides, 'approve_gates');
 
-/** Whether the gate lets the member decide, as far as `approvers` says. */
+/** Whether `approvers` allows the member to decide. */
 export const isApprover = (
   { approvers }: Pick<GateSettings, 'approvers'>,
   { id, role }: Approver,
@@ -69,24 +69,24 @@ export const isApprover = (
 
 /** Who can still decide an open gate. */
 export interface Deciders {
-  /** The members who can, without those who have approved it. */
+  /** The members who can decide, without those who have already approved. */
   members: MemberStanding[];
-  /** Too few approvers are left for the approvals that are missing, so admins can decide, too. */
+  /** Too few approvers are left for the missing approvals, so admins can decide as well. */
   adminsStandIn: boolean;
 }
 
-/** What has happened at a gate, as far as it matters for who can decide it. */
+/** The history of a gate, as far as it affects who can decide it. */
 export interface GateProgress {
-  /** The members who started the run or one from which it starts; none for a run that no member started. */
+  /** The members who started the run or a run it started from; empty if no member did. */
   starters: readonly string[];
   /** The approvals so far. */
   decisions: readonly { member_id: string | null }[];
 }
 
 /**
- * Who can still decide a gate, from the members as they are now: approvers can leave the workspace or lose their role
- * while it is open. Admins then stand in for `approvers`, since the run could not continue otherwise. The other rules
- * hold for them as well: different people, and not the starter.
+ * Who can still decide a gate, given the present members: approvers can leave the workspace or lose their role while it
+ * is open. Admins then stand in for `approvers`, since the run could not continue otherwise. The other rules also apply
+ * to them: different people, and not the starter.
  */
 export function decidersOf(
   settings: GateSettings,

@@ -6,14 +6,14 @@ export const rejectionError = (label: string, reason: string | undefined): strin
 export const rejectedCall = (by: string | null, reason: string | null | undefined): string =>
   `Rejected by ${by ?? 'an API key'}${reason ? `: ${reason}` : ''}`;
 
-/** The reason of a decision by the deadline. */
+/** The reason of a decision made by the deadline. */
 export const timeoutReason = (seconds: number): string =>
   `no decision within ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
 
-/** The error of a gate that fails at its deadline, for that reason. */
+/** The error of a gate that fails at its deadline, for this reason. */
 export const timeoutError = (reason: string | undefined): string =>
   reason === undefined ? 'Timed out' : `Timed out: ${reason}`;
 
-/** Why a call is not made under its approval. The model reads it, and can call again. */
+/** Why a call is not made despite its approval. The model reads it, and can call again. */
 export const outdatedApproval = (tool = ''): string =>
   `The approval of the call of '${tool}' no longer fits: the tool has changed since. Call it again to be asked again`;

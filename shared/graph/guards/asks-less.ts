@@ -21,28 +21,28 @@ import { analyseLoops } from '#shared/graph/schedule/loops.ts';
 import { linkGraph, type LinkedEdge, type Links } from '#shared/graph/topology.ts';
 
 /**
- * Whether a graph asks less than another one: whether it can write something without a gate or an approval that the
- * other puts before it, or with a weaker one. Where that is not certain, it asks less. Conditions are not understood:
- * where a gate stands on some ways to a write only, the branches of both graphs must be the same.
+ * Whether a graph requires less approval than another one: whether it can write something without a gate or approval
+ * that the other puts before it, or with a weaker one. If this is uncertain, the answer is yes. Conditions are not
+ * interpreted: if only some paths to a write pass a gate, the branches of both graphs must be the same.
  */
 
-/** A write for which a graph asks less. */
+/** A write for which a graph requires less approval. */
 export interface AsksLess {
-  /** The node of the graph that writes, also in a sub-workflow. */
+  /** The node of the graph that writes, possibly in a sub-workflow. */
   nodeId: string;
   label: string;
-  /** What the other graph puts before it, as words. */
+  /** The guard that the other graph puts before it, as text. */
   guard: string;
 }
 
 /** A guard before a write. */
 interface Placed {
-  /** Guards of two graphs with the same key are compared. */
+  /** Guards of two graphs are compared if their keys are equal. */
   key: string;
   guard: Guard;
-  /** No way leads to the write without an approval here. */
+  /** No path leads to the write without an approval here. */
   always: boolean;
-  /** The branches of its graph, where some ways lead past it. */
+  /** The branches of its graph, if some paths avoid the guard. */
   ways: string;
 }
 
@@ -53,11 +53,11 @@ interface PlacedWrite {
   ways: string;
 }
 
-/** Compared pairs of writes, times their guards. Graphs with more count as different. */
+/** The maximum number of compared pairs of writes, times their guards. Graphs with more count as different. */
 const MAX_COMPARED = 2_000_000;
 const UNCOMPARED = 'what cannot be compared';
 
-/** The writes for which `candidate` asks less than `current`, one for each of its nodes. */
+/** The writes for which `candidate` requires less approval than `current`: at most one per node. */
 export function asksLess(candidate: Graph, current: Graph, children: Children): AsksLess[] {
   if (canonicalJson(candidate as unknown as Json) === canonicalJson(current as unknown as Json)) {
     return [];
@@ -79,25 +79,25 @@ export function asksLess(candidate: Graph, current: Graph, children: Children): 
   return [...found.values()];
 }
 
-/** What a graph can write, when nothing is known of the other one. */
+/** The writes of a graph to report when nothing is known about the other one. */
 export const unknownWrites = (candidate: Graph): AsksLess[] =>
   candidate.nodes
     .filter((node) => writesIn(node, sightOf({})).length > 0)
     .map((node) => ({ nodeId: node.id, label: nodeLabel(node), guard: UNCOMPARED }));
 
-/** A guard that the current graph puts before this write, and the candidate does not, as words. */
+/** The guard, as text, that the current graph puts before this write and the candidate does not. */
 function missingGuard(wanted: PlacedWrite, asked: readonly PlacedWrite[]): string | undefined {
   const similar = asked.filter(({ write }) => isSimilar(write, wanted.write));
   const guarded = asked.filter(({ guards }) => guards.length > 0);
   if (similar.length === 0) {
-    // A write that the current graph does not have must be behind all guards of another one.
+    // A write that the current graph does not have must be behind all guards of one that it has.
     if (guarded.some((other) => uncovered(wanted, other) === undefined)) return undefined;
     return guarded[0] === undefined ? undefined : uncovered(wanted, guarded[0]);
   }
   const same = similar.find(({ write }) => isSame(write, wanted.write));
   const own = same === undefined ? undefined : uncovered(wanted, same);
   if (own !== undefined) return own;
-  // The branches decide which of similar writes happens.
+  // The branches determine which of similar writes happens.
   if (same !== undefined && same.ways === wanted.ways) return undefined;
   for (const other of similar) {
     const missing = uncovered(wanted, other);
@@ -113,7 +113,7 @@ function uncovered(wanted: PlacedWrite, other: PlacedWrite): string | undefined 
   return missing === undefined ? undefined : wordsOf(missing.guard);
 }
 
-/** Whether a guard asks at least as much as another one in its place. */
+/** Whether a guard requires at least as much as the other one in its place. */
 function covers(own: Placed, other: Placed): boolean {
   if (own.guard.kind !== other.guard.kind) return false;
   if (!own.always && (other.always || own.ways !== other.ways)) return false;
@@ -124,7 +124,7 @@ function covers(own: Placed, other: Placed): boolean {
   return approval === 'always' || approval === other.guard.tool?.approval;
 }
 
-/** Whether a gate asks less than another one. */
+/** Whether a gate requires less than the other one. */
 export function isWeaker(own: GateNode, other: GateNode): boolean {
   if ((own.required ?? 1) < (other.required ?? 1)) return true;
   if (other.not_the_starter === true && own.not_the_starter !== true) return true;
@@ -139,18 +139,18 @@ export function isWeaker(own: GateNode, other: GateNode): boolean {
   return approvesBy(own) < approvesBy(other);
 }
 
-/** After how many seconds a gate approves by itself. */
+/** The number of seconds after which a gate approves on its own. */
 const approvesBy = ({ on_timeout, timeout_seconds = Infinity }: GateNode): number =>
   on_timeout === 'approve' ? timeout_seconds : Infinity;
 
-/** Whether two writes can be the same, under another name or with other values. */
+/** Whether two writes may be the same, under another name or with other values. */
 function isSimilar(one: Write, other: Write): boolean {
   if (one.tool !== other.tool) return false;
   const [host, otherHost] = [hostOf(one), hostOf(other)];
   return host === undefined || otherHost === undefined || host === otherHost;
 }
 
-/** The host that a write goes to; undefined where the graph does not say. */
+/** The host that a write is sent to; undefined if the graph does not determine it. */
 function hostOf({ tool, params }: Write): string | undefined {
   const address = params[tool === 'mcp' ? 'server_url' : 'url'];
   if ((tool !== 'mcp' && tool !== 'http_request') || typeof address !== 'string') return undefined;
@@ -167,7 +167,7 @@ const placeKey = (place: Place, versions: boolean): string =>
     place.map(({ nodeId, workflow, version }) => [nodeId, workflow, versions ? version : null]),
   );
 
-/** What a graph and its sub-workflows can write, with what stands before it. */
+/** What a graph and its sub-workflows can write, with the guards before each write. */
 function writesOf(
   graph: Graph,
   sight: Sight,
@@ -194,7 +194,7 @@ function writesOf(
   });
 }
 
-/** The approval of a tool before its own call. */
+/** The approval of a tool, before its own call. */
 function approvalsOf(node: GraphNode, tool: string, through: Place): Placed[] {
   const guards = guardsIn(node, sightOf({}), through);
   return guards
@@ -212,7 +212,7 @@ const placedGuard = (guard: Guard, versions: boolean): Placed => ({
   ways: '',
 });
 
-/** By position, the guards that stand before each node of a graph. */
+/** The guards before each node of a graph, by position. */
 function placedBefore(graph: Graph, sight: Sight, through: Place): Placed[][] {
   const links = linkGraph(graph);
   const { roots } = analyseLoops(links);
@@ -226,7 +226,7 @@ function placedBefore(graph: Graph, sight: Sight, through: Place): Placed[][] {
     for (const position of following(at, new Set())) {
       const always = around?.has(position) === false;
       for (const guard of guards) {
-        // What a sub-workflow asks is compared for the same version of it only.
+        // The guards of a sub-workflow are only compared for the same version.
         const placed = placedGuard(guard, guard.through.length > through.length);
         const passed = around === undefined || always ? '' : ways;
         before[position]!.push({ ...placed, always, ways: passed });
@@ -236,7 +236,7 @@ function placedBefore(graph: Graph, sight: Sight, through: Place): Placed[][] {
   return before;
 }
 
-/** What is reached without the approval of a gate. Without a 'false' edge, a rejection fails the run. */
+/** What can be reached without a gate's approval. Without a 'false' edge, a rejection fails the run. */
 function reachWithout(links: Links, roots: readonly number[], gate: number): Set<number> {
   const rejects = links.out[gate]!.some(({ when }) => when === 'false');
   const approves = ({ from, when }: LinkedEdge): boolean =>
@@ -251,7 +251,7 @@ function reachWithout(links: Links, roots: readonly number[], gate: number): Set
   return seen;
 }
 
-/** The branches of a graph: what decides which way a run takes. */
+/** The branches of a graph, which determine the path of a run. */
 function waysOf({ nodes, edges }: Graph): string {
   const deciding = nodes.flatMap((node) => {
     if (node.kind === 'condition') return [[node.id, node.expression]];

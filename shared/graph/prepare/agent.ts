@@ -8,25 +8,25 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import type { SecretPlace } from '#shared/values/secrets.ts';
 import { type PreparedStep, preparingWork, renderParams } from './step.ts';
 
-/** An agent with tools whose templates are resolved, once for all its turns. */
+/** An agent with tools and resolved templates, prepared once for all its turns. */
 export interface PreparedAgent {
   node: AgentNode;
   label: string;
-  /** Of the first turn only: the ledger has them for later ones. */
+  /** Only for the first turn. For later turns, the ledger has them. */
   prompts: JsonObject;
-  /** The script of the mock model; empty for others. */
+  /** The script of the mock model; empty for other models. */
   mock: JsonObject;
   /** The arguments that the node sets, by tool. */
   fixed: Record<string, JsonObject>;
-  /** Where these contain secrets, by tool. */
+  /** Where these arguments contain secrets, by tool. */
   secrets: Record<string, SecretPlace[]>;
-  /** What the approval expressions read. */
+  /** The part of the state that the approval expressions read. */
   state: JsonObject;
   /** The work to prepare it, in units of a WorkBudget. */
   work: number;
 }
 
-/** Throws TemplateError or ExpressionError when a template of the node does not fit the state. */
+/** Throws TemplateError or ExpressionError when a template of the node cannot be rendered with the state. */
 export function prepareTools(node: AgentNode, state: JsonObject): PreparedAgent {
   const { system_prompt, prompt, mock, tools = [], ...rest } = node;
   const prompts: JsonObject = {
@@ -52,7 +52,7 @@ export function prepareTools(node: AgentNode, state: JsonObject): PreparedAgent 
       if (Object.hasOwn(state, key)) read[key] = state[key]!;
     }
   }
-  // The script has the texts; the costs are read from the node.
+  // The script has the texts; the costs are in the node.
   const costs = turns?.map(({ cost_usd }) => (cost_usd === undefined ? {} : { cost_usd }));
   const priced = costs === undefined ? bareMock : { ...bareMock, turns: costs };
   const bare: AgentNode = { ...rest, tools, ...(mock === undefined ? {} : { mock: priced }) };
@@ -90,7 +90,7 @@ export function prepareTurn(agent: PreparedAgent, part: AgentPart): PreparedStep
   };
 }
 
-/** Which part of an agent a call is. */
+/** Identifies an agent's call. */
 export function callPart(
   node: AgentNode,
   agentKey: string,

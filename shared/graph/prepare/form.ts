@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { parseTemplate, type Template } from '#shared/graph/expression/template.ts';
 
 /**
- * The fields of a template for a form, such as `To={to}&Body={text}`: their values are templates, and no value can add a
- * field. Undefined for a text without references, and for one whose names are not all literal.
+ * The fields of a form template, such as `To={to}&Body={text}`. Their values are templates, and no value can add a
+ * field. Undefined for a text without references, and if a name is not literal.
  */
 export function formTemplate(text: string): JsonObject | undefined {
   const { parts } = parseTemplate(text);
@@ -22,7 +22,7 @@ export function formTemplate(text: string): JsonObject | undefined {
 
 interface Field {
   name: string;
-  /** Whether no reference stands in the name. */
+  /** Whether the name contains no reference. */
   isLiteral: boolean;
   /** Undefined before the `=`. */
   value: string | undefined;
@@ -63,7 +63,7 @@ function addLiteral(field: Field, piece: string): void {
 /** As a template. */
 const literal = (text: string): string => decoded(text).replace(/[{}]/g, '$&$&');
 
-/** What is not a valid code stays as written. */
+/** Invalid escapes stay as written. */
 function decoded(text: string): string {
   return text.replaceAll('+', ' ').replace(/(?:%[0-9a-f]{2})+/gi, (codes) => {
     try {

@@ -19,27 +19,27 @@ import { type SecretPlace, SECRETS } from '#shared/values/secrets.ts';
 import { renderUrl } from '#shared/tools.ts';
 import { formTemplate } from './form.ts';
 
-/** The exact count beyond this number of values does not matter. */
+/** Beyond this number of values, the exact count does not matter. */
 const MAX_WEIGHED = 1_000_000;
 
-/** The input of a step, from the run's state: templates are resolved, and only what the step needs is sent. */
+/** The input of a step, from the run's state. Templates are resolved, and only what the step needs is sent. */
 export interface PreparedStep {
   node: ExecutedNode;
   label: string;
   params: JsonObject;
   state: JsonObject;
-  /** Where the parameters contain secrets: only their names are known here. */
+  /** Where the parameters contain secrets. Only the secrets' names are known here. */
   secrets?: SecretPlace[];
   /** For a turn or a call of an agent with tools. */
   agent?: AgentPart;
 }
 
-/** Throws TemplateError or ExpressionError when a template of the node does not fit the state. */
+/** Throws TemplateError or ExpressionError when a template of the node cannot be rendered with the state. */
 export function prepareStep(node: ExecutedNode, state: JsonObject): PreparedStep {
   return node.kind === 'agent' ? prepareAgent(node, state) : prepareTool(node, state);
 }
 
-/** Characters of results that are written in one unit of work. */
+/** Characters of results that one unit of work can write. */
 const WRITTEN_PER_UNIT = 20;
 
 /** The work to prepare a step, in units of a WorkBudget: parsing its templates and writing the results. */
@@ -93,8 +93,8 @@ function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
 }
 
 /**
- * The parameters that are read as markup: what a template inserts is text there. HTML that is one reference alone is the
- * value's own.
+ * Parameters that are interpreted as markup: inserted values become text in them. HTML that consists of a single
+ * reference is inserted unchanged.
  */
 const WRITERS: Readonly<Record<string, Readonly<Record<string, Writer>>>> = {
   send_chat_message: { text: { write: inChat, alone: true } },
@@ -117,7 +117,7 @@ export function renderParams(
   return { params, secrets };
 }
 
-/** The templates of a request with the fields of a form that is written as a text. */
+/** The templates of a request whose form is written as a text, with the form's fields. */
 function withFields(templates: JsonObject, state: JsonObject): JsonObject {
   const { headers, body } = templates;
   const type = contentTypeIn(headers);

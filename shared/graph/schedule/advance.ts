@@ -27,12 +27,12 @@ export function advance({ shared: { queue } }: RunState): void {
   queue.length = 0;
 }
 
-/** Lets the maps continue that were held back at the limit of control steps. */
+/** Continues the maps that were held back at the limit of control steps. */
 export function releaseHeld({ shared }: RunState): void {
   for (const { run, node } of shared.held.splice(0)) if (!isStopped(run)) beginItems(run, node);
 }
 
-/** Evaluates a failed condition, loop or map again; a loop continues at the iteration before which it failed. */
+/** Evaluates a failed condition, loop or map again. A loop continues at the iteration before which it failed. */
 export function evaluateAgain(run: RunState, node: number): void {
   const { kind } = run.graph.nodes[node]!;
   if (kind === 'loop') {
@@ -77,7 +77,7 @@ function arrive(run: RunState, node: number): void {
   }
 }
 
-/** Writes what is laid over the state at this step. Returns whether the step does not begin. */
+/** Merges what a fork has for this step into the state. Returns whether the step must not begin. */
 function isHeldBack(run: RunState, node: number): boolean {
   const { arrivals } = run.shared;
   const arrive = arrivals.size === 0 ? undefined : arrivals.get(stepKeyOf(run, node));
@@ -98,7 +98,7 @@ function skip(run: RunState, node: number): void {
   leave(run, node);
 }
 
-/** All nodes of the body of a loop or a map, including nested bodies, in topological order. Empty for other nodes. */
+/** All nodes in the body of a loop or map, including nested bodies, in topological order. Empty for other nodes. */
 function bodyOf(run: RunState, node: number): number[] {
   const body: number[] = [];
   const open = [node];
@@ -113,7 +113,7 @@ function bodyOf(run: RunState, node: number): number[] {
 
 function join(run: RunState, node: number): void {
   const inbox = [...(run.inboxes.get(node) ?? [])].sort(([a], [b]) => a - b);
-  // fromEntries defines properties and does not assign them, so `__proto__` is an ordinary name.
+  // `fromEntries` defines properties instead of assigning them, so `__proto__` is an ordinary name.
   const output: JsonObject = Object.fromEntries(
     inbox.map(([parent, given]) => [run.graph.nodes[parent]!.id, given]),
   );

@@ -4,7 +4,7 @@ export interface BitRows {
   has(row: number, bit: number): boolean;
   /** Adds all members of row `from` to row `to`. */
   unite(to: number, from: number): void;
-  /** Whether two rows intersect. They can be in two tables of the same width. */
+  /** Whether two rows intersect. They can be in different tables of the same width. */
   meets(row: number, other: BitRows, otherRow: number): boolean;
   /** The 32-bit words of a row; a view, not a copy. */
   words(row: number): Uint32Array;

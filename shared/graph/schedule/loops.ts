@@ -54,7 +54,7 @@ export function analyseLoops(links: Links): LoopAnalysis {
   return analysis;
 }
 
-/** For each node the position of the innermost loop around it, or -1. */
+/** For each node: the position of the innermost loop around it, or -1. */
 export function innermostLoops(size: number, bodies: readonly LoopBody[]): number[] {
   const regions = new Array<number>(size).fill(-1);
   for (const body of bodies) for (const node of body.nodes) regions[node] = body.loop;

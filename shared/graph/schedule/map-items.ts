@@ -12,7 +12,7 @@ import {
   settleEdge,
 } from './settle.ts';
 
-/** The most items of a map. */
+/** The maximum number of items of a map. */
 export const MAX_MAP_ITEMS = 10_000;
 
 const mapAt = (run: RunState, node: number): MapNode => run.graph.nodes[node] as MapNode;
@@ -61,7 +61,7 @@ export function beginItems(run: RunState, node: number): void {
   if (map.active.size === 0) endMap(run, node, map);
 }
 
-/** An item has failed and is not caught: the run fails, and continues with a retry of that step. */
+/** Whether an item failed without being caught. Then the run fails, and continues when that step is retried. */
 function hasFailedItem(map: MapItems): boolean {
   for (const item of map.active.values()) if (item.failed > 0) return true;
   return false;
@@ -82,11 +82,11 @@ function beginItem(run: RunState, node: number, map: MapItems): void {
   if (run.members[node]!.length === 0) run.shared.queue.push({ run: item, node, what: 'item' });
 }
 
-/** All nodes of an item are settled, or it was stopped and nothing of it is in flight. */
+/** Ends an item: all of its nodes are settled, or it was stopped and nothing in it is in flight. */
 export function endItem(item: RunState): void {
   const { parent, map: node, index, error } = item.item!;
   const map = parent.maps.get(node);
-  // It has ended already, or the item around it was stopped.
+  // It has already ended, or the item around it was stopped.
   if (map?.active.get(index) !== item || parent.item?.error !== undefined) return;
   map.active.delete(index);
   if (error === undefined) {
@@ -99,7 +99,7 @@ export function endItem(item: RunState): void {
   beginItems(parent, node);
 }
 
-/** What the last node of the body gave; with several last nodes, what each of those gave that led back to the map. */
+/** The output of the last node in the body. If several nodes lead back to the map, the outputs of those that did. */
 function outputOf(item: RunState): Json {
   const { map, ends } = item.item!;
   const last = item.members[map]!.filter((node) =>

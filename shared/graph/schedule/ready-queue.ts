@@ -1,6 +1,6 @@
 /**
- * A priority queue, smallest first. A binary heap, since a fan-out of a thousand nodes taken a few at a time would
- * otherwise sort for each removal.
+ * A priority queue, smallest first. It is a binary heap, because a fan-out of a thousand nodes that are taken a few at
+ * a time would otherwise be sorted for each removal.
  */
 export interface ReadyQueue<Entry> {
   push(entry: Entry): void;

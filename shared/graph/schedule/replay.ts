@@ -1,9 +1,9 @@
 import { createReadyQueue } from './ready-queue.ts';
 import type { ReadyNode } from './scheduler.ts';
 
-/** Ready steps that had ended in another run, in the order in which they had. */
+/** Ready steps that ended in another run, in the order in which they ended there. */
 export interface Replay {
-  /** Whether the step had ended there. */
+  /** Whether the step ended there. */
   has(stepKey: string): boolean;
   add(ready: readonly ReadyNode[]): void;
   /** The first of those that were added and not returned yet. */

@@ -4,8 +4,8 @@ import { enter, note, resetNode, writeOutput, type RunState } from './run-state.
 import { entersOwnBody, evaluate, failInPlace, settleAfterBody, settleEdge } from './settle.ts';
 
 /**
- * Maximum number of consecutive control steps without an agent, tool or gate between them. Otherwise loops with empty
- * bodies would block the process, since iterations of nested loops multiply.
+ * The maximum number of consecutive control steps without an agent, tool or gate between them. Without it, loops with
+ * empty bodies would block the process, since the iterations of nested loops multiply.
  */
 export const MAX_STEPS_IN_PLACE = 10_000;
 

@@ -16,7 +16,7 @@ const MAX_WORK_IN_PLACE = 2_000_000;
 /** The cost of a condition, a loop's iteration or a merge, without its expression. */
 const WORK_PER_STEP = 20;
 
-/** A step computed in place: conditions, loops, merges, skipped nodes, and errors that were caught. */
+/** A step that is computed in place: conditions, loops, merges, skipped nodes, and caught errors. */
 export interface ControlStep {
   step_key: string;
   node_id: string;
@@ -26,74 +26,74 @@ export interface ControlStep {
   status: 'running' | 'success' | 'failed' | 'skipped';
   output?: Json;
   error?: string;
-  /** For an agent, tool or gate that has failed: its error edges were taken, and the run continues. */
+  /** For an agent, tool or gate that failed: its error edges were taken, and the run continues. */
   caught?: CaughtError;
-  /** Where the output is stored, if not under the node's id. */
+  /** The key of the output, if it is not the node's id. */
   output_key?: string;
 }
 
 /** A node's phase in the current iteration of its loop. Only loops and maps can be `running`. */
 export type Phase = 'waiting' | 'ready' | 'taken' | 'running' | 'failed' | 'settled' | 'skipped';
 
-/** Decides which write to a key wins: the greater list, compared element by element, in any order of arrival. */
+/** Determines which write to a key wins, in any order of arrival: the greater list, compared element by element. */
 export type Rank = number[];
 
 interface LoopRound {
-  /** Iterations started; 0 before the first. */
+  /** The number of iterations started. */
   round: number;
-  /** Body nodes of this iteration that are not settled yet. */
+  /** The number of body nodes in this iteration that are not settled yet. */
   open: number;
   /** Whether a back edge was followed in this iteration. */
   again: boolean;
 }
 
-/** What the scopes of a run share. */
+/** What all scopes of a run share. */
 interface Shared {
-  /** Nodes that became ready, of all scopes. */
+  /** Ready nodes of all scopes. */
   ready: ReadyQueue<{ run: RunState; node: number; path: number[] }>;
   /** How many nodes keep the run open, by reason. */
   counts: Record<OpenPhase, number>;
   control: ControlStep[];
   /** Control steps computed since the last external event. */
   inPlace: number;
-  /** The expressions' remaining work until the next external event. */
+  /** The remaining work of expressions until the next external event. */
   budget: WorkBudget;
   /** Units used before the budget was last renewed. */
   workDone: number;
-  /** What happened and has consequences that are not computed yet. */
+  /** Events whose consequences are not computed yet. */
   queue: Event[];
-  /** Maps that begin more items when the next steps are taken: the limit of control steps was reached. */
+  /** Maps that begin more items when the next steps are taken, because the limit of control steps was reached. */
   held: { run: RunState; node: number }[];
   arrivals: Arrivals;
 }
 
-/** What happens when the run reaches certain steps, by step key. Called with the live state, once per step. */
+/** Handlers for when the run reaches certain steps, by step key. Called with the live state, once per step. */
 export type Arrivals = ReadonlyMap<string, (state: JsonObject) => Arrival>;
 
-/** What a fork lays over the state at steps, by step key. */
+/** What a fork merges into the state at steps, by step key. */
 export const laidAt = (laid: Record<string, JsonObject>): Arrivals =>
   new Map(Object.entries(laid).map(([stepKey, values]) => [stepKey, () => ({ laid: values })]));
 
 export interface Arrival {
-  /** Written over the state before the step begins; what later nodes write lies over it. */
+  /** Merged into the state before the step begins. Later nodes overwrite it. */
   laid?: JsonObject | undefined;
-  /** The step does not begin, and so does nothing that follows it. */
+  /** Whether the step, and so everything after it, must not begin. */
   stops?: boolean;
 }
 
-/** A node's inputs are settled; an iteration of a loop, or an item of a map, has ended. */
+/** A node's inputs are settled, or an iteration of a loop or an item of a map has ended. */
 type Event = { run: RunState; node: number; what: 'arrive' | 'round' | 'item' };
 
 type OpenPhase = 'ready' | 'taken' | 'failed';
 const isOpen = (phase: Phase): phase is OpenPhase =>
   phase === 'ready' || phase === 'taken' || phase === 'failed';
 
-/** The items of a map that has started and not ended. */
+/** The items of a map that is in progress. */
 export interface MapItems {
   items: readonly Json[];
-  /** Outputs of the items that have ended; null until then. */
+  /** The outputs of ended items; null for the others. */
   outputs: Json[];
-  /** The number of items that have begun. */
+  /** The number of items that have started. */
   begun: number;
   /** The items in progress, by their index. */
   active: Map<number, RunState>;
@@ -101,27 +101,27 @@ export interface MapItems {
   failed: { index: number; error: CaughtError } | undefined;
 }
 
-/** The place of an item of a map. */
+/** The location of an item in its map. */
 interface ItemPlace {
   parent: RunState;
   map: number;
   index: number;
-  /** Direct body nodes that are not settled yet. */
+  /** The number of direct body nodes that are not settled yet. */
   open: number;
-  /** What the nodes that lead back to the map gave, by node. */
+  /** The outputs of the nodes that lead back to the map, by node. */
   ends: Map<number, Json>;
-  /** Set when the item has failed: nothing further of it begins. */
+  /** Set when the item has failed: then nothing else in it begins. */
   error: CaughtError | undefined;
 }
 
 /**
- * The mutable state of a run, or of one item of a map: a scope of its own, since items run side by side. A loop has at
- * most one active iteration, so within a scope one entry per node is enough at any nesting depth.
+ * The mutable state of a run or of one item of a map. Items have their own scope, because they are concurrent. A loop
+ * has at most one active iteration, so within a scope one entry per node is enough at any nesting depth.
  */
 export interface EndState {
-  /** The JSON of an object. */
+  /** An object as JSON. */
   state: string;
-  /** The keys whose value is the stored output of a step, with the keys of the steps: `state` has null there. */
+  /** Keys whose value is the stored output of a step, with the step's key. `state` has null there. */
   outputs?: Record<string, string>;
 }
 
@@ -131,25 +131,25 @@ export interface RunState {
   positions: Map<string, number>;
   hasMaps: boolean;
   out: CompiledEdge[][];
-  /** Edges each node waits for, without back edges. */
+  /** The number of edges that each node waits for, without back edges. */
   fanIn: number[];
-  /** Direct body nodes per loop or map, in topological order; nodes of a nested one belong to that one. */
+  /** Direct body nodes per loop or map, in topological order. Nodes of a nested loop or map belong to that one. */
   members: number[][];
   phases: Phase[];
   waiting: number[];
   reached: boolean[];
-  /** Loops that have started and not ended. */
+  /** Loops in progress. */
   loops: Map<number, LoopRound>;
   maps: Map<number, MapItems>;
-  /** For each merge, the outputs of its parents so far, by parent. */
+  /** For each merge: the outputs of its parents so far, by parent. */
   inboxes: Map<number, Map<number, Json>>;
   ran: boolean[];
-  /** Without a prototype, so that a lookup finds only written keys. Of an item: what was written in it. */
+  /** Has no prototype, so that a lookup only finds written keys. For an item: what was written in it. */
   values: JsonObject;
   ranks: Map<string, Rank>;
-  /** Of an item of a map; undefined for the run itself. */
+  /** Set for an item of a map; undefined for the run itself. */
   item: ItemPlace | undefined;
-  /** How many nodes of this scope and of those in it keep it open, and how many of them have failed. */
+  /** The number of nodes in this scope and its inner scopes that keep it open, and how many of them have failed. */
   busy: number;
   failed: number;
 }
@@ -203,7 +203,7 @@ const emptyScope = (item: ItemPlace | undefined) => ({
   failed: 0,
 });
 
-/** The scope of one item. Only the nodes of the map's body have a phase in it. */
+/** The scope of one item. Only nodes in the map's body have a phase in it. */
 export function createItem(parent: RunState, map: number, index: number): RunState {
   const { shared, graph, positions, hasMaps, out, fanIn, members } = parent;
   const open = members[map]!.length;
@@ -213,7 +213,7 @@ export function createItem(parent: RunState, map: number, index: number): RunSta
   return run;
 }
 
-/** The nodes with a phase in an item of the map: its body without the bodies of maps in it. */
+/** The nodes that have a phase in an item of the map: its body without the bodies of inner maps. */
 export function scopeOf({ members, graph }: RunState, map: number): number[] {
   const nodes: number[] = [];
   const open = [map];
@@ -226,7 +226,7 @@ export function scopeOf({ members, graph }: RunState, map: number): number[] {
   return nodes.sort((a, b) => a - b);
 }
 
-/** The state as the nodes of a scope see it: what was written in an item lies over the rest. */
+/** The state as the nodes of a scope see it: writes within an item come on top of the rest. */
 export function stateOf(run: RunState): JsonObject {
   if (run.item === undefined) return run.values;
   const around = stateOf(run.item.parent);
@@ -243,7 +243,7 @@ export function resetNode(run: RunState, node: number): void {
   run.reached[node] = run.fanIn[node] === 0;
 }
 
-/** The current iterations of a node's loops and maps, outermost first; empty outside of them. */
+/** The current iterations of a node's loops and maps, outermost first; empty outside them. */
 export function iterationOf(run: RunState, node: number): number[] {
   const iteration: number[] = [];
   let scope = run;
@@ -267,7 +267,7 @@ export function stepKeyOf(run: RunState, node: number): string {
   return iteration.length === 0 ? id : `${id}#${iteration.join('.')}`;
 }
 
-/** The node of a step, by its key: ids contain no `#`. */
+/** The node of a step, from its key. Ids contain no `#`. */
 export const nodeIdOf = (stepKey: string): string => stepKey.split('#', 1)[0]!;
 
 function rankOf(run: RunState, node: number): Rank {
@@ -285,7 +285,7 @@ function outranks(a: Rank, b: Rank): boolean {
   return a.length > b.length;
 }
 
-/** Writes to the state for a node; `within` orders the writes of a loop head among its iterations. */
+/** Writes to the state for a node. `within` orders a loop's own writes among its iterations. */
 export function write(
   run: RunState,
   node: number,
@@ -347,7 +347,7 @@ export function note(
   });
 }
 
-/** An external event arrived: renews the limits of control steps and expressions. */
+/** Call this when an external event arrives: it renews the limits of control steps and expressions. */
 export function refill({ shared }: RunState): void {
   shared.inPlace = 0;
   shared.workDone = workDone(shared);
@@ -356,11 +356,11 @@ export function refill({ shared }: RunState): void {
 
 const fullBudget = (): WorkBudget => ({ work: MAX_WORK_IN_PLACE });
 
-/** Units used by expressions so far. */
+/** Units that expressions have used so far. */
 export const workDone = ({ workDone: before, budget }: Shared): number =>
   before + MAX_WORK_IN_PLACE - budget.work;
 
-/** Moves a node to another phase and counts the nodes that keep the run, and the items around it, open. */
+/** Moves a node to another phase, and counts the nodes that keep the run and the items around it open. */
 export function enter(run: RunState, node: number, phase: Phase): void {
   const before = run.phases[node]!;
   if (isOpen(before)) count(run, before, -1);
@@ -381,7 +381,7 @@ function count(run: RunState, phase: OpenPhase, by: 1 | -1): void {
 const pathOf = ({ item }: RunState): number[] =>
   item === undefined ? [] : [...pathOf(item.parent), item.map, item.index];
 
-/** Topological order; earlier items come first, so that they end before later ones begin. */
+/** Topological order. Earlier items come first, so that they end before later ones begin. */
 function precedes(a: readonly number[], b: readonly number[]): boolean {
   for (let place = 0; place < a.length && place < b.length; place += 1) {
     if (a[place] !== b[place]) return a[place]! < b[place]!;

@@ -45,7 +45,7 @@ export interface ReadyNode {
   iteration: number[];
 }
 
-/** A call that does not fit the step's phase; the run does not change. */
+/** A call that does not fit the step's phase. The run does not change. */
 export class SchedulerError extends Error {
   override readonly name = 'SchedulerError';
 }
@@ -57,58 +57,63 @@ export class SchedulerError extends Error {
  */
 export interface Scheduler {
   /**
-   * Agents, tools, workflows and gates that became ready and were not taken yet, in topological order, at most `limit`. Each is
-   * returned once, unless it is retried or the run is restored. With `only`, those that it accepts: the others stay
-   * ready, and do not begin if an error stops them first.
+   * Up to `limit` agents, tools, workflows and gates that became ready and were not taken yet, in topological order.
+   * Each is returned once, unless it is retried or the run is restored. With `only`, just those it accepts: the others
+   * stay ready, and do not begin if an error stops them first.
    */
   takeReady(limit?: number, only?: (stepKey: string) => boolean): ReadyNode[];
-  /** Steps computed in place since the last call, oldest first. A loop has `running` and, when it ends, `success`. */
+  /**
+   * Steps computed in place since the last call, oldest first. A loop is reported as `running` and, when it ends, as
+   * `success`.
+   */
   takeControlSteps(): ControlStep[];
   /** The number of control steps that were not taken yet. */
   readonly controlSteps: number;
   /** Returns undelivered steps to the queue, before newer ones. */
   returnControlSteps(steps: readonly ControlStep[]): void;
-  /** An agent, a tool or the run of a workflow has finished. Throws SchedulerError unless the step is ready or taken. */
+  /**
+   * Records that an agent, a tool or a child run has finished. Throws SchedulerError unless the step is ready or taken.
+   */
   complete(stepKey: string, output: Json | JsonText): void;
   /**
-   * A gate was decided. `rejected`: it was not approved and has no 'false' edge; it stays open as failed.
-   * Throws SchedulerError unless the step is a gate that is ready or taken.
+   * Records the decision at a gate. `rejected`: it was not approved and has no 'false' edge, so it stays open as
+   * failed. Throws SchedulerError unless the step is a gate that is ready or taken.
    */
   decide(stepKey: string, answer: Pick<GateAnswer, 'approved' | 'input'>): 'continued' | 'rejected';
-  /** A step has failed permanently. Throws SchedulerError unless it is ready or taken. */
+  /** Records that a step has failed permanently. Throws SchedulerError unless it is ready or taken. */
   fail(stepKey: string): void;
   /**
-   * Follows the error edges of a failed step, or ends the item of the map around it. Returns false, and changes nothing,
+   * Follows the error edges of a failed step, or ends the item of the map around it. Returns false and changes nothing
    * when neither catches its error. Throws SchedulerError unless it has failed.
    */
   catchFailure(stepKey: string, error: CaughtError): boolean;
-  /** Whether the run continues when the step fails. */
+  /** Whether the run continues if the step fails. */
   catches(stepKey: string): boolean;
   /** Makes a failed step ready again, or evaluates it again. Throws SchedulerError unless it has failed. */
   retry(stepKey: string): void;
   /** The node of a step, in any iteration. Throws SchedulerError when there is none. */
   node(stepKey: string): GraphNode;
   /**
-   * The live state: the input, overwritten by outputs; for a step in an item of a map, also by those of that item. Do
+   * The live state: the input, overwritten by outputs; for a step in an item of a map, also by outputs in that item. Do
    * not change or keep it.
    */
   state(stepKey?: string): JsonObject;
-  /** Maps have more items that begin with the next `takeReady`: call it again, even if it returned nothing. */
+  /** Whether maps have more items that begin at the next `takeReady`: call it again, even if it returned nothing. */
   readonly held: boolean;
-  /** No node is ready, taken or failed, and no map is held. */
+  /** Whether no node is ready, taken or failed, and no map is held. */
   readonly done: boolean;
-  /** Outputs of the last nodes that ran, by output key. */
+  /** The outputs of the last nodes that ran, by output key. */
   output(): JsonObject;
   /** The whole state, for the record of the run. */
   endState(): EndState;
   /** The run as JSON, including control steps that were not taken yet. */
   snapshot(): SchedulerSnapshot;
-  /** Units of work (see WorkBudget) that expressions have done so far, for callers that must yield in between. */
+  /** The units of work (see WorkBudget) that expressions have used so far, for callers that must yield in between. */
   readonly workDone: number;
 }
 
 export interface SchedulerOptions {
-  /** What happens when the run reaches certain steps. */
+  /** Handlers for when the run reaches certain steps. */
   arrivals?: Arrivals;
 }
 
@@ -199,7 +204,7 @@ function takeReady(
   return taken;
 }
 
-/** When nothing else is ready, the maps continue that reached the limit of control steps. */
+/** When nothing else is ready, continues the maps that reached the limit of control steps. */
 function continueHeld(run: RunState): void {
   const { held, counts } = run.shared;
   if (held.length === 0 || counts.ready > 0) return;
@@ -208,7 +213,7 @@ function continueHeld(run: RunState): void {
   advance(run);
 }
 
-/** Nodes that are computed never become ready. */
+/** Computed nodes never become ready. */
 function readyNode(run: RunState, position: number): ExecutedNode | ChildNode | WaitingNode {
   const node = run.graph.nodes[position]!;
   if (isExecuted(node) || isChild(node) || isWaiting(node)) return node;
@@ -230,7 +235,10 @@ function complete(root: RunState, stepKey: string, output: Json | JsonText): voi
   advance(root);
 }
 
-/** The output of a node for its edges. Only a merge and the end of an item read it; the state has it for all others. */
+/**
+ * The output that a node passes along its edges. Only a merge and the end of an item read it; for all others it is in
+ * the state.
+ */
 function passedOn(run: RunState, node: number, output: Json | JsonText): Json {
   if (!(output instanceof JsonText)) return output;
   const isRead = run.out[node]!.some(
@@ -239,7 +247,7 @@ function passedOn(run: RunState, node: number, output: Json | JsonText): Json {
   return isRead ? output.value : null;
 }
 
-/** Ends a step of an item that was stopped: it changes nothing. */
+/** Ends a step in an item that was stopped. It changes nothing. */
 function end(run: RunState, node: number): void {
   enter(run, node, 'settled');
   endIfDrained(run);
@@ -314,7 +322,7 @@ interface Place {
   node: number;
 }
 
-/** The node of a step and its scope, which for a node in maps is that of the items in the key. */
+/** The node of a step and its scope. For a node in maps, the scope is that of the items in the key. */
 function placeOf(root: RunState, stepKey: string): Place {
   const node = positionOf(root, stepKey);
   if (!root.hasMaps) return { run: root, node };
@@ -344,8 +352,8 @@ function open(run: RunState, stepKey: string): Place {
   return current(run, stepKey, ['ready', 'taken']);
 }
 
-// A loop that is followed only by its own body is a last node, although it has edges. The end of a body is not: the
-// loop follows it. Nothing follows a node with only error edges, if it has run.
+// A loop that is only followed by its own body is a last node, although it has edges. The end of a body is not, because
+// the loop follows it. A node with only error edges is, if it has run.
 function isLast(run: RunState, node: number): boolean {
   return run.out[node]!.every(
     (edge) => edge.when === 'error' || edge.to === node || run.graph.regions[edge.to] === node,

@@ -4,7 +4,7 @@ import type { CompiledEdge } from '#shared/graph/compile.ts';
 import { evaluateExpression, ExpressionError } from '#shared/graph/expression/expression.ts';
 import { enter, note, scopeOf, stateOf, write, type RunState } from './run-state.ts';
 
-/** Ends a node with success and follows its edges; `result` selects among conditional ones. */
+/** Ends a node with success and follows its edges. `result` selects conditional ones. */
 export function settle(run: RunState, node: number, output: Json, result?: boolean): void {
   enter(run, node, 'settled');
   run.ran[node] = true;
@@ -17,7 +17,7 @@ export function settle(run: RunState, node: number, output: Json, result?: boole
   leave(run, node);
 }
 
-/** Ends a loop or a map with success, and follows its edges to what comes after its body. */
+/** Ends a loop or map with success, and follows its edges to the nodes after its body. */
 export function settleAfterBody(run: RunState, node: number, output: Json): void {
   enter(run, node, 'settled');
   run.ran[node] = true;
@@ -51,7 +51,7 @@ function followBack(run: RunState, { from, to }: CompiledEdge, taken: boolean, o
   if (loop !== undefined) loop.again = true;
 }
 
-/** A node of a body is settled: the last one ends the iteration or the item. */
+/** Records that a body node is settled. The last one ends the iteration or item. */
 export function leave(run: RunState, node: number): void {
   const loop = run.graph.regions[node]!;
   if (run.item?.map === loop) {
@@ -77,7 +77,7 @@ const collects = (run: RunState, map: number): boolean => {
   return node.kind === 'map' && node.on_item_error === 'collect';
 };
 
-/** Whether the run continues when the node fails: it has error edges, or it is in an item whose failure is caught. */
+/** Whether the run continues if the node fails: it has error edges, or it is in an item whose failure is caught. */
 export function isCaught(run: RunState, node: number): boolean {
   if (hasErrorEdge(run, node)) return true;
   const { item } = run;
@@ -101,7 +101,7 @@ export function settleError(run: RunState, node: number, error: CaughtError): vo
   endIfDrained(run);
 }
 
-/** Nothing further of the item begins. What is in flight ends, and changes nothing. */
+/** Stops an item: nothing else in it begins. Steps in flight end without changing anything. */
 function stop(run: RunState, error: CaughtError): void {
   const { item } = run;
   if (item === undefined || item.error !== undefined) return;
@@ -133,7 +133,7 @@ export function failInPlace(run: RunState, node: number, message: string): void 
   raise(run, node, { message, kind: 'node', attempts: 1 });
 }
 
-/** A computed node has failed. */
+/** Fails a computed node. */
 export function raise(run: RunState, node: number, error: CaughtError): void {
   if (isCaught(run, node)) {
     settleError(run, node, error);

@@ -16,12 +16,15 @@ import {
 type NodeSnapshot = [phase: Phase, waiting: number, reached: boolean, ran: boolean];
 
 interface ScopeSnapshot {
-  /** Per node of the scope, in topological order: phase, edges it waits for, whether one was followed, whether it has run. */
+  /**
+   * Per node of the scope, in topological order: its phase, the number of edges it waits for, whether one was followed,
+   * and whether it has run.
+   */
   nodes: NodeSnapshot[];
   loops: [node: number, round: number, open: number, again: boolean][];
   /** The inputs so far of merges that have not run yet. */
   inboxes: [merge: number, parent: number, output: Json][];
-  /** State keys with the rank of their last write; keys of the input have none. */
+  /** State keys with the rank of their last write. Keys of the input have none. */
   state: [key: string, value: Json, rank: Rank | null][];
   /** Absent in a scope without maps in progress. */
   maps?: MapSnapshot[];
@@ -29,7 +32,7 @@ interface ScopeSnapshot {
 
 interface MapSnapshot {
   node: number;
-  /** The key of the scope's state that holds the items, or the items themselves. */
+  /** The key of the scope's state that contains the items, or the items themselves. */
   items: { key: string } | { list: readonly Json[] };
   outputs: Json[];
   begun: number;
@@ -44,14 +47,14 @@ interface ItemSnapshot extends ScopeSnapshot {
   error?: CaughtError;
 }
 
-/** A run as JSON, to be restored with the same compiled graph. */
+/** A run as JSON, which can be restored with the same compiled graph. */
 export interface SchedulerSnapshot extends ScopeSnapshot {
   format: typeof GRAPH_FORMAT;
   control: ControlStep[];
   in_place: number;
 }
 
-/** Copies mutable data; values of the state are shared, since they are immutable. */
+/** Copies mutable data. Values of the state are immutable, so they are shared. */
 export function takeSnapshot(run: RunState): SchedulerSnapshot {
   const all = run.graph.nodes.map((_, node) => node);
   return {
@@ -106,8 +109,8 @@ function takeMap(run: RunState, node: number, map: MapItems): MapSnapshot {
 }
 
 /**
- * Restores a run. Nodes in flight are ready again, since their results are unknown.
- * Throws Error when the snapshot is of another graph or format.
+ * Restores a run. Nodes in flight become ready again, since their results are unknown. Throws Error when the snapshot
+ * has another graph or format.
  */
 export function restoreRunState(graph: CompiledGraph, snapshot: SchedulerSnapshot): RunState {
   if (snapshot.format !== GRAPH_FORMAT || snapshot.nodes.length !== graph.nodes.length) {

@@ -3,10 +3,10 @@ import { renderUrl } from '#shared/tools.ts';
 import { parseTemplate } from '#shared/graph/expression/template.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 
-/** The parameter of a tool that determines where its headers are sent. */
+/** Per tool: the parameter that determines where its headers are sent. */
 const ADDRESSES: Readonly<Record<string, string>> = { http_request: 'url', mcp: 'server_url' };
 
-/** Data of a run must not determine the recipient of headers, since these can contain a credential. */
+/** Data of a run must not determine the recipient of headers, which can contain a credential. */
 export function checkAddress(
   issues: Issues,
   nodeId: string,

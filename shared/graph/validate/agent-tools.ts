@@ -7,7 +7,7 @@ import { checkAddress } from './addresses.ts';
 import { checkMarkup } from './markup.ts';
 import type { ValidationContext } from './context.ts';
 
-/** The options of an agent that have no meaning without tools. */
+/** Options of an agent that have no meaning without tools. */
 const OPTIONS = ['max_turns', 'tool_choice', 'on_max_turns'] as const;
 
 /** Checks the tools that an agent offers, and the options that need tools. Its texts are checked elsewhere. */
@@ -36,7 +36,7 @@ export function checkAgentTools(
   }
   agentToolsOf(node).forEach(({ name, approval = 'never', fixed = {} }, place) => {
     const meant = suggest(approval, ['always', 'never']);
-    // As an expression it would read a key that does not exist, and nothing would need an approval.
+    // As an expression, it would read a key that does not exist, and no call would need approval.
     if (meant !== undefined) {
       const message = `the approval '${approval}' is neither 'always' nor 'never'; did you mean '${meant}'?`;
       error('approval_unknown', message, `tools[${place}].approval`);
@@ -47,7 +47,7 @@ export function checkAgentTools(
   checkMock(issues, node, at);
 }
 
-/** A model may call any name and is answered with an error, so a script may, too. */
+/** A model can call any name and gets an error, so a script can, too. */
 function checkMock(issues: Issues, node: AgentNode, at: number): void {
   const names = new Set(agentToolsOf(node).map(({ name }) => name));
   node.mock?.turns?.forEach(({ calls = [] }, turn) => {

@@ -3,23 +3,23 @@ import type { CallProblems } from '#shared/graph/children/called-workflows.ts';
 import type { MemberStanding } from '#shared/graph/gates/gate-settings.ts';
 import type { SecretHosts } from '#shared/graph/validate/secrets.ts';
 
-/** Of the custom tools, only those that an agent offers need their fields. */
+/** Only the custom tools that an agent offers need their fields. */
 export interface ValidationContext extends ToolDefinitions {
   /** Names of the built-in tools. */
   tools: ReadonlySet<string>;
-  /** The workspace's secrets; undefined where they are not known, so that any may exist. */
+  /** The workspace's secrets; undefined where they are unknown, so that any may exist. */
   secrets?: SecretHosts;
-  /** What is wrong with the workflows that the graph calls; undefined where they are not known. */
+  /** Problems of the workflows that the graph calls; undefined where they are unknown. */
   calls?: CallProblems;
-  /** The workspace's members; undefined where they are not known, so that any approver may exist. */
+  /** The workspace's members; undefined where they are unknown, so that any approver may exist. */
   members?: readonly MemberStanding[];
-  /** By provider, why its models cannot be called. Plain data, since checks can run on another thread. */
+  /** Why a provider's models cannot be called, by provider. Plain data, since checks can run on another thread. */
   unavailableProviders?: Readonly<Record<string, string>>;
-  /** The graph was stored when a node could set the key `secrets`: it keeps running, with a warning. */
+  /** Whether the graph was stored when a node could still set the key `secrets`: it keeps running, with a warning. */
   maySetSecrets?: boolean;
   /** Keys that the run's input can have; undefined if it can have any. */
   inputKeys?: readonly string[];
 }
 
-/** Invalid nodes, by position. Other nodes may refer to them; they are not checked further. */
+/** Invalid nodes, by position. Other nodes can refer to them, but they are not checked further. */
 export type Unreadable = ReadonlySet<number>;

@@ -5,14 +5,14 @@ import { type PriceOverrides, priceOf } from '#shared/money/prices.ts';
 
 /** What limits the runs of a workflow. */
 export interface CostLimits {
-  /** A cap, or a budget with an estimate, applies. */
+  /** Whether a cap, or a budget with an estimate, applies. */
   limited: boolean;
-  /** The cap, in micro-dollars, if it is not exceeded by a step; else null. */
+  /** The cap in micro-dollars if no step can exceed it; otherwise null. */
   capMicros: number | null;
   prices: PriceOverrides;
 }
 
-/** Warnings about agents whose requests have no bound under a limit, or do not fit the cap at all. */
+/** Warnings about agents whose requests have no bound under a limit, or can never fit the cap. */
 export function costWarnings({ nodes }: Pick<Graph, 'nodes'>, limits: CostLimits): GraphIssue[] {
   if (!limits.limited) return [];
   return nodes.flatMap((node, at) =>
@@ -55,7 +55,7 @@ function agentWarnings(
   return issues;
 }
 
-/** What the first request may cost, apart from its prompt. */
+/** The maximum cost of the first request, apart from its prompt. */
 function firstRequest(node: AgentNode, models: readonly string[], prices: PriceOverrides): number {
   const costs = models.map((model) => {
     if (model !== 'mock') return requestBound(node, model, prices, 0) ?? 0;

@@ -7,7 +7,9 @@ import {
 } from '#shared/graph/gates/gate-settings.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 
-/** Checks what a gate asks of its approvers. `members` of the workspace; undefined where they are not known. */
+/**
+ * Checks what a gate requires of its approvers. `members` are those of the workspace; undefined where they are unknown.
+ */
 export function checkGate(
   issues: Issues,
   node: GateNode,

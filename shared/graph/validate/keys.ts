@@ -8,7 +8,7 @@ import type { LinkedEdge, Links } from '#shared/graph/topology.ts';
 import type { Structure } from './structure.ts';
 import type { KeyRead } from './texts.ts';
 
-/** Limit for suggestions, since a graph can read a hundred thousand keys. */
+/** The maximum number of suggestions, since a graph can read a hundred thousand keys. */
 const MAX_SUGGESTIONS = 50;
 const MAX_SUGGESTED_LENGTH = 40;
 
@@ -33,7 +33,7 @@ export function writersOf(graph: Graph, links: Links, { order }: Structure): Map
   const writers = new Map<string, number[]>();
   for (const node of order) {
     const { id, kind } = graph.nodes[node]!;
-    // Errors and the items of a map go under the id.
+    // Errors and the items of a map are stored under the id.
     const own = kind === 'map' || links.out[node]!.some((edge) => edge.when === 'error');
     for (const key of new Set([outputKey(graph.nodes[node]!), ...(own ? [id] : [])])) {
       writers.set(key, [...(writers.get(key) ?? []), node]);
@@ -43,8 +43,8 @@ export function writersOf(graph: Graph, links: Links, { order }: Structure): Map
 }
 
 /**
- * Per node, the keys that can be set before it runs. A loop and its body can read keys that the body set in an earlier
- * iteration. The last bit stands for "any key", since the approver of a gate can set any.
+ * Per node: the keys that can be set before it runs. A loop and its body can read keys that the body set in an earlier
+ * iteration. The last bit means "any key", since the approver of a gate can set any.
  */
 export function keysBefore(
   graph: Graph,
@@ -59,11 +59,11 @@ export function keysBefore(
     before.add(row, bits.get(outputKey(graph.nodes[node]!))!);
     if (isWaiting(graph.nodes[node]!)) before.add(row, anyKey);
   };
-  // Behind an error edge there is only the error, and in the body of a map the item.
+  // Behind an error edge, only the error is set; in the body of a map, the item.
   const setId = (row: number, node: number): void =>
     before.add(row, bits.get(graph.nodes[node]!.id)!);
   for (const { loop, nodes } of loops.bodies) {
-    // Each item of a map has a layer of its own over the state.
+    // Each item of a map has its own layer on top of the state.
     if (graph.nodes[loop]!.kind === 'map') continue;
     set(loop, loop);
     for (const node of nodes) {
@@ -101,7 +101,7 @@ function checkReads(
   const suggest = createSuggestions([...given.writers.keys(), ...(given.inputKeys ?? [])]);
   for (const { node, key, path, position } of given.reads) {
     const bit = bits.get(key);
-    // If the keys of the input are unknown, a key that no node writes may come with the input.
+    // If the input's keys are unknown, a key that no node writes may be in the input.
     if (input?.has(key) === true) continue;
     const meant = bit === undefined ? suggest(key) : undefined;
     if (input === undefined && bit === undefined && meant === undefined) continue;
@@ -165,7 +165,7 @@ function checkParallelWrites(
   }
 }
 
-/** Per node, the innermost map around it, or -1: nodes of an item write to a layer of their own. */
+/** Per node: the innermost map around it, or -1. Nodes of an item write to a separate layer. */
 function scopesOf(graph: Graph, { loops }: Structure): number[] {
   const scopes = new Array<number>(graph.nodes.length).fill(-1);
   for (const { loop, nodes } of loops.bodies) {
@@ -199,12 +199,12 @@ function ancestorsOf(graph: Graph, links: Links, { order, loops }: Structure): B
   return ancestors;
 }
 
-/** The results of a node that exclude each other: true and false, error and success. */
+/** Mutually exclusive results of a node: true and false, error and success. */
 type Result = 'true' | 'false' | 'error' | 'success';
 
 /**
- * Per result, and per node, the nodes that must have had this result for it to run: the intersection over its incoming
- * edges. For a loop or a map, true leads to its body and false to the nodes after it.
+ * Per result and node: the nodes that must have had this result for it to run. It is the intersection over its incoming
+ * edges. For a loop or map, true leads to its body and false to the nodes after it.
  */
 function branchesOf(
   graph: Graph,
@@ -230,7 +230,7 @@ function branchesOf(
   return tables;
 }
 
-/** The results of a node with which an edge is taken. */
+/** The results of a node for which an edge is taken. */
 function resultsOf(source: GraphNode, { when }: LinkedEdge): Result[] {
   if (when === 'error') return ['error'];
   if (!isBranching(source)) return ['success'];

@@ -4,7 +4,10 @@ import { parseTemplate } from '#shared/graph/expression/template.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 import { formTemplate } from '#shared/graph/prepare/form.ts';
 
-/** Warns about values that a template inserts unchanged where they could be more than text: in HTML, and in a form. */
+/**
+ * Warns about values that a template inserts unchanged where they could be interpreted as more than text: in HTML and
+ * in forms.
+ */
 export function checkMarkup(
   issues: Issues,
   nodeId: string,

@@ -7,14 +7,14 @@ import { checkStructure } from './structure.ts';
 /** A key of the state that a node can read. */
 export interface ReadableKey {
   key: string;
-  /** The ids of the nodes that set it. */
+  /** The ids of the nodes that can set it. */
   nodes: string[];
 }
 
 /**
- * The keys that nodes can have set before a node runs, by the rules of the graph check: those of the nodes before it,
- * in a loop also those of earlier iterations, and the item of a map around it. Empty for an unknown node, and in a graph
- * with two nodes of one id or a cycle that is no loop.
+ * The keys that can be set before a node runs, by the rules of the graph check: those of earlier nodes, including
+ * earlier iterations of a loop, and the item of a map around it. Empty for an unknown node, and in a graph with
+ * duplicate ids or a cycle that is not a loop.
  */
 export function readableKeys(graph: Graph, nodeId: string): ReadableKey[] {
   const links = linkGraph(graph);

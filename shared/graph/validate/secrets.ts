@@ -16,8 +16,8 @@ interface Place {
 }
 
 /**
- * Checks the references to secrets in a text whose roots are known: that they stand where secrets may, and that the
- * secret exists. Without `secrets` any may exist.
+ * Checks the references to secrets in a text whose roots are known: that secrets are allowed there, and that they
+ * exist. Without `secrets`, any secret may exist.
  */
 export function checkSecretsIn(
   issues: Issues,
@@ -37,7 +37,7 @@ export function checkSecretsIn(
   }
 }
 
-/** A secret that is read where it may not stand. */
+/** Reports a secret that is read where it is not allowed. */
 export const refuse = (issues: Issues, place: Place, written: string): void =>
   issues.error(
     'secret_not_allowed',
@@ -61,7 +61,7 @@ function checkReference(
   }
 }
 
-/** Outputs of the mock model are templates too, which no step of another model reads. */
+/** Outputs of the mock model are also templates, which other models' steps do not read. */
 export function checkMockOutputs(issues: Issues, node: GraphNode, at: number): void {
   for (const { text, path } of node.kind === 'agent' ? mockOutputTexts(node) : []) {
     const place = { node_id: node.id, path: `nodes[${at}].${path}` };
@@ -70,11 +70,11 @@ export function checkMockOutputs(issues: Issues, node: GraphNode, at: number): v
   }
 }
 
-/** The address of each tool, by its parameter. */
+/** Per tool: the parameter with its address. */
 const ADDRESSES: Readonly<Record<string, string>> = { http_request: 'url', mcp: 'server_url' };
 
 /**
- * Checks that the tools of a node send their secrets to allowed hosts. The node gives the host, see `checkAddress`; a
+ * Checks that a node's tools send their secrets only to allowed hosts. The node sets the host, see `checkAddress`: a
  * model must not choose where an author's secret is sent.
  */
 export function checkSecretHosts(
@@ -118,7 +118,7 @@ function calledBy(node: GraphNode): { tool: string; params: JsonObject; path: st
   }));
 }
 
-/** Whether secrets stand in a node's texts. */
+/** Whether a node's texts contain secrets. */
 export const containsSecrets = (node: GraphNode): boolean =>
   nodeTexts(node).some((text) => text.secrets === true && secretsOf(text.text).length > 0);
 

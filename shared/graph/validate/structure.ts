@@ -133,7 +133,7 @@ function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnaly
   });
 }
 
-/** A map needs a body, and the body a way back that ends an item. */
+/** A map needs a body, and the body needs an edge back that ends an item. */
 function checkBody(
   issues: Issues,
   graph: Graph,

@@ -13,7 +13,7 @@ import { SECRETS } from '#shared/values/secrets.ts';
 import { checkCompoundKeys, namedKeys } from './unreadable-keys.ts';
 import type { Unreadable, ValidationContext } from './context.ts';
 
-/** A top-level key that a node reads, and where. */
+/** A top-level key that a node reads, and its location. */
 export interface KeyRead extends RootRead {
   node: number;
   path: string;
@@ -72,7 +72,7 @@ function checkTool(issues: Issues, node: ToolNode, at: number, context: Validati
   }
 }
 
-/** Parameters that a built-in tool would refuse at run time: missing and unknown ones. */
+/** Parameters that a built-in tool would reject at run time: missing and unknown ones. */
 function checkParams(issues: Issues, { id, tool_name: name, params }: ToolNode, at: number): void {
   if (!Object.hasOwn(toolParams, name)) return;
   const { required, optional }: ToolParams = toolParams[name as BuiltinTool];

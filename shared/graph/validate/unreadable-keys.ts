@@ -4,14 +4,14 @@ import { parseTemplate } from '#shared/graph/expression/template.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 import type { NodeText } from '#shared/graph/node-texts.ts';
 
-/** Keys of the state that texts cannot name as they are written. */
+/** Keys of the state that texts cannot refer to as written. */
 export interface NamedKeys {
   all: ReadonlySet<string>;
-  /** Those that are no single name in an expression: with a hyphen or a dot. */
+  /** Keys that are not a single name in an expression, because they contain a hyphen or a dot. */
   compound: ReadonlySet<string>;
 }
 
-/** Names with characters between them that an expression reads as operators. */
+/** Names joined by characters that an expression reads as operators. */
 const COMPOUND = /[\p{L}\p{N}_$]+(?:[-.][\p{L}\p{N}_$]+)+/gu;
 const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/gs;
 const BETWEEN = /[-.]/;
@@ -22,7 +22,7 @@ export function namedKeys({ nodes }: Graph, inputKeys: readonly string[] = []): 
   return { all, compound: new Set([...all].filter((key) => BETWEEN.test(key))) };
 }
 
-/** Warns about a key that a text means, and that is something else there: `my-map` is a subtraction in an expression. */
+/** Warns about a key that means something else in a text: `my-map` is a subtraction in an expression. */
 export function checkCompoundKeys(
   issues: Issues,
   node: GraphNode,
@@ -50,7 +50,7 @@ export function checkCompoundKeys(
   }
 }
 
-/** A number, or a key with or without its fields. */
+/** Whether it is a number, or a key with or without fields. */
 const isKnown = (part: string, keys: ReadonlySet<string>): boolean =>
   /^\d+$/.test(part) || keys.has(part.split('.', 1)[0]!);
 
@@ -69,7 +69,7 @@ function compoundsIn(
   });
 }
 
-/** `a-b.c` and `a-b`, the longest first. */
+/** `a-b.c` and `a-b`, longest first. */
 function prefixesOf(written: string): string[] {
   const ends = [...written.matchAll(/[-.[]/g)].map(({ index }) => index);
   return [written, ...ends.toReversed().map((end) => written.slice(0, end))];

@@ -13,7 +13,7 @@ import type { Unreadable, ValidationContext } from '#shared/graph/validate/conte
 
 const MAX_NODES = 1000;
 const MAX_EDGES = 5000;
-/** Size of the graph's canonical JSON in UTF-8. */
+/** The size of the graph's canonical JSON, in bytes of UTF-8. */
 const MAX_GRAPH_BYTES = 1_048_576;
 
 /** Whether the graph is small enough for further checks. */
@@ -70,7 +70,7 @@ function checkCalls(
   for (const call of calledBy(node)) {
     const problem = problems[callKey(call)];
     if (problem === undefined) continue;
-    // The check of an agent's tools reports these, with everything else that is wrong with them.
+    // The check of an agent's tools reports these, with all other problems of the tools.
     if (node.kind === 'agent' && problem.code === 'workflow_unknown') continue;
     issues.error(problem.code, `Node '${node.id}': ${withSmallStart(problem.message)}`, {
       node_id: node.id,
@@ -79,10 +79,10 @@ function checkCalls(
   }
 }
 
-/** As the rest of a sentence. At run time the same text is one of its own. */
+/** Continues a sentence. At run time, the same text is a separate sentence. */
 const withSmallStart = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** A reference to `secrets` is one to the secrets of the workspace, so that no text can read this key of the state. */
+/** A reference to `secrets` means the workspace's secrets, so no text can read this key of the state. */
 function checkReservedKeys(issues: Issues, { nodes }: Graph, allowed = false): void {
   nodes.forEach((node, at) => {
     const field = node.id === SECRETS ? 'id' : 'output_key';

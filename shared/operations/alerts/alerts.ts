@@ -25,8 +25,8 @@ export function alertSettings({ alerts }: Pick<Config, 'alerts'>): AlertSettings
 }
 
 /**
- * Queues a test over every configured channel, like every alert: the worker sends it within its interval, and retries.
- * Throws AppError `conflict` when none is configured.
+ * Queues a test alert for every configured channel. As for every alert, the worker sends it within its interval, and
+ * retries. Throws AppError `conflict` when no channel is configured.
  */
 export async function testAlerts(
   { db, config }: { db: Pool; config: Pick<Config, 'alerts'> },

@@ -26,26 +26,26 @@ import { dispatchAndWake, type RunDeps, triggerRun } from '#shared/operations/ru
 import { outputProblem } from '#shared/outside-json.ts';
 
 /**
- * The steps that wait for a run of their own, their child. Postgres decides: the child is a run that was admitted like
- * every other, once per step, and its end is read from its row. Its execution is no child of the other in Temporal, so
- * that both can be reset, continued and lost independently. A signal says when to look.
+ * Steps that wait for a child run. Postgres decides: the child is admitted like every other run, once per step, and its
+ * end is read from its row. In Temporal, its execution is not a child execution, so that both can be reset, continued
+ * and lost independently. A signal tells the parent when to read the row.
  */
 
-/** Refusals that another attempt would get as well. */
+/** Errors that another attempt would also get. */
 const FINAL: ReadonlySet<ErrorCode> = new Set(['conflict', 'input_invalid']);
-/** Failures of a child that another attempt may get past. A decision of a person stands. */
+/** Failures of a child after which another attempt may succeed. A person's decision is final. */
 const RETRIED: ReadonlySet<string> = new Set(['node', 'crash']);
-/** Runs within runs each add to the error. */
+/** Each run in a chain adds to the error. */
 const MAX_ERROR = 2_000;
 
 type Step = ChildStep & { retry?: ChildCall['retry'] };
 type Call = ChildCall & { execution: string };
 const GONE: ChildReport = { state: 'gone' };
 
-/** The workflow that a step names, or why there is none. */
+/** The workflow that a step refers to, or why there is none. */
 type Called = { id: string; name: string; version: number } | AppError;
 
-/** The input of a child as the policies let it out. */
+/** The input of a child, as redacted by the policies. */
 interface JudgedChild {
   revision: number;
   refusal: string | undefined;
@@ -54,25 +54,25 @@ interface JudgedChild {
   stored: JsonObject;
 }
 
-/** What the policies say of a step, and what it stores of its child's output. */
+/** What the policies decide about a step, and what it stores of its child's output. */
 export interface ChildRules {
-  /** By the policies as they are known, or read again. Undefined workflow: there is no such workflow. */
+  /** Judges by cached policies, or reads them again. Undefined workflow: it does not exist. */
   judge: (
     workflow: { id: string; name: string } | undefined,
     input: JsonObject,
     fresh: boolean,
   ) => Promise<JudgedChild>;
   resultOf: (output: JsonObject) => Promise<ChildResult>;
-  /** Of a call that a person approved: the digest of what it may start. Null for one of an earlier release. */
+  /** For a call that a person approved: the digest of what it may start. Null for a call from an earlier release. */
   approvedTool?: string | null | undefined;
 }
 
-/** How often the policies of a workspace may change while a step begins. Only a loop changes them this often. */
+/** How often a workspace's policies can change while a step begins. Only a loop changes them this often. */
 const MAX_REVISIONS = 20;
 
 /**
- * Starts the child of a step, or resumes it when it has failed before this attempt. May be called again: an attempt
- * does either once.
+ * Starts the child of a step, or resumes it if it failed before this attempt. Safe to repeat: an attempt does either
+ * only once.
  */
 export async function startChild(
   deps: RunDeps,
@@ -88,7 +88,7 @@ export async function startChild(
     return { state: 'failed', error, kind, attempts };
   }
   const child = await readChild(deps.db, call);
-  // An attempt that began under other policies continues with its child.
+  // An attempt that began under earlier policies continues with its child.
   if (judged.refusal !== undefined && (!begun.again || child === null)) {
     return fail(deps, call, { message: judged.refusal, kind: 'policy', retryable: false });
   }
@@ -114,7 +114,7 @@ async function namedBy(deps: RunDeps, call: Call): Promise<Called> {
   }
 }
 
-/** Judges the step by the known policies and begins it; when they have changed, it is judged again. */
+/** Judges the step by the cached policies and begins it. If they have changed, it is judged again. */
 async function beginJudged(
   deps: RunDeps,
   call: Call,
@@ -131,8 +131,8 @@ async function beginJudged(
 }
 
 /**
- * The version to start: of an approved call, the one that was approved, even when another is published meanwhile. Throws
- * AppError `conflict` when the name has come to mean another one.
+ * The version to start. For an approved call, it is the approved version, even if another one was published in the
+ * meantime. Throws AppError `conflict` when the name now refers to another workflow.
  */
 function versionOf(
   { version, agent }: Call,
@@ -174,7 +174,7 @@ async function resume(deps: DispatchDeps, step: ChildStep, child: Child): Promis
   if (row !== undefined) dispatchAndWake(deps, row);
 }
 
-/** What has become of the child of a step. A child that was cancelled with this run continues with it. */
+/** The state of a step's child. A child that was cancelled with this run continues with it. */
 export async function lookAtChild(
   deps: DispatchDeps,
   step: Step,

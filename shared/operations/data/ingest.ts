@@ -11,12 +11,12 @@ import { ingestBatch, type IngestTarget } from '#shared/db/data/ingest.ts';
 import type { BatchOutcome, NumberedRecord } from '#shared/db/data/ingest-plan.ts';
 import type { Pool, Tx } from '#shared/db/pool.ts';
 
-/** A record as it was sent, not validated, or the reason that it could not be read. `line` counts from 1. */
+/** A record as sent, before validation, or why it could not be read. `line` counts from 1. */
 export type SentRecord =
   | { line: number; value: unknown; size?: number }
   | { line: number; reason: string };
 
-/** Records, and bytes of records, per transaction of a stream. */
+/** The maximum number of records, and their size in bytes, per transaction of a stream. */
 const BATCH_RECORDS = 500;
 const BATCH_BYTES = 2 * 1024 * 1024;
 const MAX_REASON_CHARACTERS = 500;
@@ -42,8 +42,8 @@ export async function ingestRecords(
 }
 
 /**
- * Writes a stream of records of any length to a feed in batches, and reads more after each batch is written. When the
- * stream is interrupted, or a batch fails, the earlier batches stay, with an audit entry; sending everything again is
+ * Writes a stream of records of any length to a feed in batches, and reads on after each batch is written. When the
+ * stream is interrupted or a batch fails, the earlier batches stay, with an audit entry. Sending everything again is
  * safe. Throws the errors of `ingestRecords` and of the stream.
  */
 export async function ingestStream(
@@ -97,7 +97,7 @@ const emptyAnswer = (): IngestAnswer => ({
   events: { created: 0, updated: 0, unchanged: 0 },
 });
 
-/** Writes the valid records and adds their results to the response. */
+/** Writes the valid records, and adds their results to the response. */
 async function takeBatch(
   tx: Tx,
   target: IngestTarget,

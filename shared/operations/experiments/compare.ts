@@ -15,8 +15,8 @@ export interface Pair {
 }
 
 /**
- * What a rehearsal has shown. Both runs are scored by the same checks. For them, and in the figures, the candidate has
- * the recorded cost and duration of the steps that it takes from the record, and what the others have cost and took.
+ * The result of a rehearsal. Both runs are scored by the same checks. For them, and in the figures, the candidate has
+ * the recorded cost and duration for steps that it takes from the record, and the actual ones for the others.
  */
 export async function comparePair({
   workspaceId,
@@ -37,7 +37,7 @@ export async function comparePair({
   return { comparison, figures: { base, candidate } };
 }
 
-/** A run whose input the candidate does not accept: as if it had failed at once. */
+/** A run whose input the candidate does not accept counts as if it had failed immediately. */
 export async function compareRefusedInput(
   { workspaceId, checks, source }: Omit<Pair, 'rehearsal'>,
   error: string,

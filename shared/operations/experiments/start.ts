@@ -26,18 +26,18 @@ import { dispatchInOrder } from '#shared/operations/runs/dispatch.ts';
 import { rehearsalOf, requireAllowed, requireGates } from '#shared/operations/runs/rehearsals.ts';
 import { cancelRun, type Dispatched, type RunDeps } from '#shared/operations/runs/runs.ts';
 
-/** What an experiment tries. */
+/** The graph that an experiment tries. */
 interface Candidate {
-  /** Null for the draft. */
+  /** Null for a draft. */
   version: number | null;
   content: AdHocGraph;
-  /** As it will run. */
+  /** The graph as it will run. */
   graph: Graph;
 }
 
 /**
- * Starts an experiment, which rehearses the runs in the background. What the draft contains now is what is tried. Throws
- * AppError `not_found`, `unprocessable`, `graph_invalid`, and `conflict` when too many jobs are running.
+ * Starts an experiment, which rehearses the runs in the background. A draft is tried as it is now. Throws AppError
+ * `not_found`, `unprocessable`, `graph_invalid`, and `conflict` when too many jobs are running.
  */
 export async function startExperiment(
   deps: RunDeps,
@@ -94,7 +94,7 @@ const rulesOf = ({ allow, failures, decisions, pins }: ExperimentRequest): JsonO
   ...(pins === undefined ? {} : { pins }),
 });
 
-/** Throws AppError `not_found` for a draft that is not there, `unprocessable`, `graph_invalid`. */
+/** Throws AppError `not_found` for a draft that does not exist, `unprocessable`, `graph_invalid`. */
 async function candidateOf(
   { db, findRunnable }: RunDeps,
   scope: WorkflowScope,
@@ -132,7 +132,8 @@ async function versionOf(
 }
 
 /**
- * Cancels a running experiment with its open rehearsals. What is done stays. Throws AppError `not_found`, `conflict`.
+ * Cancels a running experiment and its open rehearsals. Existing results are kept. Throws AppError `not_found`,
+ * `conflict`.
  */
 export async function cancelExperiment(deps: RunDeps, actor: Actor, id: string): Promise<void> {
   const { workspaceId } = actor;
@@ -145,12 +146,12 @@ export async function cancelExperiment(deps: RunDeps, actor: Actor, id: string):
       details: { experiment_id: id },
     });
   });
-  // None is started any more, since that needs the job to be running.
+  // No new rehearsal can start, since that requires the job to be running.
   for (const runId of await openRehearsals(deps.db, { workspaceId, id })) {
     try {
       await cancelRun(deps, { actor, runId, audited: false });
     } catch (error) {
-      // It has ended meanwhile, or was deleted.
+      // It has ended in the meantime, or was deleted.
       if (!(error instanceof AppError)) throw error;
     }
   }

@@ -21,15 +21,15 @@ import { type RerunRequest, rerunRun } from '#shared/operations/forks/forks.ts';
 import { cancelRun, type RunDeps } from '#shared/operations/runs/runs.ts';
 import { comparePair, compareRefusedInput } from './compare.ts';
 
-/** Rehearsals of one experiment that are open at the same time. */
+/** The maximum number of open rehearsals of one experiment. */
 const AT_ONCE = 10;
 const LOOK_EVERY_MS = 100;
-/** A page is kept after this time, even without a result: the row shows that the job is alive. */
+/** A page is stored after this time, even without a result: its row shows that the job is alive. */
 const PAGE_MS = 5_000;
 
 /**
- * Rehearses the runs of an experiment, some side by side. A page has the results of those that have ended. Everything is
- * read from the rows: an execution that continues finds the rehearsals of the one before.
+ * Rehearses the runs of an experiment, some of them concurrently. A page has the results of those that have ended.
+ * Everything is read from rows, so an execution that takes over finds the rehearsals of the previous one.
  */
 export const experimentJob: JobWork = {
   count: ({ db }, job) => countExperimentRuns(db, job.id),
@@ -55,7 +55,7 @@ interface Work {
   deps: RunDeps;
   job: RunningJob;
   experiment: StoredExperiment;
-  /** What is tried. One object for all runs of a page, which `findRunnable` then checks once. */
+  /** The candidate. All runs of a page share one object, which `findRunnable` then checks once. */
   candidate: Pick<RerunRequest, 'version' | 'adHocGraph' | 'guardsOf'>;
   signal: AbortSignal;
 }
@@ -67,7 +67,7 @@ const candidateOf = (experiment: StoredExperiment): Work['candidate'] => ({
   guardsOf: guardsOnce(),
 });
 
-/** What stands before the nodes is the same for all runs of a page. A search that failed is made again. */
+/** The guards before the nodes are the same for all runs of a page. A failed search is repeated. */
 function guardsOnce(): typeof guardedNodesOfChosen {
   let found: ReturnType<typeof guardedNodesOfChosen> | undefined;
   return async (db, chosen) => {
@@ -129,7 +129,7 @@ async function rehearse(work: Work, { n, run_id: runId }: OpenRun): Promise<RunR
     });
     return undefined;
   } catch (error) {
-    // The next look tries again.
+    // The next page tries again.
     if (error instanceof WorkBusyError) return undefined;
     if (!(error instanceof AppError) || errorTable[error.code].retryable) throw error;
     if (error.code !== 'input_invalid') return refused(error.message);
@@ -140,13 +140,13 @@ async function rehearse(work: Work, { n, run_id: runId }: OpenRun): Promise<RunR
   }
 }
 
-/** The reason to start no further rehearsal. */
+/** Why no further rehearsal is started. */
 function spentText({ budget_micros: budget, spent_micros: spent }: StoredExperiment) {
   if (budget === null || spent < budget) return undefined;
   return `The budget of the experiment is used up: $${usd(spent)} of $${usd(budget)} spent`;
 }
 
-/** The results of the rehearsals that have ended, or wait for a decision that no one makes. */
+/** The results of the rehearsals that have ended, or that wait for a decision that no one will make. */
 async function endedOf(work: Work, open: readonly OpenRun[]): Promise<RunResult[]> {
   const { deps, job, experiment } = work;
   const ended = open.filter(({ status }) => status === 'success' || status === 'failed');
@@ -156,7 +156,7 @@ async function endedOf(work: Work, open: readonly OpenRun[]): Promise<RunResult[
   const compared = ended.map(async ({ n, run_id, rehearsal_run_id: rehearsalRunId }) => {
     const source = runs.get(run_id);
     const rehearsal = runs.get(rehearsalRunId ?? '');
-    // A run that was resumed meanwhile is open again, or was deleted.
+    // A run that was resumed in the meantime is open again, or it was deleted.
     if (source === undefined || rehearsal === undefined) {
       const comparison = uncompared('refused', 'The run has changed since the experiment began');
       return { n, rehearsalRunId, comparison, figures: null };
@@ -184,10 +184,10 @@ async function endedOf(work: Work, open: readonly OpenRun[]): Promise<RunResult[
 const NO_DECISION =
   'It waits at a gate with a question that the run did not decide: give a decision in decisions to rehearse what follows';
 
-/** Ends the rehearsals that wait for a decision, once their results are kept. */
+/** Ends the rehearsals that wait for a decision, once their results are stored. */
 async function cancelWaiting(work: Work): Promise<void> {
   const { deps, job } = work;
-  // The error of the run names who ended it: not the member who started the experiment.
+  // The run's error says who ended it: not the member who started the experiment.
   const actor = { ...actorOf(work), name: 'the experiment' };
   for (const runId of await waitingRehearsals(deps.db, job.id)) {
     try {

@@ -35,21 +35,21 @@ import {
 import { triggerRun, type RunDeps, type Triggered } from '#shared/operations/runs/runs.ts';
 import { noSuchVersion } from '#shared/db/workflows/versions.ts';
 
-/** Runs that start from another one. The other run may be of any status, and does not change. */
+/** Runs that start from another run. The other run can have any status, and does not change. */
 
-/** What a run has in common with the run that it starts from, unless it is given. */
+/** What a run has in common with the run it starts from, unless the request gives another value. */
 export interface RerunRequest extends RehearsalFields {
   actor: RunActor;
   runId: string;
   trigger: Trigger;
   input?: JsonObject | undefined;
-  /** The default is the version of the other run. */
+  /** By default, the version of the other run. */
   version?: number | undefined;
   /** Runs the workflow's draft instead of a version. */
   draft?: boolean | undefined;
-  /** Instead of both: what an experiment tries. */
+  /** The candidate of an experiment, instead of a version or draft. */
   adHocGraph?: AdHocGraph | undefined;
-  /** Finds what stands before the nodes of the graph; an experiment does it once for many runs. */
+  /** Finds the guards before the nodes of the graph. An experiment does this once for many runs. */
   guardsOf?: typeof guardedNodesOfChosen | undefined;
   /** The experiment that rehearses the run. */
   experimentId?: string | undefined;
@@ -59,7 +59,7 @@ export interface RerunRequest extends RehearsalFields {
 export interface ForkRequest extends RerunRequest {
   /** The key of a step, or of a turn or call of an agent with tools. */
   fromStep: string;
-  /** Laid over the state there. */
+  /** Merged into the state there. */
   state?: JsonObject | undefined;
 }
 
@@ -76,8 +76,8 @@ interface Origin {
 }
 
 /**
- * Starts a run with the input and the version of another one, or with those of the request; with mode `recorded`, a
- * rehearsal of it. Throws AppError `not_found`, `unprocessable`, and those of `triggerRun`.
+ * Starts a run with the input and version of another run, or with those in the request. With mode `recorded`, it is a
+ * rehearsal. Throws AppError `not_found`, `unprocessable`, and those of `triggerRun`.
  */
 export async function rerunRun(deps: RunDeps, request: RerunRequest): Promise<Forked> {
   const source = await readForkSource(deps.db, scopeOf(request));
@@ -89,9 +89,10 @@ export async function rerunRun(deps: RunDeps, request: RerunRequest): Promise<Fo
 }
 
 /**
- * Starts a run that takes over every step of another one that was finished and does not depend on `fromStep`, and
- * executes the rest; with mode `recorded`, a rehearsal from there. With another graph or input it takes over only what
- * is the same, and says what is not. Throws AppError `not_found`, `unprocessable`, `conflict`, and those of `triggerRun`.
+ * Starts a run that takes over every finished step of another run that does not depend on `fromStep`, and executes the
+ * rest. With mode `recorded`, it is a rehearsal from there. With another graph or input, it only takes over steps that
+ * are the same, and reports those that are not. Throws AppError `not_found`, `unprocessable`, `conflict`, and those of
+ * `triggerRun`.
  */
 export async function forkRun(deps: RunDeps, request: ForkRequest): Promise<Forked> {
   const { runId, fromStep } = request;
@@ -105,7 +106,7 @@ export async function forkRun(deps: RunDeps, request: ForkRequest): Promise<Fork
   return { ...triggered, notReused: plan.not_reused };
 }
 
-/** Starts a rehearsal, from the start or from the place of the fork. */
+/** Starts a rehearsal from the beginning, or from the fork's step. */
 async function rehearseRun(
   deps: RunDeps,
   request: RerunRequest & Partial<Pick<ForkRequest, 'fromStep' | 'state'>>,
@@ -152,7 +153,7 @@ function refuseProblem({ problem }: ForkPlan, fromStep: string | undefined): voi
 
 const scopeOf = ({ actor, runId }: RerunRequest) => ({ workspaceId: actor.workspaceId, runId });
 
-/** The graph of the request; by default that of the other run, which for a run of a draft is that of no version. */
+/** The graph of the request; by default, that of the other run, which may have run a draft. */
 async function wantedOf(
   { db, findRunnable }: RunDeps,
   { actor, version, draft = false, adHocGraph }: RerunRequest,
@@ -222,7 +223,7 @@ async function planOf(
 async function graphOf({ db, findRunnable }: RunDeps, wanted: Wanted): Promise<Graph> {
   const known = await findRunnable(db, wanted, false);
   if (known?.graph !== undefined) return known.graph;
-  // A refusal from the cache may be out of date.
+  // A refusal based on the cache may be out of date.
   const runnable = await findRunnable(db, wanted, true);
   if (runnable?.graph !== undefined) return runnable.graph;
   throw runnable?.refusal ?? notFound('Workflow');

@@ -6,7 +6,7 @@ import { AppError } from '#shared/errors.ts';
 import { bindDecision, type RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
 import { refusedInput } from '#shared/operations/workflows/workflow-input.ts';
 
-/** Throws what `decideGate` would throw for the same decision, and changes nothing. */
+/** Throws what `decideGate` would throw for the same decision. Changes nothing. */
 export async function checkDecision(db: Pool, requested: RequestedDecision): Promise<void> {
   const decision = await bindDecision(db, requested);
   const judged = await judgeDecision(db, decision);
@@ -15,8 +15,8 @@ export async function checkDecision(db: Pool, requested: RequestedDecision): Pro
 }
 
 /**
- * Requires an input that fits the form of the gate. Throws AppError `input_invalid` with the paths, WorkBusyError. The
- * schema is a tenant's: it is checked on a work thread, and while no transaction is open.
+ * Requires an input that is valid for the gate's form. Throws AppError `input_invalid` with the paths, WorkBusyError.
+ * The schema comes from a tenant, so it is checked on a work thread, while no transaction is open.
  */
 export async function requireFittingInput(
   { actor, input }: Decision,

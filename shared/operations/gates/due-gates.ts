@@ -6,14 +6,14 @@ import type { TemporalLink } from '#shared/platform/temporal.ts';
 import { GRPC_NOT_FOUND } from '#shared/operations/runs/resumption.ts';
 
 /**
- * How long the Temporal server believes that a worker which was killed still polls, in seconds, and a little more. Until
- * then it offers the tasks of a run to the worker that had it last, for two seconds each.
+ * How long the Temporal server assumes that a killed worker still polls, in seconds, plus a margin. Until then, it
+ * offers a run's tasks for two seconds each to the worker that last had the run.
  */
 const BELIEVED_ALIVE_SECONDS = 12;
 
 /**
- * Lets any worker take the next task of the runs with a gate that is due soon, for a worker that starts: the one that
- * had them may just have been killed, and their deadlines would be noticed two seconds late.
+ * Called when a worker starts: lets any worker take the next task of runs whose gate is due soon. Their previous worker
+ * may just have been killed, and then their deadlines would be noticed two seconds late.
  */
 export async function releaseDueRuns({
   db,
@@ -34,7 +34,7 @@ export async function releaseDueRuns({
     }
     log.debug({ runs: runIds.length }, 'any worker may take the runs whose gates are due');
   } catch (error) {
-    // The deadlines are still noticed, a little later.
+    // The deadlines are still noticed, but a little later.
     log.warn({ err: error }, 'the runs whose gates are due could not be released');
   }
 }

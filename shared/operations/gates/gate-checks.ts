@@ -2,7 +2,7 @@ import type { Db } from '#shared/db/pool.ts';
 import { readStandings } from '#shared/db/people/standings.ts';
 import { type MemberStanding, needsMember } from '#shared/graph/gates/gate-settings.ts';
 
-/** The members that the check of a graph needs to know; none when no gate has a rule about them. */
+/** The members that the check of a graph needs; empty when no gate has a rule about them. */
 export async function membersFor(
   db: Db,
   workspaceId: string,

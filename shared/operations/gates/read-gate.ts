@@ -13,7 +13,7 @@ import { findCalledTool } from '#shared/operations/runs/tool-calls.ts';
 
 /**
  * One gate as the caller sees it, in its last round, with what the same node asked before. Arguments are as the model
- * gave them. Throws AppError `not_found`, WorkBusyError.
+ * sent them. Throws AppError `not_found`, WorkBusyError.
  */
 export async function readGate(
   db: Db,

@@ -6,7 +6,7 @@ import { calledBy, callKey } from '#shared/graph/children/called-workflows.ts';
 import type { AsksLess } from '#shared/graph/guards/asks-less.ts';
 import { asksLessUntrusted } from '#shared/platform/threads/untrusted.ts';
 
-/** A graph of a workflow: of a version, or of a draft, which has none. */
+/** A graph of a workflow: a version, or a draft, which has no version. */
 export interface Candidate {
   workspaceId: string;
   workflowId: string;
@@ -15,8 +15,8 @@ export interface Candidate {
 }
 
 /**
- * The writes for which a version or a draft asks less than the current version, and which one that is. Undefined for a
- * workflow that the workspace does not have. Throws WorkBusyError.
+ * The writes for which a version or draft requires less approval than the current version, and which version that is.
+ * Undefined for a workflow that does not exist in the workspace. Throws WorkBusyError.
  */
 export async function compareWithCurrent(
   db: Db,
@@ -36,7 +36,7 @@ export async function compareWithCurrent(
   };
 }
 
-/** The refusal to run a version or a draft that asks less; undefined when it does not. */
+/** The error for running a version or draft that requires less approval; undefined if it does not. */
 export function refusalOf(
   { version }: Pick<Candidate, 'version'>,
   [first, ...others]: readonly AsksLess[],

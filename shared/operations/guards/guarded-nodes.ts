@@ -6,8 +6,9 @@ import { guardedNodesUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { type Candidate, compareWithCurrent } from './asks-less.ts';
 
 /**
- * The gates and approvals that stand before the nodes of a graph and of the workflows that it calls, as they are now; see
- * `guardedNodes`. `above` stands before all of it. Throws AppError `invalid` when it takes too long, WorkBusyError.
+ * The gates and approvals before the nodes of a graph and of the present versions of the workflows it calls; see
+ * `guardedNodes`. `above` is the guard before all of them. Throws AppError `invalid` when it takes too long,
+ * WorkBusyError.
  */
 export async function guardedNodesOf(
   db: Db,
@@ -17,7 +18,10 @@ export async function guardedNodesOf(
   return guardedNodesUntrusted(workspaceId, { graph, children, above });
 }
 
-/** The same for a version or a draft of a workflow: also what only the current version puts before a node. */
+/**
+ * Like `guardedNodesOf`, for a version or draft of a workflow: includes guards that only the current version has before
+ * a node.
+ */
 export async function guardedNodesOfChosen(
   db: Db,
   chosen: Candidate,

@@ -10,20 +10,21 @@ import { refuseUnsafe } from '#shared/values/unsafe-json.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const unzip = promisify(gunzip);
 
-/** The most bytes of a body that is unzipped, as of one that is not. */
+/** The maximum size of an unzipped body in bytes, the same as for a body that is not compressed. */
 const MAX_UNZIPPED_BYTES = 1_048_576;
 
 /** How a body was sent, and what its webhook accepts. */
 export interface Sending {
-  /** The header, as far as it is known. */
+  /** The content type, if known. */
   type: string | undefined;
   acceptForms: boolean;
 }
 
 /**
- * The input of a run. White space alone is neither empty nor JSON; a byte order mark does not count. A body that is
- * compressed with gzip is unzipped, off the main thread. Senders cannot send it otherwise: so a number that no double
- * holds becomes the text of its digits, and half of a character U+FFFD. Throws AppError `invalid`, `too_large`.
+ * The input of a run. White space alone is neither empty nor JSON; a byte order mark is ignored. A body that is
+ * compressed with gzip is unzipped, off the main thread. Senders cannot send it differently, so a number that no double
+ * can represent becomes the text of its digits, and a lone surrogate becomes U+FFFD. Throws AppError `invalid`,
+ * `too_large`.
  */
 export async function inputOf(sent: Buffer, { type, acceptForms }: Sending): Promise<JsonObject> {
   const body = await unzipped(sent);
@@ -47,7 +48,7 @@ function jsonOf(body: Buffer): Json {
   }
 }
 
-/** Only an escape can be a half: the bytes of one are invalid UTF-8. */
+/** Only an escape can be a lone surrogate: its bytes would be invalid UTF-8. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 
 function wellFormed(value: Json): Json {
@@ -59,7 +60,7 @@ function wellFormed(value: Json): Json {
   );
 }
 
-/** Whether it is zipped shows in its first bytes, also where a header says otherwise: no JSON begins with them. */
+/** Its first bytes show whether it is zipped, even if a header says otherwise: no JSON begins with them. */
 async function unzipped(body: Buffer): Promise<Buffer> {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
   try {
@@ -80,15 +81,15 @@ const isObject = (value: Json): value is JsonObject =>
 /** The longest id that is stored unchanged. */
 const MAX_EVENT_ID_LENGTH = 255;
 
-/** Where the id of an event stands, by the settings of its webhook. */
+/** Where an event's id is found, by the settings of its webhook. */
 export interface IdSettings {
   event_id_field: string;
   event_id_header: string | null;
 }
 
 /**
- * The id of the event. A header that the webhook is set to decides alone. Otherwise the header of the service, else the input
- * field that the webhook is set to, else `id`. At most 255 characters; a longer id is hashed.
+ * The id of the event. If the webhook is set to a header, only that header counts. Otherwise it is the header of the
+ * service, then the input field that the webhook is set to, then `id`. At most 255 characters; a longer id is hashed.
  */
 export function eventIdOf(
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -114,7 +115,7 @@ function kept(id: string | undefined): string | undefined {
 const ownValue = (input: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(input, key) ? input[key] : undefined;
 
-// A fraction is no event id.
+// A fraction is not an event id.
 function nameOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;

@@ -2,7 +2,7 @@ import { AppError } from '#shared/errors.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { isForm } from '#shared/values/form.ts';
 
-/** A form has far fewer, and each costs more than a value in JSON. */
+/** Far more than real forms have. Each field costs more than a value in JSON. */
 const MAX_FIELDS = 10_000;
 const MAX_PARTS = 1_000;
 
@@ -12,7 +12,7 @@ const MULTIPART =
 type Field = [name: string, value: Json];
 
 /**
- * The fields of a form, by its content type: texts, as a list where a name repeats. A file becomes `{filename,
+ * The fields of a form, by its content type: texts, or a list if a name repeats. A file becomes `{filename,
  * content_type, size}`. Undefined for another content type. Throws AppError `invalid`.
  */
 export function formFields(body: Buffer, type: string | undefined): JsonObject | undefined {
@@ -45,7 +45,7 @@ function urlEncoded(body: Buffer): Field[] {
 function parts(body: Buffer, boundary: string): Field[] {
   const fields: Field[] = [];
   const line = Buffer.from(`\r\n--${boundary}`);
-  // The first line has no line before it.
+  // No line comes before the first line.
   const bytes = Buffer.concat([Buffer.from('\r\n'), body]);
   let from = bytes.indexOf(line);
   while (from >= 0) {
@@ -60,7 +60,7 @@ function parts(body: Buffer, boundary: string): Field[] {
   throw invalid('a form of several parts that does not end');
 }
 
-/** A part: the rest of the line of its boundary, headers, an empty line and its content. */
+/** A part: the rest of the boundary's line, headers, an empty line and the content. */
 function partOf(part: Buffer): Field {
   const middle = part.indexOf('\r\n\r\n');
   const headers = middle < 0 ? '' : part.subarray(0, middle).toString('utf8');
@@ -74,7 +74,7 @@ function partOf(part: Buffer): Field {
   return [name, { filename, content_type: type, size: content.length }];
 }
 
-/** Browsers escape quotes and line breaks as URLs do, others with a backslash. */
+/** Browsers escape quotes and line breaks as in URLs; other clients use a backslash. */
 function parameterOf(disposition: string, name: string): string | undefined {
   const found = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]+))`, 'i').exec(
     disposition,

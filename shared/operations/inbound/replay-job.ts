@@ -14,7 +14,7 @@ import type { JobWork } from '#shared/operations/jobs/work.ts';
 import { type RunDeps, triggerRun } from '#shared/operations/runs/runs.ts';
 import { replayRequest } from './replay.ts';
 
-/** What a replay of several events was started with. */
+/** The request that started a replay of several events. */
 export const replayJobRequest = z.object({
   ...replayRangeBody.shape,
   until: z.string(),
@@ -38,9 +38,9 @@ export const replayResultOf = (result: unknown): Result =>
     last_refusal: null,
   };
 
-/** Events of a page. They start one after another. */
+/** The number of events per page. They start one after another. */
 const PAGE = 10;
-/** Characters of a refusal that are kept. */
+/** The maximum length of a stored refusal, in characters. */
 const MAX_REFUSAL = 500;
 
 const scopeOf = (job: RunningJob): ReplayScope => {
@@ -48,7 +48,7 @@ const scopeOf = (job: RunningJob): ReplayScope => {
   return { ...request, workspaceId: job.workspace_id, workflowId, jobId: job.id };
 };
 
-/** Replays the events of a range, the oldest first. An event that has started its run starts no second one. */
+/** Replays the events of a range, oldest first. An event that has already started its run starts no second one. */
 export const replayJob: JobWork = {
   count: ({ db }, job) => countReplayable(db, scopeOf(job)),
   page: async (deps, job, signal) => {
@@ -71,7 +71,7 @@ export const replayJob: JobWork = {
   },
 };
 
-/** Starts the run of an event, and counts it in `result`. Throws what may work later. */
+/** Starts the run of an event, and counts it in `result`. Throws errors that a retry may fix. */
 async function replay(
   deps: RunDeps,
   job: RunningJob,

@@ -8,15 +8,16 @@ import type { JsonObject } from '#shared/json.ts';
 import { eventIdOf, inputOf } from './event.ts';
 
 export interface ReplayOptions {
-  /** Start no run for an event whose id has started one within the window of the webhook. */
+  /** Whether an event starts no run if its id has already started one within the webhook's window. */
   deduplicate: boolean;
   /** The running job that replays the event, once. */
   jobId?: string;
 }
 
 /**
- * The request that starts the run of an event again: the same input, under the same conditions. Throws AppError
- * `conflict` for an event that was not kept in full, `invalid` and `too_large` for a body that is no input.
+ * The request that starts the run of an event again, with the same input and under the same conditions. Throws AppError
+ * `conflict` for an event that was not stored completely, and `invalid` and `too_large` for a body that is not a valid
+ * input.
  */
 export async function replayRequest(
   actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
@@ -59,7 +60,7 @@ async function inputOfEvent(event: ReplayableEvent): Promise<JsonObject> {
 
 /**
  * The request that replays one event. Throws AppError `not_found`, `invalid`, and `conflict` for an event that was not
- * kept in full, and for one whose sender is not known unless that is allowed.
+ * stored completely, or whose sender is unknown, unless that is allowed.
  */
 export async function requestReplay(
   db: Db,

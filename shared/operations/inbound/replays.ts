@@ -62,7 +62,7 @@ export async function listReplays(
   return { replays: jobs.map(toReplay), next_cursor };
 }
 
-/** Cancels a running replay. Runs that it has started continue. Throws AppError `not_found`, `conflict`. */
+/** Cancels a running replay. Runs that it started continue. Throws AppError `not_found`, `conflict`. */
 export async function cancelReplay(
   { db }: Pick<DispatchDeps, 'db'>,
   actor: Actor,

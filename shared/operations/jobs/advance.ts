@@ -20,7 +20,7 @@ const kinds: Record<JobKind, JobWork> = {
 };
 
 export interface AdvanceOptions {
-  /** Works no longer than this, and at least on one page. */
+  /** Stops after this time, but processes at least one page. */
   budgetMs?: number;
   /** Called after every page; throws to stop there. */
   onBatch: () => void;
@@ -29,7 +29,7 @@ export interface AdvanceOptions {
 
 const BUDGET_MS = 30_000;
 
-/** Works on a job for a bounded time. Another execution may work on it as well: each page is kept once. */
+/** Works on a job for a bounded time. Another execution may work on it concurrently: each page is stored once. */
 export async function advanceJob(
   deps: RunDeps,
   scope: { workspaceId: string; jobId: string; round: number },
@@ -50,10 +50,10 @@ export async function advanceJob(
   return 'more';
 }
 
-/** Returns false when another execution has kept the page, or the job has ended. */
+/** Returns false when another execution has stored the page, or the job has ended. */
 const keep = (db: Pool, job: RunningJob, page: JobPage): Promise<boolean> =>
   db.transaction(async (tx) => {
-    // First: of two executions, the second waits for the row here, and finds that the page is kept.
+    // First, so that of two executions, the second waits for the row here and finds that the page is stored.
     if (!(await keepPage(tx, job, page))) return false;
     await page.keep(tx);
     return true;

@@ -29,7 +29,7 @@ export async function startJobExecution(
   });
 }
 
-/** Gives jobs whose executions were lost another one, until stopped. The reconciler starts it. */
+/** Gives jobs whose executions were lost another one, until stopped. The reconciler starts these. */
 export const startJobWatch = (deps: DispatchDeps): Loop =>
   startLoop({ name: 'lost jobs', ...deps, everyMs: LOST_EVERY_MS }, async () => {
     const lost = await requeueLostJobs(deps.db, LOST_BATCH);

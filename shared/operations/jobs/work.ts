@@ -5,17 +5,20 @@ import type { RunDeps } from '#shared/operations/runs/runs.ts';
 
 /** One kind of background job. */
 export interface JobWork {
-  /** How many items it has. `onBatch` is called between statements, and throws to stop. */
+  /** The number of items. `onBatch` is called between statements, and throws to stop. */
   count(deps: RunDeps, job: RunningJob, onBatch: () => void): Promise<number>;
-  /** The page at the job's position. It may be repeated: only `keep` writes, in the transaction of the new position. */
+  /**
+   * The page at the job's position. It may be repeated: only `keep` writes, in the transaction that stores the new
+   * position.
+   */
   page(deps: RunDeps, job: RunningJob, signal: AbortSignal): Promise<JobPage>;
 }
 
 export interface JobPage {
-  /** Where the next page begins; null: this was the last one. */
+  /** Where the next page begins; null after the last page. */
   position: Json;
   items: number;
-  /** Of the whole job, with this page. */
+  /** The result of the whole job, including this page. */
   result: JsonObject;
   keep: (tx: Tx) => Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Db } from '#shared/db/pool.ts';
 import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 import { costWarnings } from '#shared/graph/validate/costs.ts';
 
-/** Warnings about what the cap of a workflow and its budgets mean for the agents of a graph. */
+/** Warnings about what a workflow's cap and budgets mean for the agents in a graph. */
 export async function costWarningsOf(
   db: Db,
   scope: WorkflowScope,

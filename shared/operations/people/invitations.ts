@@ -31,12 +31,12 @@ export const inviteRules = (
 });
 
 const BATCH = 10;
-/** Covers a provider outage of about 20 minutes. The code stays visible in the listing. */
+/** Covers a provider outage of about 20 minutes. The code stays visible in the list. */
 const MAX_ATTEMPTS = 8;
 
 /**
  * Emails due invitations, at most ten concurrently, without holding a lock. Returns whether there may be more. A stop
- * interrupts those in flight; another process continues when their lease has expired.
+ * interrupts those in flight; another process takes over when their lease has expired.
  */
 export async function mailInvitations(deps: InvitationDeps, stop: AbortSignal): Promise<boolean> {
   const due = await takeDueInvitations(deps.db, BATCH);
@@ -58,7 +58,7 @@ async function mail(
   }
   try {
     await mailer.send(invitationMail(invitation, code, config.api.publicUrl), {
-      // The same for every attempt with a code: after a lost response, the next attempt sends no second email.
+      // The same for every attempt with this code, so that the attempt after a lost response sends no second email.
       idempotencyKey: `invitation/${memberId}/${invitation.issue}`,
       signal: stop,
     });

@@ -30,19 +30,19 @@ import type { Session } from '#shared/platform/secrets/session-tokens.ts';
  * anyone could lock an account.
  */
 const MAX_FAILURES = {
-  /** From one address at one account. */
+  /** For one address and one account. */
   pair: 10,
   account: 100,
   address: 100,
-  /** Of changing a password with the wrong current one. */
+  /** For changing a password with a wrong current one. */
   change: 10,
-  /** Every sign-up counts, successful or not. */
+  /** Every sign-up counts, whether it succeeds or not. */
   signup: 100,
 } as const;
 /** Each count also removes some expired rows, so that the table does not grow. */
 const DROP_BATCH = 20;
 
-/** The response to a sign-up is sent after a multiple of this. */
+/** The response to a sign-up is sent after a multiple of this time. */
 const SIGN_UP_STEP_MS = 200;
 
 type Bound = keyof typeof MAX_FAILURES;
@@ -71,7 +71,7 @@ export async function signIn(
 }
 
 /**
- * A new member who waits for approval. For an existing email, the response and its time are the same, and nothing is
+ * Adds a member who waits for approval. For an existing email, the response and its timing are the same and nothing is
  * written, so that the caller cannot find out who has an account. Throws AppError `rate_limited`.
  */
 export async function requestMembership(
@@ -86,7 +86,7 @@ export async function requestMembership(
     passwordHash: await hashPassword(password),
     network: networkOf(address),
   });
-  // Hashing takes the same time for all. The rounding hides the time for writing.
+  // Hashing takes the same time for everyone. The rounding hides the time for writing.
   const took = performance.now() - started;
   await setTimeout(SIGN_UP_STEP_MS - (took % SIGN_UP_STEP_MS));
   return row ?? asIfSignedUp(profile);
@@ -107,12 +107,12 @@ const asIfSignedUp = ({ name, email }: Omit<SignupInput, 'password'>): MemberRow
   created_at: new Date().toISOString(),
 });
 
-/** Redeems an invite code, which activates the member. Throws AppError `invalid` when no member waits for that code. */
+/** Redeems an invite code, which activates the member. Throws AppError `invalid` when no member waits for this code. */
 export async function joinByInvite(
   db: Pool,
   { password, ...accepted }: AcceptInviteInput,
 ): Promise<Account> {
-  // Looked up first: hashing needs a core, and guessing codes is free.
+  // Looked up first, because hashing is expensive and guessing codes is free.
   const open = await isInvited(db, accepted.invite_code);
   const account = open
     ? await acceptInvite(db, { ...accepted, passwordHash: await hashPassword(password) })
@@ -182,7 +182,7 @@ async function beginAttempt(
 ): Promise<{ forgive: () => Promise<void> }> {
   const bounds = new Map<string, number>();
   for (const [bound, name] of Object.entries(whose) as [Bound, string][]) {
-    // Hashed: names can have any length, and the table should not reveal who tries to sign in.
+    // Hashed, because names can have any length, and the table should not reveal who tries to sign in.
     const digest = createHash('sha256').update(name).digest('base64url');
     bounds.set(`${bound}:${digest}`, MAX_FAILURES[bound]);
   }
@@ -199,7 +199,7 @@ async function beginAttempt(
   return { forgive: () => forgiveAttempt(db, subjects) };
 }
 
-/** The network of an address, as networks are usually assigned: 24 bits of IPv4, 48 of IPv6. */
+/** The network of an address, by the usual assignment of networks: 24 bits of IPv4, 48 of IPv6. */
 function networkOf(text: string): string {
   if (!ipaddr.isValid(text)) return text;
   const address = ipaddr.process(text);
@@ -207,7 +207,7 @@ function networkOf(text: string): string {
   return parts.slice(0, 3).join(address.kind() === 'ipv4' ? '.' : ':');
 }
 
-/** The address; for IPv6 the /64 network of one customer. */
+/** The address; for IPv6, the /64 network of one customer. */
 function addressBlock(text: string): string {
   if (!ipaddr.isValid(text)) return text;
   const address = ipaddr.process(text);

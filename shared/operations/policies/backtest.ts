@@ -17,12 +17,12 @@ import { compareStepsUntrusted, type PoliciesText } from '#shared/platform/threa
 import type { Comparison } from '#shared/policies/backtest.ts';
 import type { JobWork } from '#shared/operations/jobs/work.ts';
 
-/** What a backtest was started with. */
+/** The request that started a backtest. */
 export const backtestRequest = z.object({
   policies: policiesSchema,
   since: z.string(),
   workflow_id: z.string().optional(),
-  /** What these policies redact as those in force did when the backtest was started, by name. */
+  /** The names that these policies redacted in the same way as those in force when the backtest started. */
   in_force: z.array(z.string()),
 });
 type BacktestRequest = z.infer<typeof backtestRequest>;

@@ -64,7 +64,7 @@ export async function startBacktest(
   return { started: { id, status: 'running' }, dispatched: dispatch(deps, row) };
 }
 
-/** What policies contain, for the audit log: no patterns, which can contain what they search for. */
+/** A summary of policies for the audit log, without patterns, which can contain what they search for. */
 const named = (policies: Policies): JsonObject => ({
   models: policies.model_allowlist?.length ?? null,
   tools: policies.tools.map(({ tool }) => tool),
@@ -98,7 +98,7 @@ export async function listBacktests(
   return { backtests: jobs.map(toListed), next_cursor };
 }
 
-/** Cancels a running backtest. What it has found is kept. Throws AppError `not_found`, `conflict`. */
+/** Cancels a running backtest. Its findings so far are kept. Throws AppError `not_found`, `conflict`. */
 export async function cancelBacktest(
   { db }: Pick<DispatchDeps, 'db'>,
   actor: Actor,

@@ -16,8 +16,8 @@ interface EndedRun {
 }
 
 /**
- * Records a span for each agent with tools that ended in this part of the run: the parent of its turns and calls. With
- * the run's span, because one caller ends the run, and the ledger then has the end of every agent.
+ * Records a span for each agent with tools that ended in this part of the run: the parent of its turns and calls. It is
+ * recorded with the run's span, because one caller ends the run, and then the ledger has the end of every agent.
  */
 export async function recordAgentSpans(db: Pool, run: EndedRun): Promise<void> {
   const { runId, resumed_count: resumes } = run;
@@ -50,7 +50,7 @@ const attributesOf = (run: EndedRun, agent: EndedAgent) => ({
   'ops.turns': agent.turns,
   'ops.tool_calls': agent.calls,
   'ops.outcome': agent.status,
-  // A price that is unknown is no cost of zero.
+  // An unknown price does not mean a cost of zero.
   'ops.cost_usd': agent.unpriced ? undefined : toDollars(agent.cost_micros),
   'error.type': agent.status === 'failed' ? (run.failure_kind ?? undefined) : undefined,
 });

@@ -22,8 +22,8 @@ import { startOnce } from '#shared/operations/start-once.ts';
 const DONE: Outcome = { done: true };
 
 /**
- * Dispatches one leased outbox row. Dispatching any kind twice has the effect of once. Returns whether it succeeded;
- * otherwise the row is due again later and nothing is lost. Never rejects.
+ * Dispatches one leased outbox row. Dispatching any kind twice has the same effect as once. Returns whether it
+ * succeeded; otherwise the row is due again later, and nothing is lost. Never rejects.
  */
 export async function dispatch(
   deps: DispatchDeps,
@@ -33,7 +33,7 @@ export async function dispatch(
   try {
     const outcome = await deps.temporal.withTimeout(() => dispatchRow(deps, row, known));
     if (outcome.done) {
-      // Not awaited: a remaining row is dispatched again, without effect.
+      // Not awaited: if the row remains, it is dispatched again without effect.
       complete(deps.db, row, outcome.temporalRunId).catch((error: unknown) => {
         deps.log.warn({ err: error, runId: row.run_id }, 'could not remove an outbox row');
       });
@@ -89,7 +89,7 @@ function dispatchRow(deps: DispatchDeps, row: OutboxRow, known?: AdmittedRun): P
   }
 }
 
-/** Its row has the id of the job in place of that of a run. */
+/** The row has the id of the job instead of that of a run. */
 async function startJob(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   await startJobExecution(deps, row.run_id);
   return DONE;
@@ -105,9 +105,9 @@ async function start(deps: DispatchDeps, runId: string, known?: AdmittedRun): Pr
 }
 
 /**
- * Sends a signal to the execution. A closed execution receives nothing: Postgres has what the signal is about, and
- * the execution reads it after a reset. If the run is open, the close is not recorded yet: the reconciler checks again after the grace
- * period.
+ * Sends a signal to the execution. A closed execution receives nothing: the content is in Postgres, and the execution
+ * reads it after a reset. If the run is open, the close is not recorded yet: the reconciler checks again after the
+ * grace period.
  */
 async function signal(
   deps: DispatchDeps,
@@ -160,18 +160,18 @@ const alertPayload = z.discriminatedUnion('event', [
 const summaryOf = (alert: Alert): string =>
   alert.event === 'test' ? 'Test alert' : `Run ${alert.event}: ${alert.workflow_name}`;
 
-/** A member gets their own alert by email, also where the operators get none. */
+/** A member gets their own alert by email, even if the operators get none. */
 function channelsFor(alert: Alert, { alerts, email }: DispatchDeps['config']): AlertChannel[] {
   if (alert.event !== 'assigned') return alerts.channels;
   return email.apiKey === undefined ? [] : ['email'];
 }
 
-/** The execution's id comes from its row, so a row that is dispatched twice sends once. */
+/** The execution's id comes from its row, so a row that is dispatched twice sends one alert. */
 async function alert(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   const { temporal, config } = deps;
   const content = alertPayload.parse(row.payload);
   const channels = channelsFor(content, config);
-  // They were disabled after it was queued.
+  // The channel was disabled after the alert was queued.
   if (channels.length === 0) return DONE;
   const input: SendAlertInput = {
     alert: content,

@@ -25,11 +25,11 @@ export interface DispatchDeps {
   config: Config;
 }
 
-/** Whether an outbox row was dispatched. `wait`: it cannot be dispatched yet, with the reason. */
+/** Whether an outbox row was dispatched. `wait`: why it cannot be dispatched yet. */
 export type Outcome = { done: true; temporalRunId?: string } | { done: false; wait: string };
 
 /**
- * Starts the execution of a run and returns its Temporal run id. Undefined when one exists already; with `fromLedger`,
+ * Starts the execution of a run and returns its Temporal run id. Undefined when one already exists; with `fromLedger`,
  * only an open one counts.
  */
 export async function startExecution(
@@ -98,7 +98,7 @@ export interface CurrentExecution {
   runId: string;
   status: string;
   open: boolean;
-  /** The attempts of its pending workflow task; 0: none is pending. Timeouts count as well. */
+  /** The attempts at its pending workflow task, including timeouts; 0: none is pending. */
   taskAttempts: number;
 }
 
@@ -143,9 +143,9 @@ export async function listTerminated(
   return executions.flatMap(({ execution }) => execution?.workflowId ?? []);
 }
 
-/** An open execution of the workflow of runs, whether or not Postgres knows its run. */
+/** An open execution of a run, whether or not Postgres knows the run. */
 export interface OpenExecution {
-  /** Also its workflow id. */
+  /** Equal to its workflow id. */
   runId: string;
   execution: string;
 }
@@ -180,8 +180,8 @@ const ofThisInstallation = (queue: string): string[] => [
 ];
 
 /**
- * Sends an execution every decision of its run. Signals after the cut of a reset are not in its history; a closed
- * execution receives nothing. Known decisions change nothing.
+ * Sends an execution all decisions of its run. Signals after the cut of a reset are not in its history, and a closed
+ * execution receives nothing. Decisions that it already has change nothing.
  */
 export async function announce(
   deps: DispatchDeps,
@@ -197,7 +197,7 @@ export async function announce(
   return { done: true, temporalRunId: execution };
 }
 
-/** Terminates an execution that cannot end by itself. A closed one does not change. */
+/** Terminates an execution that cannot end itself. A closed one does not change. */
 export async function terminate(
   { temporal }: Pick<DispatchDeps, 'temporal'>,
   runId: string,

@@ -13,18 +13,18 @@ import { schemaIssues } from '#shared/operations/workflows/schema-checks.ts';
 import { refusedInput } from '#shared/operations/workflows/workflow-input.ts';
 import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
-/** How many reasons a refusal lists. The response of `validate` has all of them. */
+/** The maximum number of reasons in a refusal. The response of `validate` has all of them. */
 const MAX_REASONS = 5;
 
-/** The current versions of workflows as this process last read them; the oldest is dropped first. */
+/** How many current versions of workflows this process caches; the oldest is evicted first. */
 const MAX_REMEMBERED = 200;
 const remembered = new BoundedMap<string, Runnable>(MAX_REMEMBERED);
 const rememberedAdHoc = new WeakMap<AdHocGraph, Runnable>();
 
 /**
- * What to run, with its graph as it will run, with defaults, or with the reasons why it cannot run. A cached version
- * may be outdated, which `admitRun` detects; `fresh` reads the database. An ad-hoc graph is cached as long as its caller
- * keeps it.
+ * What to run: the graph as it will run, with defaults, or the reasons why it cannot run. A cached version may be
+ * outdated, which `admitRun` detects; `fresh` reads the database. An ad-hoc graph is cached as long as its caller keeps
+ * it.
  */
 export async function findRunnable(
   db: Db,
@@ -86,6 +86,6 @@ async function judge(
   };
 }
 
-/** Whether the graph may become invalid without another version: it calls custom tools, or contains secrets. */
+/** Whether the graph may become invalid without a new version, because it calls custom tools or contains secrets. */
 const dependsOnWorkspace = ({ nodes }: Graph): boolean =>
   customToolNames(nodes.flatMap(toolNamesOf)).length > 0 || nodes.some(containsSecrets);

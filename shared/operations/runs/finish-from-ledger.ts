@@ -32,7 +32,7 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
   return settled;
 }
 
-/** Undefined: what a resume would meet as well ends the run. */
+/** Undefined: the run ends with the same error that a resume would get. */
 async function usableLedger(db: Pool, runId: string): Promise<LedgerState | undefined> {
   try {
     return await loadLedger(db, runId);

@@ -19,13 +19,15 @@ import { lookAtTask, type TaskFailure } from './stuck-tasks.ts';
 
 /** Outbox rows dispatched per iteration. */
 const BATCH = 50;
-/** Open runs of each kind compared with Temporal per iteration: silent, suspected, lost. */
+/** The number of open runs of each kind that one iteration compares with Temporal: silent, suspected, lost. */
 const CHECK_BATCH = 50;
 /** How often a silent run is compared with Temporal, unless the grace period is shorter. */
 const LOOK_EVERY_MS = 2_000;
-/** How often a run is compared whose execution Temporal lists as terminated. */
+/** How often a run is compared if Temporal lists its execution as terminated. */
 const LOOK_AT_SUSPECTS_EVERY_MS = 1_000;
-/** Earlier terminations are found like any silent run. The clocks of the two servers may differ by this much. */
+/**
+ * Earlier terminations are found like any silent run. This covers a difference between the clocks of the two servers.
+ */
 const TERMINATED_WITHIN_MS = 120_000;
 
 /** The reconciler's metrics. */
@@ -36,12 +38,12 @@ export interface ReconcilerMetrics {
   stuck(trouble: TaskFailure): void;
 }
 
-/** One iteration: dispatches due rows, and settles runs whose execution is missing. Returns how many of each. */
+/** One iteration: dispatches due rows, and settles runs whose execution is missing. Returns the number of each. */
 export async function reconcileOnce(
   deps: DispatchDeps,
   metrics?: ReconcilerMetrics,
 ): Promise<{ dispatched: number; settled: number }> {
-  // In parallel: slow calls to Temporal do not delay the checks, which have a guaranteed interval.
+  // Concurrent, so that slow calls to Temporal do not delay the checks, which have a guaranteed interval.
   const [dispatched, settled] = await Promise.all([dispatchDue(deps), settleLost(deps, metrics)]);
   return { dispatched, settled };
 }
@@ -68,7 +70,7 @@ async function settleLost(
   const checks = await Promise.allSettled(silent.map((run) => checkRun(deps, run, metrics)));
   const failed = checks.filter((check) => check.status === 'rejected');
   if (failed.length > 0) {
-    // One line for all of them: with Temporal unavailable they all fail, and are checked again.
+    // One line for all of them, because with Temporal unavailable they all fail, and are checked again.
     deps.log.warn({ err: failed[0]?.reason, runs: failed.length }, 'could not compare open runs');
   }
   const settled = checks.filter((check) => check.status === 'fulfilled' && check.value).length;
@@ -76,7 +78,7 @@ async function settleLost(
   return settled;
 }
 
-/** Runs whose execution Temporal lists as terminated. Without the list, silent runs are still checked in order. */
+/** Runs whose execution Temporal lists as terminated. If the list fails, silent runs are still checked in order. */
 async function findSuspects(deps: DispatchDeps): Promise<readonly string[]> {
   try {
     return await deps.temporal.withTimeout(() =>
@@ -137,7 +139,7 @@ async function checkRun(
   return ended !== undefined;
 }
 
-/** Workflow code that cannot replay this history: the run fails and can continue from the ledger. */
+/** The workflow code cannot replay this history: the run fails, and can continue from the ledger. */
 async function endUnreplayable(
   deps: DispatchDeps,
   runId: string,
@@ -154,7 +156,7 @@ async function endUnreplayable(
   });
   if (ended === undefined) return false;
   await recordRunSpan(deps, runId);
-  // If the process dies here, the execution stays open: the resume of the run ends it.
+  // If the process dies here, the execution stays open, and is ended when the run is resumed.
   await deps.temporal.withTimeout(() => terminate(deps, runId, current.runId));
   deps.log.error({ runId, execution: current.runId }, 'ended an execution that cannot be replayed');
   await notifyFrames(deps.db, [runId]);
@@ -169,23 +171,29 @@ export function startReconciler(deps: DispatchDeps, metrics?: ReconcilerMetrics)
   });
 }
 
-/** How often the starts of children are looked at while none waits, and while some do. */
+/** How often the starts of children are checked: while none waits, and while some do. */
 const IDLE_LOOKS_EVERY_MS = 250;
 const LOOKS_EVERY_MS = 100;
 /**
- * How many of each workspace are sent in any case with every tenth look: what was sent before can wait for free slots, or
- * for a worker that can execute it, and the next ones do not have to.
+ * How many starts per workspace are sent in any case at every tenth check: earlier children may be waiting for free
+ * slots, or for a worker that can execute them, and later ones need not wait for that.
  */
 const LEAST_STARTS = 2;
 
-/** Sends the starts of children that can be sent now, at least the `least` oldest of each workspace, if any wait. Returns whether it sent any. */
+/**
+ * Sends the waiting starts of children that can be sent now, including at least the `least` oldest of each workspace.
+ * Returns whether it sent any.
+ */
 export async function sendStarts(deps: DispatchDeps, least: number): Promise<boolean> {
   const rows = await takeStarts(deps.db, least);
   await Promise.all(rows.map((row) => dispatch(deps, row)));
   return rows.length > 0;
 }
 
-/** Sends the starts of children that wait for others to begin. At most ten statements a second, however many wait. */
+/**
+ * Sends the starts of children that wait for other children to begin. It makes at most ten statements a second,
+ * regardless of how many are waiting.
+ */
 export function startChildStarts(deps: DispatchDeps): Loop {
   return startLoop(
     { name: 'starts of children', ...deps, everyMs: IDLE_LOOKS_EVERY_MS },

@@ -29,11 +29,11 @@ import { guardedNodesOf } from '#shared/operations/guards/guarded-nodes.ts';
 import type { RunDeps } from './runs.ts';
 
 /**
- * Rehearsals: runs that take the results of their steps from the record of another run. Results that are known before
- * the start are copied as the run is admitted; the workers look up the rest when they reach it.
+ * Rehearsals: runs that take the results of their steps from another run's record. Results that are known before the
+ * start are copied when the run is admitted; the workers look up the others when they reach the step.
  */
 
-/** How a request rehearses, with the defaults. */
+/** How a request rehearses, with defaults. */
 export const rehearsalOf = ({ allow = [], failures, decisions }: RehearsalFields): Rehearsal => ({
   allow: [...new Set(allow)],
   failures: failures ?? 'recorded',
@@ -45,11 +45,11 @@ export interface RehearsalFields {
   allow?: readonly string[] | undefined;
   failures?: Rehearsal['failures'] | undefined;
   decisions?: Rehearsal['decisions'] | undefined;
-  /** Uses the outputs that the member has pinned. */
+  /** Whether the member's pinned outputs are used. */
   pins?: boolean | undefined;
 }
 
-/** A run to rehearse, and what differs. */
+/** A run to rehearse, and the differences. */
 interface Rehearsed {
   workspaceId: string;
   runId: string;
@@ -97,12 +97,12 @@ interface RehearsedCall {
   rules: RehearsalRules;
 }
 
-/** Follows what stands before the step that starts the run. */
+/** Appended to the guard before the step that starts the run. */
 const ABOVE = ' in a run above';
 
 /**
- * How the run that a step of a rehearsal starts is one itself: of the run that this step had started, if it had, with
- * the same rules and decisions.
+ * The rehearsal of a child that a step of a rehearsal starts: it rehearses the child that this step started in the
+ * recorded run, if there is one, with the same rules and decisions.
  */
 export async function rehearsalOfChild(
   { db, findRunnable }: Pick<RunDeps, 'db' | 'findRunnable'>,
@@ -122,7 +122,7 @@ export async function rehearsalOfChild(
   const wanted = { workspaceId, workflowId, ...(version === undefined ? {} : { version }) };
   const { graph } = (await findRunnable(db, wanted, true)) ?? {};
   const above = guard === null || guard.endsWith(ABOVE) ? (guard ?? undefined) : guard + ABOVE;
-  // One that cannot run is refused as it is admitted.
+  // One that cannot run is refused at admission.
   const guarded =
     graph === undefined ? {} : await guardedNodesOf(db, { workspaceId, graph, above });
   if (child === null || graph === undefined) {
@@ -134,14 +134,14 @@ export async function rehearsalOfChild(
   return { fork: forkOf(child, undefined, plan), rehearsal: request };
 }
 
-/** What a run takes over from the run that it starts from, by the plan. */
+/** What a run takes over from the run it starts from, according to the plan. */
 export function forkOf(
   sourceId: string,
   from: { fromStep: string; place: ForkPlace } | undefined,
   { laid, kept, begun, digests }: DigestedPlan,
 ): Fork {
   const { stepKey = '', turn = 1 } = from?.place ?? {};
-  // Behind a gate that is asked again, the turns are looked up as they are reached.
+  // Behind a gate that is asked again, the turns are looked up when they are reached.
   const continues = turn > 1 && !Object.hasOwn(digests, stepKey);
   const turns = continues ? [{ agent: stepKey, before: turn }] : [];
   return {
@@ -177,12 +177,12 @@ export async function requireAllowed(
   }
 }
 
-/** The most graphs whose gates are looked for: a run beyond them is stopped by its depth. */
+/** The maximum number of graphs in which gates are searched. Runs beyond them are stopped by their depth. */
 const MAX_GRAPHS = 100;
 
 /**
- * Throws AppError `unprocessable` for a decision about a gate that no graph of the rehearsal has: its own, and with
- * `workflow` in `allow` those of the workflows that it calls. An agent with tools counts as a gate, too.
+ * Throws AppError `unprocessable` for a decision about a gate that no graph of the rehearsal has: its own and, with
+ * `workflow` in `allow`, those of the workflows that it calls. An agent with tools also counts as a gate.
  */
 export async function requireGates(
   { db, findRunnable }: Pick<RunDeps, 'db' | 'findRunnable'>,

@@ -4,7 +4,7 @@ import type { TemporalLink } from '#shared/platform/temporal.ts';
 const { EventType } = proto.temporal.api.enums.v1;
 
 const PAGE_SIZE = 200;
-/** A cancel request is close to the end: only the steps in flight come after it. */
+/** A cancel request is near the end of the history: only steps in flight come after it. */
 const PAGES_FOR_CANCEL = 10;
 const MAX_PAGES = 300;
 

@@ -40,12 +40,12 @@ type ResetPlan = z.infer<typeof resetPlan>;
 type LedgerPlan = z.infer<typeof ledgerPlan>;
 type Plan = ResetPlan | LedgerPlan;
 
-/** Two processes hold the row, because the lease of one has expired: the next attempt finds the other's result. */
+/** Two processes have the row because the lease of one has expired. The next attempt finds the other's result. */
 const TAKEN: Outcome = { done: false, wait: 'another process dispatches it' };
 
 /**
  * Continues a resumed run: resets its closed execution to just before it failed or was cancelled, or, when there is
- * nothing to reset, starts a new one from the ledger. Then sends the new execution every decision.
+ * nothing to reset, starts a new one from the ledger. Then it sends the new execution all decisions.
  *
  * The plan is stored first, so that it can be repeated if the process dies or a response is lost: the next attempt
  * finds the new execution and announces it, or executes the same plan again.
@@ -70,7 +70,7 @@ export async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcom
   }
   const plan = await planFor(deps, asked, run, current);
   if (!(await keepPlan(deps, row, plan))) return TAKEN;
-  // Checked once more, with the run locked: from here on the new execution may work for the run.
+  // Checked once more with the run locked, because from here on the new execution can work for the run.
   if (!(await supersede(db, { runId: row.run_id, execution: current?.runId, n: asked.n }))) {
     return { done: true };
   }
@@ -85,7 +85,7 @@ const isOpen = ({ status }: StartableRun): boolean =>
 const hasCome = (plan: Plan, current: CurrentExecution, run: StartableRun): boolean =>
   current.runId !== plan.base && !run.superseded.includes(current.runId);
 
-/** Whether a replaced execution cannot end, because its history cannot be replayed. */
+/** Whether a replaced execution cannot end because its history cannot be replayed. */
 async function neverCloses(
   deps: DispatchDeps,
   run: StartableRun,
@@ -95,7 +95,7 @@ async function neverCloses(
   return run.fromLedger || (await lookAtTask(deps, run.runId, current)).unreplayable;
 }
 
-/** The existing plan, while its base is still the newest execution; else a new one. */
+/** The existing plan while its base is still the newest execution; otherwise a new one. */
 async function planFor(
   deps: DispatchDeps,
   asked: z.infer<typeof resumePayload>,

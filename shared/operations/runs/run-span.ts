@@ -6,8 +6,8 @@ import { recordAgentSpans } from './agent-spans.ts';
 import type { DispatchDeps } from './executions.ts';
 
 /**
- * Records the span of a run, from its start or its last resume to its end, and those of its agents with tools. To be called by the one caller whose change
- * ended the run, after its commit. Never rejects, and does nothing without tracing.
+ * Records the span of a run, from its start or last resume to its end, and those of its agents with tools. Only the
+ * caller whose change ended the run calls this, after its commit. Never rejects, and does nothing without tracing.
  */
 export async function recordRunSpan(
   { db, log }: Pick<DispatchDeps, 'db' | 'log'>,

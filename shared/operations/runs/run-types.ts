@@ -14,8 +14,9 @@ interface NamedRun {
 }
 
 /**
- * Returns a function from a run to its workflow type, which the lists of the Temporal UI show: the name of its workflow on
- * one line, without characters that turn the direction of the text. Beyond so many different types, `RUN_WORKFLOW`.
+ * Returns a function from a run to its workflow type, which the lists in the Temporal UI show: the name of its workflow
+ * on one line, without characters that change the direction of the text. Beyond the maximum number of types, it is
+ * `RUN_WORKFLOW`.
  */
 export function createRunTypes(most: typeof MOST = MOST): (run: NamedRun) => string {
   const given = new Map<string, Set<string>>();
@@ -36,5 +37,5 @@ function readable({ workflowId, workflowName }: NamedRun): string {
   return READABLE_TYPE + [...name].slice(0, MAX_CHARACTERS).join('').trimEnd();
 }
 
-/** The types that this process gives. */
+/** The types that this process assigns. */
 export const runType = createRunTypes();

@@ -24,8 +24,8 @@ import { notifyParent } from '#shared/operations/children/notices.ts';
 import { bindDecision, type RequestedDecision } from './tool-calls.ts';
 
 /**
- * The operations on runs. Each commits first and notifies Temporal right after; when Temporal is unavailable the
- * operation is still committed, and the reconciler notifies it later.
+ * The operations on runs. Each commits first and then notifies Temporal; when Temporal is unavailable the operation is
+ * still committed, and the reconciler notifies Temporal later.
  */
 export interface RunDeps extends DispatchDeps {
   findRunnable: FindRunnable;
@@ -38,14 +38,14 @@ export interface Dispatched {
 
 export interface Triggered extends Dispatched {
   runId: string;
-  /** The newly admitted run; undefined for an earlier one. */
+  /** The newly admitted run; undefined if it is an earlier one. */
   admitted?: RunSummary;
 }
 
 /**
  * Starts a run of a workflow's current version, or returns the run that this idempotency key started. When it returns,
  * the run is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`,
- * `input_invalid`, and `forbidden` for a version or a draft that asks less than the current version.
+ * `input_invalid`, and `forbidden` for a version or draft that requires less approval than the current version.
  */
 export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Triggered> {
   const startedAt = Date.now();
@@ -64,9 +64,9 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
 }
 
 /**
- * A version or a draft that asks less than the current version needs `publish_workflows`: otherwise it would be a way
- * around the gates of that. The steps that start runs were compared with their graphs, and rehearsals write nothing where
- * less is asked.
+ * Running a version or draft that requires less approval than the current version needs `publish_workflows`; otherwise
+ * it would bypass the current version's gates. Steps that start runs were already compared, and rehearsals write
+ * nothing where less approval is required.
  */
 function comparing({ db }: RunDeps, request: RunRequest): CompareChosen | undefined {
   const { actor, workflowId, version, adHocGraph, parent, rehearsal } = request;
@@ -91,8 +91,8 @@ export interface StartRequest extends RunRequest {
 }
 
 /**
- * Starts a run that a member or a program asks for: of the current version, or of the draft as it is now. Throws
- * AppError `not_found`, also for a workflow without a draft, and those of `triggerRun`.
+ * Starts a run for a member or program: of the current version, or of the draft as it is now. Throws AppError
+ * `not_found`, also for a workflow without a draft, and those of `triggerRun`.
  */
 export async function startRun(
   deps: RunDeps,
@@ -109,8 +109,8 @@ export async function startRun(
 }
 
 /**
- * Decides an open gate: the oldest, or that of `nodeId`, `stepKey` or `digest`. Throws AppError `not_found`, `conflict`,
- * `invalid`, and `forbidden` when the gate lets others decide.
+ * Decides an open gate: the oldest one, or that of `nodeId`, `stepKey` or `digest`. Throws AppError `not_found`,
+ * `conflict`, `invalid`, and `forbidden` when the gate only lets others decide.
  */
 export async function decideGate(
   deps: DispatchDeps,
@@ -125,7 +125,7 @@ export async function decideGate(
   return dispatchAndWake(deps, row, first);
 }
 
-/** Decides a gate; before one with a form, its input is checked. */
+/** Decides a gate. If it has a form, its input is checked first. */
 async function decideChecked(
   db: Pool,
   decision: Decision,
@@ -140,7 +140,7 @@ async function decideChecked(
 }
 
 /**
- * Resumes a failed run from its last checkpoint, with `override` without the budgets that stopped it. Throws AppError
+ * Resumes a failed run from its last checkpoint; with `override`, without the budgets that stopped it. Throws AppError
  * `not_found`, `conflict`, `budget_exceeded`, `invalid`.
  */
 export async function resumeRun(

@@ -4,7 +4,7 @@ import { announce, type CurrentExecution, type DispatchDeps } from './executions
 
 const { EventType, WorkflowTaskFailedCause: Cause } = proto.temporal.api.enums.v1;
 
-/** Attempts that did not complete a workflow task before it counts as failing, unless a failure names the cause. */
+/** The number of attempts after which a workflow task counts as failing, unless a failure names the cause. */
 const MANY_ATTEMPTS = 3;
 /** Recorded non-determinism failures before the history counts as not replayable. */
 const REPLAY_FAILURES = 3;
@@ -18,7 +18,7 @@ export const taskFailures = ['replay', 'failure', 'timeout'] as const;
 export type TaskFailure = (typeof taskFailures)[number];
 
 interface FailuresOnRecord {
-  /** The current workflow code produces other commands than the history holds. */
+  /** The current workflow code produces different commands than the history contains. */
   replay: number;
   /** Any other failure that the worker reported. */
   failure: number;
@@ -96,7 +96,7 @@ async function readFailures(
   return found;
 }
 
-/** Causes for which the server itself returns a task; they say nothing about the workflow. */
+/** Causes for which the server itself returns a task. They say nothing about the workflow. */
 const serversOwn = new Set<number | null | undefined>([
   Cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
   Cause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,

@@ -11,16 +11,16 @@ import type { JsonObject } from '#shared/json.ts';
 import { argumentsUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 
-/** A decision as a request has it. */
+/** A decision as a request contains it. */
 export interface RequestedDecision extends Omit<Decision, 'changed'> {
-  /** The arguments of the tool call as the approver wants them. */
+  /** The arguments of the tool call, as changed by the approver. */
   arguments?: JsonObject;
 }
 
 /**
- * The decision about a tool call, bound to what will be sent: the arguments that were shown, or the approver's. Any other
- * decision is returned unchanged. Throws AppError `conflict` when the tool has changed since the call was requested,
- * and `invalid` for arguments that do not fit or change what the workflow sets.
+ * The decision about a tool call, bound to what will be sent: the arguments that were shown, or the approver's. Other
+ * decisions are returned unchanged. Throws AppError `conflict` when the tool has changed since the call was requested,
+ * and `invalid` for arguments that do not fit, or that change what the node sets.
  */
 export async function bindDecision(
   db: Db,
@@ -36,7 +36,7 @@ export async function bindDecision(
     throw new AppError('invalid', 'Invalid body: a rejected call has no arguments');
   }
   const call = await findOpenCall(db, { workspaceId: actor.workspaceId, runId, digest });
-  // The statement that decides finds the same, and says why.
+  // The statement that decides finds the same problem, and reports it.
   if (call === undefined) return decision;
   const tool = await currentTool(db, actor.workspaceId, call);
   if (wanted === undefined || canonicalJson(wanted) === canonicalJson(call.arguments)) {

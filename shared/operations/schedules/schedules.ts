@@ -34,7 +34,7 @@ export async function createSchedule(
 }
 
 /**
- * A new input, and the input of a schedule that is enabled, must fit the current version of the workflow. Throws AppError
+ * A new input, and the input of an enabled schedule, must be valid for the workflow's current version. Throws AppError
  * `not_found`, `invalid`, `input_invalid`.
  */
 export async function updateSchedule(
@@ -91,7 +91,7 @@ export interface ScheduledRun extends Dispatched {
 
 /**
  * Starts a run of the schedule, enabled or not. Throws AppError `not_found`, `quota_exceeded`, `budget_exceeded`,
- * `graph_invalid`, `input_invalid`, and `conflict` when a run of it is active and its overlap is `skip`.
+ * `graph_invalid`, `input_invalid`, and `conflict` when one of its runs is active and its overlap is `skip`.
  */
 export async function triggerSchedule(
   deps: RunDeps,

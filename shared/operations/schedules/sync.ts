@@ -14,15 +14,15 @@ import { eachOf } from '#shared/operations/each-of.ts';
 import { temporalSchedule } from './temporal-schedule.ts';
 
 /**
- * Schedules are rows; each has a Temporal Schedule, created from its row and synced with every change. The row wins: a
- * comparison resets changes made in Temporal.
+ * Schedules are rows. Each has a Temporal Schedule, which is created from its row and synced after every change. The
+ * row wins: a comparison reverts changes made in Temporal.
  */
 
 /** Schedules synced per iteration, and how many of them concurrently. */
 const BATCH = 50;
 const SYNCED_AT_ONCE = 10;
 const COMPARE_EVERY_MS = 300_000;
-/** Temporal's copies of repeated times, and refused schedules, are renewed after this time. */
+/** Temporal's copies of repeated times, and rejected schedules, are renewed after this time. */
 const RENEW_DAYS = 90;
 const LIST_PAGE = 500;
 
@@ -31,11 +31,11 @@ const ALREADY_EXISTS = 6;
 
 /** The release of the time zone rules of this process. Schedules that were synced with an older one are synced again. */
 const zoneRelease = process.versions['tz'] ?? '';
-/** Several installations may share a namespace, but not the names of their task queues. */
+/** Several installations can share a namespace, but not the names of their task queues. */
 const temporalId = (taskQueuePrefix: string, scheduleId: string): string =>
   `${taskQueuePrefix}-schedule-${scheduleId}`;
 
-/** Syncs a changed schedule to Temporal. Never rejects: false when a worker has to do it. */
+/** Syncs a changed schedule to Temporal. Never rejects: returns false when a worker has to do it. */
 export async function syncSchedule(deps: DispatchDeps, scheduleId: string): Promise<boolean> {
   try {
     const [outdated] = await takeOutdated(deps.db, { only: scheduleId, limit: 1 });
@@ -46,7 +46,7 @@ export async function syncSchedule(deps: DispatchDeps, scheduleId: string): Prom
   }
 }
 
-/** Deletes Temporal's copies of deleted schedules. Never rejects: false when a worker has to do it. */
+/** Deletes Temporal's copies of deleted schedules. Never rejects: returns false when a worker has to do it. */
 export async function removeSchedules(
   deps: DispatchDeps,
   scheduleIds: readonly string[],
@@ -70,7 +70,9 @@ async function sync(deps: DispatchDeps, schedule: OutdatedSchedule): Promise<boo
   }
 }
 
-/** Sends the schedule to Temporal. Returns why it can never have it, or 'unknown' when another try may succeed. */
+/**
+ * Sends the schedule to Temporal. Returns why Temporal can never accept it, or 'unknown' if another try may succeed.
+ */
 async function refusalOf(
   deps: DispatchDeps,
   schedule: OutdatedSchedule,

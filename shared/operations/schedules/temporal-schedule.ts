@@ -8,13 +8,13 @@ import { parseCron } from '#shared/values/cron-fields.ts';
 import { zoneFile } from '#shared/values/time-zone.ts';
 
 /**
- * Temporal's copy of a schedule, as a message. The SDK's client has no field for the rules of a time zone, and no form for
- * times other than those it computes with the server's own rules.
+ * Temporal's copy of a schedule, as a protobuf message. The SDK's client has no field for the rules of a time zone, and
+ * cannot express times other than those that the server computes with its own rules.
  */
 
 const { Schedule, ScheduleSpec } = proto.temporal.api.schedule.v1;
 
-/** Repeated times of a clock change are sent this many days ahead, and renewed before they end. */
+/** The repeated times of a clock change are sent this many days ahead, and renewed before they run out. */
 const DOUBLED_DAYS = 400;
 /** How many schedules may start in the same second. */
 const STARTS_PER_SECOND = 15;
@@ -22,14 +22,17 @@ const MAX_SPREAD_SECONDS = 20;
 const FORTY_YEARS_SECONDS = 14_610 * 86_400;
 
 /**
- * Schedules start within this time after their minute, each always with the same offset: a second, and longer only for
- * many schedules. 300 concurrent starts overload an embedded server on two cores: requests past its deadlines wait for
- * a minute (118 s until the last one had its run; spread over 20 s, 26 to 45 s under the same load).
+ * Schedules start within this time after their minute, each always with the same offset: a second, or longer if there
+ * are many schedules. 300 concurrent starts overload an embedded server on two cores: requests past its deadlines wait
+ * for a minute (118 s until the last one had its run; spread over 20 s, 26 to 45 s under the same load).
  */
 export const spreadSeconds = (enabledSchedules: number): number =>
   Math.min(MAX_SPREAD_SECONDS, Math.max(1, Math.ceil(enabledSchedules / STARTS_PER_SECOND)));
 
-/** Names the rules of a zone in this process; undefined for UTC, which has none. Throws RangeError for an unknown zone. */
+/**
+ * Identifies the rules of a zone in this process; undefined for UTC, which has none. Throws RangeError for an unknown
+ * zone.
+ */
 export const zoneRules = (timezone: string): string | undefined =>
   timezone === 'UTC'
     ? undefined
@@ -39,7 +42,7 @@ const MONTHS = { from: 1, to: 12 };
 const DAYS = { from: 1, to: 31 };
 const WEEKDAYS = { from: 0, to: 6 };
 
-/** Values in order as ranges; none of them begins after its end. */
+/** Converts ordered values to ranges. No range begins after its end. */
 function rangesOf(values: readonly number[]): { start: number; end: number; step: number }[] {
   const ranges: { start: number; end: number; step: number }[] = [];
   for (const value of values) {
@@ -52,7 +55,7 @@ function rangesOf(values: readonly number[]): { start: number; end: number; step
 
 const allOf = ({ from, to }: { from: number; to: number }) => [{ start: from, end: to, step: 1 }];
 
-/** The days on which all of a calendar's fields match; two calendars where one of the day fields is enough. */
+/** Calendars for the days on which all fields match; two calendars if one matching day field is enough. */
 function calendarsOf(cron: string) {
   const fields = parseCron(cron);
   const base = {
@@ -72,7 +75,7 @@ function calendarsOf(cron: string) {
 }
 
 /**
- * One instant, in ms since 1970, as an interval: it occurred before 2010 and will occur again in forty years. The
+ * One instant, in ms since 1970, as an interval that occurred before 2010 and will occur again in forty years. The
  * server skips the first occurrence, so a longer interval would not work.
  */
 const once = (at: number) => ({
@@ -81,7 +84,7 @@ const once = (at: number) => ({
 });
 
 /**
- * When the server acts, computed from the parsed cron and this process's rules of the zone. `after`: in ms since 1970.
+ * When the server must act, computed from the parsed cron and this process's zone rules. `after` is in ms since 1970.
  * Throws Error for an invalid cron, and RangeError for an unknown zone.
  */
 export const specOf = (timing: Timing, after: number) =>
@@ -92,7 +95,7 @@ export const specOf = (timing: Timing, after: number) =>
     ...(timing.timezone === 'UTC' ? {} : { timezoneData: zoneFile(timing.timezone) }),
   });
 
-/** The whole schedule as the server stores it. Throws as `specOf`. */
+/** The whole schedule as the server stores it. Throws like `specOf`. */
 export function temporalSchedule(
   schedule: OutdatedSchedule,
   { id, taskQueue, now }: { id: string; taskQueue: string; now: number },
@@ -112,15 +115,15 @@ export function temporalSchedule(
   return Schedule.fromObject({
     spec,
     policies: {
-      // A tick ends as soon as it has admitted its run: the overlap of runs is decided there.
+      // A tick ends as soon as it has admitted its run: the overlap of runs is checked there.
       overlapPolicy: 'SCHEDULE_OVERLAP_POLICY_ALLOW_ALL',
-      // Covers the latest missed tick; the other caught-up ticks are rejected.
+      // Covers the latest missed tick. Other ticks that Temporal catches up on are rejected.
       catchupWindow: { seconds: Math.ceil(longestPause(schedule, now) / 1_000) },
     },
     state: { paused: !schedule.enabled, notes: schedule.name ?? '' },
     action: {
       startWorkflow: {
-        // The due time is appended.
+        // Temporal appends the due time.
         workflowId: id,
         workflowType: { name: SCHEDULE_WORKFLOW },
         taskQueue: { name: taskQueue },

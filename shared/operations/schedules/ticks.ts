@@ -6,7 +6,7 @@ import { type RunDeps, triggerRun } from '#shared/operations/runs/runs.ts';
 import { removeSchedules } from './sync.ts';
 import { zoneRules } from './temporal-schedule.ts';
 
-/** Refusals that end a tick: it is not retried or stored for later. */
+/** Refusals that end a tick: it is neither retried nor stored for later. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'conflict',
   'quota_exceeded',
@@ -61,7 +61,7 @@ export async function runTick(deps: RunDeps, tick: TickCall): Promise<TickResult
     await dispatched;
     return { run_id: runId };
   } catch (error) {
-    // Another attempt at the same tick may have been first, and its run may cause this refusal.
+    // Another attempt at the same tick may have come first, and its run may cause this refusal.
     const now = await readForTick(deps.db, scope);
     if (now?.run_id != null) return { run_id: now.run_id };
     if (!(error instanceof AppError)) throw error;

@@ -2,19 +2,20 @@ import { SealError, type Sealer } from '#shared/crypto/sealing.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { sealedTables } from '#shared/db/secrets/sealed-texts.ts';
 
-/** The outcome for the sealed texts of a table. */
+/** The result for the sealed texts of a table. */
 export interface Resealed {
   table: string;
   resealed: number;
-  /** Already sealed with the current key. */
+  /** The number of texts already sealed with the current key. */
   current: number;
-  /** Sealed with neither key, or damaged: they stay as they are. */
+  /** The number of texts sealed with neither key, or damaged. They are left unchanged. */
   unreadable: number;
 }
 
 /**
- * Seals every text with the sealer's current key that another key has sealed. The service can run meanwhile, if its
- * processes accept both keys. It can be stopped and run again at any time: what has the current key is left alone.
+ * Seals every text with the sealer's current key that is sealed with another key. The service can run in the meantime
+ * if its processes accept both keys. It can be stopped and run again at any time: texts with the current key are left
+ * alone.
  */
 export async function resealEverything(db: Pool, sealer: Sealer): Promise<Resealed[]> {
   const totals: Resealed[] = [];

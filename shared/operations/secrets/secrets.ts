@@ -8,8 +8,8 @@ import { goesToHosts, SECRET_NAME, secretNamesIn } from '#shared/values/secrets.
 import { invalid } from '#shared/operations/tools/tool-headers.ts';
 
 /**
- * Creates or replaces a secret. Throws AppError `invalid` when the service has no key to seal it with or an allowed host
- * covers domains of other owners, and `conflict` when there are too many.
+ * Creates or replaces a secret. Throws AppError `invalid` when the service has no key to seal it with, or an allowed
+ * host covers domains of other owners, and `conflict` when there are too many.
  */
 export async function storeSecret(
   { db, sealer }: { db: Pool; sealer: Sealer | undefined },

@@ -32,7 +32,7 @@ import {
   judgeUntrusted,
   schemaProblem,
 } from '#shared/platform/threads/untrusted.ts';
-import { compilePolicies, type Judgement } from '#shared/policies/judge.ts';
+import { compilePolicies, type Judgment } from '#shared/policies/judge.ts';
 import { calledAs } from '#shared/tools.ts';
 import { checkHeaderSecrets } from '#shared/operations/secrets/secrets.ts';
 import { invalid, keepHeadersAtOrigin, sealHeaders } from './tool-headers.ts';
@@ -41,7 +41,7 @@ export interface ToolDeps extends CustomToolDeps {
   db: Pool;
 }
 
-/** Registers a tool. Throws AppError `invalid`, `conflict`, and `forbidden` where a graph in use already calls it. */
+/** Registers a tool. Throws AppError `invalid`, `conflict`, and `forbidden` if a graph in use already calls it. */
 export async function registerTool(
   { db, sealer }: ToolDeps,
   actor: Actor,
@@ -56,8 +56,8 @@ export async function registerTool(
 }
 
 /**
- * Changes the given fields. Headers are replaced as a whole, and a masked one keeps its value if the tool stays at its
- * origin. Throws AppError `not_found`, `invalid`, and `forbidden` where a graph in use calls it.
+ * Changes the given fields. Headers are replaced as a whole; a masked header keeps its value if the tool stays at its
+ * origin. Throws AppError `not_found`, `invalid`, and `forbidden` if a graph in use calls it.
  */
 export async function changeTool(
   { db, sealer }: ToolDeps,
@@ -88,7 +88,7 @@ export async function changeTool(
   return toAnswer(tool);
 }
 
-/** What a pin is about: with another one of these, it is another tool. */
+/** Fields that identify a pinned tool: if one of these changes, it is a different tool. */
 const PINNED = ['kind', 'endpoint_url', 'mcp_tool', 'input_schema'] as const;
 
 function unpinned(before: CustomTool, after: CustomTool): CustomTool {
@@ -111,13 +111,14 @@ async function checkSchema({ workspaceId }: Actor, schema: JsonObject | null): P
   if (problem !== undefined) throw invalid(`input_schema ${problem}`);
 }
 
-/** Limit of a test, below a handler's timeout. */
+/** The time limit of a test, below a handler's timeout. */
 const MAX_TEST_MS = 25_000;
 
 /**
  * Calls a tool once, as a step with these arguments would, and returns the outcome. The policies apply, except those
- * that limit which workflows can use the tool. A caller without `run_workflows` sends no header that is stored sealed, and
- * so no secret: a test is no way to do what a run would. Throws AppError `not_found`, and `invalid` for invalid arguments.
+ * that limit which workflows can use the tool. For a caller without `run_workflows`, no sealed header is sent, and so
+ * no secret: a test must not do what only a run may do. Throws AppError `not_found`, and `invalid` for invalid
+ * arguments.
  */
 export async function testTool(
   deps: ToolDeps,
@@ -133,10 +134,10 @@ export async function testTool(
     return { ok: false, result: null, error, status, duration_ms, omitted_headers };
   };
   await checkArguments(tool, args);
-  const judgement = await judgeTest(deps.db, tool, args);
+  const judgment = await judgeTest(deps.db, tool, args);
   await deps.db.transaction(async (tx) => {
     await auditTool(tx, actor, tool, 'test', {});
-    for (const verdict of judgement.verdicts) {
+    for (const verdict of judgment.verdicts) {
       await recordGovernanceEvent(tx, {
         ...verdict,
         workspaceId: actor.workspaceId,
@@ -144,7 +145,7 @@ export async function testTool(
       });
     }
   });
-  if (judgement.refusal !== undefined) return failed(judgement.refusal, null, 0);
+  if (judgment.refusal !== undefined) return failed(judgment.refusal, null, 0);
   const secrets = await useSecrets(deps.db, {
     workspaceId: actor.workspaceId,
     names: secretNamesOfTool(deps.sealer, tool),
@@ -154,7 +155,7 @@ export async function testTool(
   try {
     const { result, status } = await callCustomTool(deps, {
       tool,
-      arguments: judgement.params,
+      arguments: judgment.params,
       secrets,
       idempotencyKey: `test:${randomUUID()}`,
       timeoutMs: Math.min(MAX_TEST_MS, tool.timeout_seconds * 1000),
@@ -177,8 +178,8 @@ async function checkArguments(tool: CustomTool, args: JsonObject): Promise<void>
   if (outcome.problem !== undefined) throw invalid(outcome.problem);
 }
 
-/** Applies the policies as to a step outside of a workflow. */
-async function judgeTest(db: Pool, tool: CustomTool, params: JsonObject): Promise<Judgement> {
+/** Applies the policies as for a step outside of a workflow. */
+async function judgeTest(db: Pool, tool: CustomTool, params: JsonObject): Promise<Judgment> {
   const { policies } = await readPolicies(db, tool.workspace_id);
   const anywhere = policies.tools.map(({ allowed_workflow_ids: _ids, ...rules }) => rules);
   const node = { id: 'test', kind: 'tool', tool_name: calledAs(tool.name), params: {} } as const;

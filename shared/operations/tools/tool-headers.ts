@@ -34,7 +34,7 @@ export function keepHeadersAtOrigin(
 }
 
 /**
- * The sealed headers. A masked header keeps its value from `kept`, the existing ones. Throws AppError `invalid` for
+ * The sealed headers. A masked header keeps its value from `kept`, the existing headers. Throws AppError `invalid` for
  * headers that cannot be stored or sent.
  */
 export function sealHeaders(

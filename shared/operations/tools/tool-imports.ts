@@ -31,7 +31,7 @@ import { checkHeaderSecrets } from '#shared/operations/secrets/secrets.ts';
 import type { ToolDeps } from './custom-tools.ts';
 import { sealHeaders } from './tool-headers.ts';
 
-/** Together below a handler's timeout. */
+/** Their sum is below a handler's timeout. */
 const LIMITS = { listMs: 15_000, registerMs: 10_000 };
 
 const MAX_NAME = 64;
@@ -39,7 +39,7 @@ const MAX_LABEL = 200;
 const MAX_DESCRIPTION = 5_000;
 
 /**
- * Registers the tools of an MCP server, each pinned to the schema that the server gives now. A tool that was imported
+ * Registers the tools of an MCP server, each pinned to the schema that the server reports now. A tool that was imported
  * before gets the server's current description and schema. Those that cannot be registered are skipped, each with the
  * reason. Throws AppError `invalid` when the server's tools cannot be listed, and `forbidden` for a secret in a header
  * without `run_workflows`: listing sends it.
@@ -88,7 +88,7 @@ async function listTools(
     const opened = openSecrets(sealer, sealed, secrets);
     const headers = opened.fillHeaders(given);
     const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
-    // The signal covers all exchanges together and comes first.
+    // The signal covers all exchanges together, and is checked first.
     const server = {
       serverUrl,
       headers,
@@ -99,7 +99,7 @@ async function listTools(
     const tools = await withoutSecrets(cutter, () =>
       listMcpTools(checkedEgress(egress, opened.check), server, names),
     );
-    // A schema with a value in it is not pinned as the server gives it, and so never called.
+    // A redacted schema differs from the server's, so a tool pinned to it could never be called.
     return secrets.length === 0
       ? tools
       : (cutter.json(tools as unknown as Json) as unknown as ServerTool[]);
@@ -117,10 +117,10 @@ interface Change {
   tool: ImportedTool;
 }
 
-/** Refusals that concern one tool; the others can still be imported. */
+/** Errors that concern a single tool. The others can still be imported. */
 const SKIPPED: ReadonlySet<ErrorCode> = new Set(['invalid', 'conflict', 'forbidden', 'not_found']);
 
-/** The change, or why the tool is skipped. `taken` are the names that this import has used. */
+/** The change, or why the tool is skipped. `taken` are the names that this import has already used. */
 async function importTool(
   deps: ToolDeps,
   actor: Actor,
@@ -155,7 +155,7 @@ async function importTool(
   }
 }
 
-/** A name in our form: `getUser` and `get.user` become `get_user`. Empty when nothing is left. */
+/** A name in this service's form: `getUser` and `get.user` become `get_user`. Empty if nothing is left. */
 function nameHere(name: string, prefix = ''): string {
   const plain = name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -168,7 +168,7 @@ function nameHere(name: string, prefix = ''): string {
 
 type Described = CustomToolInput & { pinned_schema: string };
 
-/** The tool as it is registered, or why it cannot be. */
+/** The tool as it will be registered, or why it cannot be. */
 function describe(
   { server_url }: ToolImportInput,
   { name: serverName, title, description, schema }: ServerTool & { schema: JsonObject },
@@ -189,13 +189,13 @@ function describe(
     .join('; ');
 }
 
-/** The text as it can be stored: its beginning, cut between two characters. */
+/** The beginning of the text, cut between two characters to the length that can be stored. */
 function textOf(text: string, most: number): string {
   const storable = toStorable(text) as string;
   return storable.slice(0, most).replace(/[\ud800-\udbff]$/, '');
 }
 
-/** Updates a tool that comes from the same place. Throws AppError `conflict` for any other. */
+/** Updates a tool that comes from the same server. Throws AppError `conflict` for any other tool. */
 async function importAgain(
   deps: ToolDeps,
   actor: Actor,
@@ -234,7 +234,7 @@ function hasHeaders(
     const stored = openHeaders(sealer, tool);
     return jsonDigest({ ...stored }) === jsonDigest({ ...headers });
   } catch (error) {
-    // Sealed with another key: they are stored again.
+    // They are sealed with another key, so they are stored again.
     if (error instanceof NodeError) return false;
     throw error;
   }

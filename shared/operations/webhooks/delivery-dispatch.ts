@@ -31,7 +31,7 @@ async function dispatchDeliveries(deps: DispatchDeps): Promise<number> {
   return queued.length;
 }
 
-/** Returns whether the execution exists, started by any process. */
+/** Returns whether the execution exists, no matter which process started it. */
 async function start(deps: DispatchDeps, delivery: QueuedDelivery): Promise<boolean> {
   const { temporal, config, log } = deps;
   const { id, round, workspace_id, type, url } = delivery;

@@ -43,16 +43,16 @@ export interface DryRunDeps {
 interface DryRunRequest {
   actor: Actor;
   workflowId: string;
-  /** Without an input, the bounds hold for every input. */
+  /** Without an input, the bounds apply to every input. */
   input?: JsonObject | undefined;
-  /** The default is the current version. */
+  /** By default, the current version. */
   version?: number | undefined;
   /** Examines the workflow's draft instead of a version. */
   draft?: boolean | undefined;
 }
 
 /**
- * The bounds of a run, what the policies say of it, and what it needs, as things are now. Throws AppError `not_found`,
+ * The bounds of a run, the policies' verdicts, and what it needs, as of now. Throws AppError `not_found`,
  * `unprocessable`, `graph_invalid`, `input_invalid`, and `invalid` when it takes too long to compute.
  */
 export async function dryRunWorkflow(deps: DryRunDeps, request: DryRunRequest): Promise<DryRun> {
@@ -110,10 +110,10 @@ function graphOf({ graph, refusal }: Runnable): Graph {
   return graph;
 }
 
-/** How many called versions are read. The cost of those beyond them is not known. */
+/** The maximum number of called versions that are read. The cost of any others is unknown. */
 const MAX_CALLED = 100;
 
-/** What the workflow can start, at any distance. */
+/** The workflows that this one can start, directly or indirectly. */
 async function readCalled(
   deps: DryRunDeps,
   ids: { workspaceId: string; workflowId: string },
@@ -144,7 +144,7 @@ async function readCalled(
   };
 }
 
-/** Undefined when it cannot run. A refusal from the cache may be out of date. */
+/** Undefined when it cannot run. A refusal based on the cache may be out of date. */
 async function calledGraph(
   { db, findRunnable }: DryRunDeps,
   wanted: Wanted,
@@ -176,7 +176,7 @@ const answerOf = ({ cost, duration, nodes, unbounded, hosts, secrets }: DryRunAn
   secrets,
 });
 
-/** How many approvers are named. */
+/** The maximum number of approvers that are listed. */
 const MAX_APPROVERS = 100;
 
 async function gatesOf(

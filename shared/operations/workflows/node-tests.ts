@@ -14,19 +14,19 @@ import { rehearsalOf, requireAllowed } from '#shared/operations/runs/rehearsals.
 import { triggerRun, type RunDeps, type Triggered } from '#shared/operations/runs/runs.ts';
 import { adHocGraphOf } from '#shared/db/runs/run-request.ts';
 
-/** Tests of single nodes: rehearsals of a graph that has only this node. */
+/** Tests of single nodes: rehearsals of a graph that contains only that node. */
 
 export interface NodeTestRequest {
   actor: Actor;
   workflowId: string;
   nodeId: string;
   trigger: Trigger;
-  /** The run whose state the node begins with. */
+  /** The run that provides the node's initial state. */
   runId?: string | undefined;
   stepKey?: string | undefined;
-  /** Laid over it; without a run the whole state. */
+  /** Merged into the run's state; without a run, the whole state. */
   state?: JsonObject | undefined;
-  /** The default is the current version. */
+  /** By default, the current version. */
   version?: number | undefined;
   draft?: boolean | undefined;
   allow?: readonly string[] | undefined;
@@ -35,13 +35,14 @@ export interface NodeTestRequest {
 }
 
 /**
- * Starts a rehearsal of one node with the state of a run, or the given one. It is executed only if it computes or the
- * request allows it. Throws AppError `not_found`, `unprocessable`, `graph_invalid`, `invalid`, and those of `triggerRun`.
+ * Starts a rehearsal of one node with the state of a run, or the given one. It is only executed if it just computes, or
+ * if the request allows it. Throws AppError `not_found`, `unprocessable`, `graph_invalid`, `invalid`, and those of
+ * `triggerRun`.
  */
 export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise<Triggered> {
   const { actor, workflowId, nodeId, trigger, runId, allow } = request;
   const { version, draft } = request;
-  // First, so that another workspace's run is one that does not exist, also with an unknown node.
+  // Checked first, so that another workspace's run gets the same error as a missing one, even with an unknown node.
   const source = runId === undefined ? undefined : await readSource(deps.db, request, runId);
   const { graph, version: found } = await runnableOf(deps, { actor, workflowId, version, draft });
   const node = graph.nodes.find(({ id }) => id === nodeId);
@@ -55,7 +56,7 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
   const tested = testedNode(node);
   const rehearsal = rehearsalOf({ allow, failures: 'execute' });
   await requireAllowed(deps.db, actor, workflowId, rehearsal.allow);
-  // Of the whole graph, and not of the node alone.
+  // For the whole graph, not just the node.
   const { workspaceId } = actor;
   const chosen = { workspaceId, workflowId, version: draft === true ? undefined : found, graph };
   const guarded = await guardedNodesOfChosen(deps.db, chosen);
@@ -77,7 +78,7 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
   });
 }
 
-/** What is executed for a node: of a computed one its expression. Throws AppError `unprocessable`. */
+/** What is executed for a node: for a computed one, its expression. Throws AppError `unprocessable`. */
 function testedNode(node: GraphNode): GraphNode {
   switch (node.kind) {
     case 'agent':
@@ -107,7 +108,7 @@ const expressionStep = ({ id, label }: GraphNode, expression: string): GraphNode
   ...(label === undefined ? {} : { label }),
 });
 
-/** The state with which the node begins; with a run, also its step there. */
+/** The initial state of the node and, with a run, its step there. */
 async function beginningOf(
   { db }: RunDeps,
   { actor, workflowId, nodeId, runId, stepKey, state = {}, pins = false }: NodeTestRequest,

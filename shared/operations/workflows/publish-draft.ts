@@ -10,11 +10,11 @@ import type { ModelSettings } from '#shared/platform/calls/models.ts';
 import { validateWorkflow } from './validate-workflow.ts';
 import { adHocGraphOf } from '#shared/db/runs/run-request.ts';
 
-/** How many errors a refusal lists. */
+/** The maximum number of errors in a refusal. */
 const MAX_REASONS = 5;
 
 /**
- * Publishes the draft that the caller knows, if it can run. Throws AppError `not_found`, `graph_invalid`,
+ * Publishes the draft in the revision that the caller has, if it can run. Throws AppError `not_found`, `graph_invalid`,
  * `precondition_required`, `precondition_failed`, and `forbidden` for a version that the actor cannot bring into use.
  */
 export async function publishFromDraft(

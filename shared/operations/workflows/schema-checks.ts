@@ -2,19 +2,19 @@ import type { Graph, GraphIssue, GraphNode } from '#shared/contract/workflows/gr
 import type { JsonObject } from '#shared/json.ts';
 import { schemaProblems } from '#shared/platform/threads/untrusted.ts';
 
-/** A schema of a node, and where it is in it. */
+/** A schema in a node, and its location. */
 interface NodeSchema {
   code: string;
   path: string;
   schema: JsonObject;
-  /** Whether people fill in what it describes. */
+  /** Whether it describes a form that people fill in. */
   isForm: boolean;
 }
 
 /**
- * The schemas of a graph that cannot validate: the forms of gates, by the rules of workflows' input schemas, the
- * response schemas of agents, and the parameters of their tools. Apart from the other checks of a graph, since a schema
- * of a few lines can take long to compile. Throws WorkBusyError.
+ * The schemas of a graph that cannot be used for validation: the forms of gates, by the rules of workflows' input
+ * schemas, the response schemas of agents, and the parameters of their tools. Separate from the other checks of a
+ * graph, because even a schema of a few lines can take long to compile. Throws WorkBusyError.
  */
 export async function schemaIssues(
   workspaceId: string,

@@ -12,8 +12,8 @@ import { membersFor } from '#shared/operations/gates/gate-checks.ts';
 import { schemaIssues } from './schema-checks.ts';
 
 /**
- * Every error and warning of the saved graph, or of `drawn` instead, including models without a key. Throws AppError
- * `not_found`.
+ * Every error and warning about the saved graph, or about `drawn` instead, including models without a key. Throws
+ * AppError `not_found`.
  */
 export async function validateWorkflow(
   db: Db,

@@ -15,7 +15,7 @@ export async function requireInputSchema(
 }
 
 /**
- * Requires that an input that is saved for later runs fits the current version. Throws AppError `not_found`,
+ * Requires that an input that is saved for later runs is valid for the current version. Throws AppError `not_found`,
  * `input_invalid`.
  */
 export async function requireFittingInput(
@@ -30,8 +30,8 @@ export async function requireFittingInput(
 }
 
 /**
- * The refusal of an input that does not fit the schema, with the path of each problem; undefined when it fits. `owner`
- * has the schema: the workflow of a run, or the gate of a decision.
+ * The error for an input that does not match the schema, with the path of each problem; undefined when it matches.
+ * `owner` is what has the schema: the workflow of a run, or the gate of a decision.
  */
 export async function refusedInput(
   workspaceId: string,

@@ -6,7 +6,7 @@ import { DialectError, readSchema, type Validator, validatorOf } from './schema-
 import { comparing } from './schema-comparisons.ts';
 import { toRe2 } from './schema-pattern.ts';
 
-/** Characters of a schema as JSON, and its nesting depth. */
+/** The maximum length of a schema as JSON, in characters, and its maximum nesting depth. */
 const MAX_SCHEMA_LENGTH = 65_536;
 const MAX_SCHEMA_DEPTH = 40;
 const MAX_MESSAGE = 500;
@@ -16,17 +16,20 @@ export class ArgumentSchemaError extends Error {
   override readonly name = 'ArgumentSchemaError';
 }
 
-/** The errors of a value: none when it fits. */
+/** The errors of a value; empty when it is valid. */
 type Judge = (value: Json) => readonly ErrorObject[];
 
-/** `first`: looking for more would let one value cause unlimited work. `all`, for small values: each, with its data. */
+/**
+ * `first`: stops at the first error, because looking for more would let one value cause unlimited work. `all`, for
+ * small values: all errors, with their data.
+ */
 type Errors = 'first' | 'all';
 
 const compiled = createBoundedCache<string, Judge>(200);
 
 /**
- * A schema of a few lines can cause work that doubles with each of them: call this where it can be stopped
- * (`untrusted`), never on a shared thread.
+ * Checks a schema. A schema of a few lines can cause work that doubles with each line: only call this where it can be
+ * stopped (`untrusted`), never on a shared thread.
  *
  * Throws ArgumentSchemaError for an unusable schema.
  */
@@ -35,15 +38,15 @@ export function checkArgumentSchema(schema: JsonObject): void {
 }
 
 /**
- * Why arguments do not fit a JSON Schema, starting with the path of the first problem; undefined when they do. Without
- * coercion and defaults; `format` is ignored. Throws ArgumentSchemaError.
+ * Why arguments do not match a JSON Schema, starting with the path of the first problem; undefined when they do. There
+ * is no coercion and there are no defaults; `format` is ignored. Throws ArgumentSchemaError.
  */
 export function argumentsProblem(schema: JsonObject, args: JsonObject): string | undefined {
   const [error] = schemaErrors(schema, args, 'first');
   return error === undefined ? undefined : problemOf(error);
 }
 
-/** Why a value does not fit a schema; empty when it does. Throws ArgumentSchemaError. */
+/** Why a value does not match a schema; empty when it does. Throws ArgumentSchemaError. */
 export function schemaErrors(
   schema: JsonObject,
   value: Json,
@@ -64,7 +67,7 @@ function compile(schema: JsonObject, errors: Errors): Judge {
   if (isDeeperThan(schema, MAX_SCHEMA_DEPTH)) {
     throw new ArgumentSchemaError(`has more than ${MAX_SCHEMA_DEPTH} levels`);
   }
-  // Its validator would return a promise, which is not false.
+  // Its validator would return a promise, which is truthy.
   if (Object.hasOwn(schema, '$async')) throw new ArgumentSchemaError("'$async' is not supported");
   const all = errors === 'all';
   const validate = attempt('is not a valid JSON Schema', () => {
@@ -94,7 +97,7 @@ const OPTIONS: Options = {
   strict: false,
   $data: false,
   validateFormats: false,
-  // Names such as 'constructor' are ordinary ones.
+  // Names such as 'constructor' are ordinary property names.
   ownProperties: true,
   // Code inlined for each reference can become much larger than the schema.
   inlineRefs: false,
@@ -116,8 +119,8 @@ const OPTIONS: Options = {
 };
 
 /**
- * What is evaluated of a value: in an object by name, which inherits some; and the number of items, which is `true` for
- * all, and undefined for none.
+ * Mends what counts as evaluated: in an object, property names, without inherited ones; in a list, the number of items,
+ * which is `true` for all and undefined for none.
  */
 const mendEvaluated = (code: string): string =>
   code
@@ -126,7 +129,10 @@ const mendEvaluated = (code: string): string =>
     .replaceAll(/\b(len\d+) <= (items\d+)\b/g, '($2 === true || $1 <= ($2 ?? 0))')
     .replaceAll(/\b(i\d+)=(items\d+);/g, '$1=$2 ?? 0;');
 
-/** The validator of a draft's schemas. Created once: compiling it takes longer than most schemas do. */
+/**
+ * The validator for schemas of a draft. It is created once, because compiling it takes longer than compiling most
+ * schemas.
+ */
 const grammarOf = createBoundedCache<Validator, Ajv>(3);
 const grammarFor = (validator: Validator): Ajv =>
   grammarOf(validator, () => {
@@ -135,7 +141,7 @@ const grammarFor = (validator: Validator): Ajv =>
     return grammar;
   });
 
-/** Keywords that only describe, or that references read, in any draft. */
+/** Keywords that only describe, or that are the targets of references, in any draft. */
 const NAMES = new Set([
   ...['$schema', '$id', 'id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveAnchor'],
   ...['$vocabulary', '$comment', '$defs', 'definitions', 'title', 'description', 'default'],
@@ -149,7 +155,7 @@ export function keywordsOf(schema: JsonObject): (name: string) => boolean {
   return (name) => NAMES.has(name) || grammar.RULES.keywords[name] !== undefined;
 }
 
-/** Every error comes from the schema: it is too deep for the stack, or has a broken reference. */
+/** Every error is caused by the schema: it is too deep for the stack, or has a broken reference. */
 function attempt<T>(what: string, work: () => T): T {
   try {
     return work();
@@ -173,14 +179,14 @@ function problemOf(error: ErrorObject): string {
   return `${path.join('.')} ${text}`.slice(0, MAX_MESSAGE).toWellFormed();
 }
 
-/** The keys from the value to the part that an error is about. */
+/** The path from the value to the part that an error is about. */
 export const pathOf = ({ instancePath }: ErrorObject): string[] =>
   instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** The key that an error says must not be there. */
+/** The key that must not be there, according to an error. */
 export function extraOf({ params }: ErrorObject): string | undefined {
   const extra: unknown = params['additionalProperty'] ?? params['unevaluatedProperty'];
   return typeof extra === 'string' ? extra : undefined;

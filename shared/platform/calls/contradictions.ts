@@ -2,9 +2,9 @@ import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
 /**
- * Why no value fits a schema, with the place and what to do; undefined when none is found. It finds what people draw by
- * mistake in the parts that every value needs: a required field that is forbidden, limits that exclude each other, and
- * choices of another type. It does not solve schemas: references, patterns and `not` are not followed.
+ * Why no value can match a schema, with the location and what to do; undefined when no contradiction is found. It finds
+ * common mistakes in the parts that every value must match: a required field that is forbidden, limits that exclude
+ * each other, and choices of another type. It does not solve schemas: references, patterns and `not` are ignored.
  */
 export function contradictionIn(schema: Json, path: readonly string[] = []): string | undefined {
   const place = ['input_schema', ...path].join('.');
@@ -54,7 +54,7 @@ function isOfType(value: Json, type: string): boolean {
   }
 }
 
-/** Pairs of keywords that exclude each other, by the types that they are about. `strict`: also when they are equal. */
+/** Pairs of keywords that exclude each other, with the types that they apply to. `strict`: also when they are equal. */
 const LIMITS: readonly { types: TypeName[]; low: string; high: string; strict?: boolean }[] = [
   { types: ['number', 'integer'], low: 'minimum', high: 'maximum' },
   { types: ['number', 'integer'], low: 'exclusiveMinimum', high: 'maximum', strict: true },
@@ -65,7 +65,7 @@ const LIMITS: readonly { types: TypeName[]; low: string; high: string; strict?: 
   { types: ['object'], low: 'minProperties', high: 'maxProperties' },
 ];
 
-/** Only where the type is given: a limit of numbers says nothing about texts. */
+/** Only if the type is given: a limit of numbers says nothing about strings. */
 function ofLimits(schema: JsonObject, place: string): string | undefined {
   const types = typesOf(schema);
   if (types === undefined) return undefined;
@@ -79,7 +79,7 @@ function ofLimits(schema: JsonObject, place: string): string | undefined {
   return undefined;
 }
 
-/** The required fields of an object. The value of the whole schema is one. */
+/** Checks the required fields of an object. The value of the whole schema is an object. */
 function ofFields(schema: JsonObject, path: readonly string[], place: string): string | undefined {
   const { required, properties, additionalProperties, patternProperties } = schema;
   const isAnObject = path.length === 0 || typesOf(schema)?.join() === 'object';
@@ -96,7 +96,7 @@ function ofFields(schema: JsonObject, path: readonly string[], place: string): s
   return undefined;
 }
 
-/** Each part of `allOf` must fit, and one of `anyOf` and `oneOf`. */
+/** Every part of `allOf` must match, and one of `anyOf` and `oneOf`. */
 function ofBranches(schema: JsonObject, path: readonly string[]): string | undefined {
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
     const branches = schema[keyword];

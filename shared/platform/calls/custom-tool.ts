@@ -22,7 +22,7 @@ import { argumentsUntrusted } from '#shared/platform/threads/untrusted.ts';
 
 export interface CustomToolDeps {
   egress: Egress;
-  /** Undefined without an encryption key: then only tools stored earlier have headers. */
+  /** Undefined without an encryption key: then only tools that were stored earlier have headers. */
   sealer: Sealer | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface CustomToolCall {
   arguments: JsonObject;
   /** The secrets in the tool's headers, see `secretNamesOfTool`. */
   secrets?: SealedSecrets | undefined;
-  /** The tool of an MCP server is compared with its server's list now, and not by an earlier answer. */
+  /** Whether the tool of an MCP server is compared with the server's list now, instead of with a cached one. */
   fresh?: boolean | undefined;
   idempotencyKey: string;
   /** For the whole call. */
@@ -41,7 +41,7 @@ export interface CustomToolCall {
 
 export interface CustomToolResult {
   result: JsonObject;
-  /** Of the HTTP response; null for an MCP tool. */
+  /** The status of the HTTP response; null for an MCP tool. */
   status: number | null;
 }
 
@@ -49,7 +49,7 @@ const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 
 /**
  * Calls a custom tool once, after validating the arguments on another thread. An object is returned unchanged, anything
- * else becomes `{result: ...}`. Redirects are not followed: headers only go to the registered address. Throws
+ * else becomes `{result: ...}`. Redirects are not followed, so headers are only sent to the registered address. Throws
  * NodeError, WorkBusyError, or the signal's reason on abort.
  */
 export async function callCustomTool(
@@ -61,7 +61,7 @@ export async function callCustomTool(
   const stored = openHeaders(deps.sealer, tool);
   const opened = openSecrets(deps.sealer, call.secrets ?? new Map(), namesIn(stored));
   const headers = opened.fillHeaders(stored);
-  // Some tools return the request they received. Its credentials are not part of the result.
+  // Some tools return the request they received, but its credentials must not be in the result.
   const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
   const { value, status } = await withoutSecrets<{ value: Json; status: number | null }>(
     cutter,
@@ -87,7 +87,7 @@ async function holdToSchema(tool: CustomTool, args: JsonObject): Promise<void> {
   }
 }
 
-/** The names of the secrets in a tool's headers. None when these cannot be opened: then the call fails. */
+/** The names of the secrets in a tool's headers. Empty when these cannot be opened: then the call fails. */
 export function secretNamesOfTool(sealer: Sealer | undefined, tool: CustomTool): string[] {
   try {
     return namesIn(openHeaders(sealer, tool));
@@ -150,7 +150,7 @@ async function callHttp(
   });
 }
 
-/** The service always sets the step's key; other headers keep the tool owner's values. */
+/** The service always sets the idempotency key of the step. Other headers keep the tool owner's values. */
 function withServiceHeaders(
   headers: Headers,
   idempotencyKey: string,
@@ -167,18 +167,18 @@ function withServiceHeaders(
   };
 }
 
-/** A form where the tool's content type says so; else JSON. */
+/** A form if the tool's content type says so; otherwise JSON. */
 const bodyFor = (args: JsonObject, headers: Headers): string =>
   isForm(contentTypeIn(headers)) ? formOf(args) : JSON.stringify(args);
 
-/** Null omits an argument, a list repeats it; objects, also in lists, are sent as JSON. */
+/** Null omits an argument and a list repeats it; objects, even in lists, are sent as JSON. */
 function withQuery(text: string, args: JsonObject): string {
   const url = new URL(text);
   for (const [name, value] of fieldsOf(args)) url.searchParams.append(name, value);
   return url.href;
 }
 
-/** JSON where the response has that content type or none; else text. An empty response is an empty object. */
+/** JSON if the response has that content type or none; otherwise text. An empty response is an empty object. */
 function valueOf(answer: EgressResponse): Json {
   if (answer.body.length === 0) return {};
   const type = answer.headers['content-type'] ?? 'application/json';
@@ -203,7 +203,7 @@ async function callMcp(
         tool.pinned_schema === null
           ? undefined
           : { name: tool.name, digest: tool.pinned_schema, fresh },
-      // The deadline covers all exchanges together and comes first.
+      // The deadline covers all exchanges together, and is checked first.
       timeoutMs: timeoutMs + 1_000,
       redact: cutter.text,
       signal: AbortSignal.any([signal, deadline]),

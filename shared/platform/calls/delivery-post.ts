@@ -5,7 +5,7 @@ import { isSuccess, retryAfterOf } from './outside.ts';
 
 /** From the first byte sent to the last byte of the response. */
 const TIMEOUT_MS = 15_000;
-/** Of the response; the rest is not read. */
+/** The maximum size of the response; the rest is not read. */
 const MAX_ANSWER_BYTES = 20_000;
 const EXCERPT_CHARACTERS = 500;
 const USER_AGENT = 'durable-workflows-webhooks/1';
@@ -18,19 +18,19 @@ export interface DeliveryPost {
   event_id: string;
   type: OutboundEventType;
   created_at: string;
-  /** As JSON text. */
+  /** JSON text. */
   data: string;
   signal: AbortSignal;
 }
 
-/** The outcome. Without `error` it was delivered. */
+/** The result. Without `error`, the event was delivered. */
 export type PostOutcome =
   | { fault: false; status: number | null; error?: string; retryAfterMs?: number }
-  /** This machine could not send, or interrupted the request. */
+  /** This machine could not send the request, or interrupted it. */
   | { fault: true; status: null; error: string; retryAfterMs?: undefined };
 
 /**
- * Sends a delivery once. Never rejects. Any 2xx whose response ends in time is a success; a redirect is not followed.
+ * Sends a delivery once. Never rejects. Any 2xx whose response ends in time is a success. Redirects are not followed.
  */
 export async function postDelivery(egress: Egress, post: DeliveryPost): Promise<PostOutcome> {
   const body = Buffer.from(bodyOf(post));
@@ -66,7 +66,7 @@ export async function postDelivery(egress: Egress, post: DeliveryPost): Promise<
 
 const fault = (error: string): PostOutcome => ({ fault: true, status: null, error });
 
-/** The bytes are the same in every attempt: receivers may compare them. */
+/** The bytes are the same in every attempt, because receivers may compare them. */
 function bodyOf({ event_id: id, type, created_at, data }: DeliveryPost): string {
   return `${JSON.stringify({ id, type, created_at }).slice(0, -1)},"data":${data}}`;
 }

@@ -3,13 +3,13 @@ import { createHmac, randomBytes } from 'node:crypto';
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** As Standard Webhooks has it: random bytes in base64 after a prefix. */
+/** As in Standard Webhooks: random bytes in base64 after a prefix. */
 export const newEndpointSecret = (): string =>
   SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
 /**
  * The headers of Standard Webhooks (https://www.standardwebhooks.com), with a signature for each secret. The key is the
- * base64 text after the prefix, decoded. Secrets of earlier releases are 48 letters and digits, which are also base64.
+ * decoded base64 text after the prefix. Secrets of earlier releases are 48 letters and digits, which are also base64.
  * `id` identifies the event; `now` is in ms since 1970.
  */
 export function standardHeaders(

@@ -4,18 +4,18 @@ import { EgressError, hostOf } from '#shared/platform/egress/error.ts';
 import { isJson } from './outside.ts';
 
 interface Reading {
-  /** By its path, whether a number that no double holds becomes the text of its digits. */
+  /** Whether the number at this path becomes the text of its digits if no double can represent it. */
   concerns: (path: readonly string[]) => boolean;
-  /** Throws for a text that must not be read as an answer. */
+  /** Throws for a text that must not be read as a response. */
   check?: (text: string) => void;
-  /** Receives the error for JSON that is too large, also where the SDK hides it. */
+  /** Called with the error for JSON that is too large, even if the SDK hides the error. */
   onTooLarge?: (error: EgressError) => void;
 }
 
 /**
- * `fetch` for SDKs that parse responses themselves, of any content type: each JSON text in a successful response,
- * whole or as an event of a stream, is measured first, and keeps the digits of its numbers. Of a refusal with a text that is
- * too large, only that remains. Throws EgressError `too_large`.
+ * `fetch` for SDKs that parse responses themselves, of any content type. In a successful response, each JSON text (the
+ * body or an event of a stream) is measured first, and keeps the digits of its numbers. A refusal with a JSON text that
+ * is too large is replaced by that error. Throws EgressError `too_large`.
  */
 export const exactFetch =
   (fetch: Egress['fetch'], { concerns, check, onTooLarge }: Reading): Egress['fetch'] =>
@@ -48,15 +48,15 @@ export const exactFetch =
   };
 
 const DATA = /^data(?:: ?|$)/;
-/** A return at the end may be half of a line's end. */
+/** A carriage return at the end may be half of a line break. */
 const LINE_END = /\r\n|\n|\r(?!$)/;
 
-/** Reads the data of events, which may be several lines. Without events, a JSON text is all there is. */
+/** Reads the data of events, which can be several lines. Without events, the whole text is one JSON text. */
 function eventsOf(read: (text: string) => string): TransformStream<string, string> {
   let isWhole: boolean | undefined;
   let rest = '';
   let event: string[] = [];
-  /** The event so far, with its data last. */
+  /** The event so far, with its data at the end. */
   const written = (): string => {
     const data = event.flatMap((line) => (DATA.test(line) ? line.replace(DATA, '') : []));
     const others = event.filter((line) => !DATA.test(line));

@@ -13,19 +13,23 @@ import {
   schemaErrors,
 } from './argument-schema.ts';
 
-/** What people fill in: the input of a run, and of a decision at a gate. The validator and its limits are those of tools' arguments. */
+/**
+ * Input from people: for a run, or for a decision at a gate. The validator and its limits are those of tools'
+ * arguments.
+ */
 
-/** How many problems a refusal lists. */
+/** The maximum number of problems in a refusal. */
 const MAX_PROBLEMS = 10;
 const MAX_PROBLEM = 300;
 const MAX_LISTED = 10;
 const MAX_NAMES = 200;
-/** Values of an input whose problems are all looked for; of larger ones only the first. */
+/** All problems are reported for inputs with up to this many values; for larger inputs, only the first. */
 const SMALL_INPUT = 2_000;
 
 /**
- * Checks a schema that people write: it describes an object, a misspelled keyword is an error, and so is a schema that
- * plainly no input fits. Call this where it can be stopped, as `checkArgumentSchema`. Throws ArgumentSchemaError.
+ * Checks a schema that people write: it must describe an object, a misspelled keyword is an error, and so is a schema
+ * that obviously no input can match. Only call this where it can be stopped, like `checkArgumentSchema`. Throws
+ * ArgumentSchemaError.
  */
 export function checkInputSchema(schema: JsonObject): void {
   if (Object.hasOwn(schema, 'type') && schema['type'] !== 'object') {
@@ -48,7 +52,7 @@ export function checkInputSchema(schema: JsonObject): void {
   }
 }
 
-/** Those that schemas usually contain, for suggestions. */
+/** Common keywords, for suggestions. */
 const KEYWORDS = [
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'title'],
   ...['description', 'default', 'examples', 'minimum', 'maximum', 'minLength', 'maxLength'],
@@ -56,8 +60,8 @@ const KEYWORDS = [
 ];
 
 /**
- * Why a value does not fit a schema, as one text: each problem with its path, which begins with `root`, if any, and what
- * to do. Undefined when it fits. Throws ArgumentSchemaError.
+ * Why a value does not match a schema, as one text: each problem with its path, which begins with `root`, if any, and
+ * what to do. Undefined when it matches. Throws ArgumentSchemaError.
  */
 export function inputProblem(schema: JsonObject, value: Json, root = 'input'): string | undefined {
   const first = schemaErrors(schema, value, 'first');
@@ -94,7 +98,7 @@ function problemOf(error: ErrorObject, value: Json, root: string): string {
   return text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM)}…`.toWellFormed() : text;
 }
 
-/** The fields of the object that has one too many. */
+/** The fields of the object that has an unknown one. */
 function namesOf({ parentSchema }: ErrorObject): string[] {
   const properties: unknown = parentSchema?.['properties'];
   return Object.keys(typeof properties === 'object' && properties !== null ? properties : {}).slice(

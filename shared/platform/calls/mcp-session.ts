@@ -14,15 +14,15 @@ import { checkUserHeaders, type Egress, EgressError } from '#shared/platform/egr
 import { exactFetch } from './exact-fetch.ts';
 import { callOutside, isRetryableStatus, retryAfterMs } from './outside.ts';
 
-/** A server, and how long to wait for it. */
+/** A server and its timeouts. */
 export interface McpServer {
   serverUrl: string;
   headers?: Record<string, string>;
   /** Sent with every request. */
   idempotencyKey?: string;
-  /** For one exchange; a session takes two or more. */
+  /** For one exchange. A session takes two or more. */
   timeoutMs: number;
-  /** The server's text is redacted with this before it is shortened for an error. */
+  /** Redacts the server's text before it is shortened for an error. */
   redact?: (text: string) => string;
   signal: AbortSignal;
 }
@@ -31,8 +31,9 @@ export interface McpServer {
 const FINAL_CODES: readonly number[] = [-32601, -32602];
 
 /**
- * Connects, works, disconnects. Supports the stateless protocol and the earlier ones with a session; when the server no
- * longer knows the session, it works once more in a new one. Throws NodeError, or the signal's reason on abort.
+ * Connects, runs `work` and disconnects. Supports the stateless protocol and the earlier ones with a session. When the
+ * server no longer knows the session, `work` runs once more in a new one. Throws NodeError, or the signal's reason on
+ * abort.
  */
 export async function inMcpSession<T>(
   egress: Egress,
@@ -55,7 +56,7 @@ export async function inMcpSession<T>(
 
 type Work<T> = (client: Client, options: RequestOptions) => Promise<T>;
 
-/** A server that forgets a session answers 404, and has done nothing. */
+/** A server that has lost a session responds with 404 without doing anything. */
 class SessionLost extends NodeError {}
 
 async function inOneSession<T>(
@@ -64,7 +65,7 @@ async function inOneSession<T>(
   work: Work<T>,
 ): Promise<T> {
   const { url, idempotencyKey: key } = server;
-  // Of an answer in a stream that it cannot read, the SDK only reports that, and then waits for another one.
+  // When the SDK cannot read a response in a stream, it only reports that, and then waits for another one.
   const unreadable = Promise.withResolvers<never>();
   unreadable.promise.catch(() => undefined);
   const { fetch, failure, wait } = rememberFailure(egress, unreadable.reject);
@@ -82,7 +83,7 @@ async function inOneSession<T>(
     { name: 'durable-workflows', version: '1.0.0' },
     { versionNegotiation: { mode: 'auto' }, jsonSchemaValidator: TRUSTING_VALIDATOR },
   );
-  // Not `onerror` of the client, which gets nothing of the first request.
+  // Not the client's `onerror`, which is not called for the first request.
   transport.onerror = (error) => {
     if (isUnreadable(error)) unreadable.reject(error);
   };
@@ -119,7 +120,9 @@ const NO_RECONNECTION = {
   reconnectionDelayGrowFactor: 1,
 };
 
-/** The SDK hides the error of fetch, so this remembers the guard's own error, and passes on that of JSON too large to read. */
+/**
+ * The SDK hides the error of fetch, so this remembers the egress guard's own error, and that of JSON too large to read.
+ */
 function rememberFailure(egress: Egress, onTooLarge: (error: EgressError) => void) {
   let last: EgressError | undefined;
   let wait = 0;
@@ -135,7 +138,7 @@ function rememberFailure(egress: Egress, onTooLarge: (error: EgressError) => voi
     }
   };
   const exact = exactFetch(fetch, {
-    // A schema in a list of tools can have bounds that are beyond every double.
+    // A schema in a list of tools can have bounds that no double can represent.
     concerns: ([top, part]) => top === 'result' && part !== 'tools',
     onTooLarge: (error) => {
       last = error;
@@ -197,19 +200,19 @@ function nodeErrorFrom(error: unknown, url: URL, server: McpServer, wait: number
   });
 }
 
-/** The server has answered, and would have done its work: asking again would do it twice. */
+/** The server has responded, and may have done its work: asking again would do it twice. */
 const ANSWERED = { retryable: false, definite: true } as const;
 
 const isUnreadable = (error: unknown): boolean =>
   error instanceof SyntaxError || error instanceof z.core.$ZodError || error instanceof RangeError;
 
-/** Why the SDK could not read an answer; undefined for another error. */
+/** Why the SDK could not read a response; undefined for another error. */
 function reasonOfUnreadable(error: unknown, server: McpServer): string | undefined {
   // The SDK reads values recursively.
   if (error instanceof RangeError) return 'a value is nested too deep';
   if (error instanceof SyntaxError) return 'its answer is not JSON';
   if (isUnreadable(error)) return 'its answer is not a JSON-RPC message';
-  // Such as a version of the protocol that no one supports. The text may be the server's.
+  // For example, a protocol version that no one supports. The text may be the server's.
   return error instanceof Error && error.constructor === Error
     ? excerpt(error.message, server)
     : undefined;

@@ -13,14 +13,14 @@ export interface ServerTool {
   name: string;
   title: string;
   description: string;
-  /** Null: the server gives none that is an object, so the tool cannot be called here. */
+  /** Null: the server has no schema that is an object, so the tool cannot be called here. */
   schema: JsonObject | null;
 }
 
-/** The most tools of a list that are returned. */
+/** The maximum number of tools that are returned. */
 const MAX_LISTED_TOOLS = 200;
 const MAX_PAGES = 100;
-/** Characters of all pages as JSON. */
+/** The maximum length of all pages as JSON, in characters. */
 const MAX_LIST_LENGTH = 8_000_000;
 
 const text = z.string().nullish().catch(null);
@@ -30,13 +30,13 @@ const listedTool = z.looseObject({
   description: text,
   inputSchema: jsonObject.nullish().catch(null),
 });
-/** One tool that is not as expected does not hide the others. */
+/** One unexpected tool does not hide the others. */
 const listPage = z.looseObject({
   tools: z.array(z.unknown()),
   nextCursor: z.string().nullish(),
 });
 
-/** The tools that a server lists, or those of them with these names. Throws NodeError, or the signal's reason on abort. */
+/** The tools that a server lists, or those with these names. Throws NodeError, or the signal's reason on abort. */
 export const listMcpTools = (
   egress: Egress,
   server: McpServer,
@@ -54,7 +54,7 @@ export const listMcpTools = (
     return tools;
   });
 
-/** The pages of the list. It ends at a cursor that was seen before, and has no tool of an earlier page again. */
+/** The pages of the list. It ends at a cursor that was already seen, and omits tools of earlier pages. */
 async function* pagesOf(client: Client, options: RequestOptions): AsyncGenerator<ServerTool[]> {
   const cursors = new Set<string>();
   const names = new Set<string>();
@@ -62,7 +62,7 @@ async function* pagesOf(client: Client, options: RequestOptions): AsyncGenerator
   let length = 0;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { cursor };
-    // Not `listTools`, which fails as a whole when one tool of the list is unusual.
+    // Not `listTools`, which fails completely when one tool in the list is unusual.
     const { tools, nextCursor } = await client.request(
       { method: 'tools/list', params },
       listPage,
@@ -95,31 +95,31 @@ const serverTool = ({
   name,
   title: title ?? '',
   description: description ?? '',
-  // As it can be stored, so that a stored schema has the digest of the server's.
+  // In the form in which it is stored, so that a stored schema has the same digest as the server's.
   schema: inputSchema == null ? null : (toStorable(inputSchema) as JsonObject),
 });
 
-/** A tool that was imported, and the digest of the schema that its server gave then. */
+/** An imported tool, and the digest of its schema at the time of the import. */
 export interface PinnedTool {
-  /** Its name here. */
+  /** Its name in this service. */
   name: string;
   digest: string;
-  /** Whether the server is asked in any case. */
+  /** Whether to ask the server even if a match is cached. */
   fresh?: boolean | undefined;
 }
 
-/** For how long a match counts, and how many are remembered. */
+/** How long a match is valid, and how many are cached. */
 const MATCH_MS = 60_000;
 const matches = new BoundedMap<string, number>(1_000);
 
-/** Throws a final NodeError when the server has another schema for the tool than when it was imported. */
+/** Throws a final NodeError if the tool's schema on the server has changed since the import. */
 export async function checkPin(
   client: Client,
   options: RequestOptions,
   { serverUrl, headers = {}, tool }: McpServer & { tool: string },
   { name, digest, fresh = false }: PinnedTool,
 ): Promise<void> {
-  // A digest, since headers contain secrets. A server can give other tools with other credentials.
+  // A digest, since headers contain secrets. With other credentials, a server may list other tools.
   const key = jsonDigest([serverUrl, headers, tool, digest]);
   if (!fresh && (matches.get(key) ?? 0) > Date.now()) return;
   for await (const page of pagesOf(client, options)) {

@@ -9,18 +9,18 @@ export interface McpCall extends McpServer {
   tool: string;
   arguments: JsonObject;
   idempotencyKey: string;
-  /** The schema that the server must still give for the tool. */
+  /** The tool whose schema on the server must not have changed. */
   pinned?: PinnedTool | undefined;
 }
 
-/** Connects, calls one tool, disconnects. Throws NodeError, or the signal's reason on abort. */
+/** Connects, calls one tool and disconnects. Throws NodeError, or the signal's reason on abort. */
 export const callMcpTool = (
   egress: Egress,
   call: McpCall,
 ): Promise<{ content: Json; structured: Json }> =>
   inMcpSession(egress, call, async (client, options) => {
     if (call.pinned !== undefined) await checkPin(client, options, call, call.pinned);
-    // Not `callTool`, which fails when a part of the result is one that the SDK does not know.
+    // Not `callTool`, which fails when the SDK does not know a part of the result.
     const result = await client.request(
       { method: 'tools/call', params: { name: call.tool, arguments: call.arguments } },
       callResult,
@@ -33,7 +33,7 @@ export const callMcpTool = (
     };
   });
 
-/** `toolResult` is what servers of the first protocol version answer with. */
+/** Servers of the first protocol version respond with `toolResult`. */
 const callResult = z.looseObject({
   isError: z.unknown().optional(),
   content: z.unknown().optional(),
@@ -41,7 +41,7 @@ const callResult = z.looseObject({
   toolResult: z.unknown().optional(),
 });
 
-/** A part of a result that has text: a text itself, or a resource with one. */
+/** A part of a result that contains text: a text, or a resource with text. */
 const textPart = z.union([
   z.looseObject({ text: z.string() }).transform(({ text }) => text),
   z
@@ -50,7 +50,7 @@ const textPart = z.union([
   z.looseObject({ type: z.string() }).transform(({ type }) => `[${type}]`),
 ]);
 
-/** What the tool says: the text of its parts, else its structured content. */
+/** The text of the result: the text of its parts, or else its structured content. */
 function wordsOf({ content, structuredContent, toolResult }: z.infer<typeof callResult>): string {
   const parts = Array.isArray(content) ? content : [];
   const words = parts.flatMap((part) => textPart.safeParse(part).data ?? []).join('\n');

@@ -4,7 +4,7 @@ import type { Json } from '#shared/json.ts';
 /** An error that a server reports in the body of a successful response. The message is the server's. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
-  /** The status that it would have as a response of its own; undefined when the server names none. */
+  /** The status it would have had as a separate response; undefined when the server gives none. */
   readonly status: number | undefined;
 
   constructor(message: string, status: number | undefined) {
@@ -44,7 +44,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** The server's error, which SDKs wrap in theirs; undefined when there is none. */
+/** The server's error, which SDKs wrap in their own; undefined when there is none. */
 export function findModelError(error: unknown): ModelError | undefined {
   let cause: unknown = error;
   for (let depth = 0; depth < 8 && cause !== null && typeof cause === 'object'; depth += 1) {

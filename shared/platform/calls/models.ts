@@ -16,12 +16,12 @@ export type ModelSettings = Config['models'];
 
 type Model = Parameters<typeof wrapLanguageModel>[0]['model'];
 
-/** A model that can be called, or the reason why not. */
+/** A model that can be called, or why it cannot. */
 export type ModelLookup = { model: Model } | { problem: string };
 
 type Provider = 'openai' | 'anthropic' | 'google' | 'compatible';
 
-/** Models that are kept. The SDK builds schemas for each, which takes longer than preparing a request. */
+/** The number of cached models. The SDK builds schemas for each, which takes longer than preparing a request. */
 const MAX_MODELS = 100;
 
 /**
@@ -60,7 +60,8 @@ function providersOf(
     openai: (model) => {
       const { apiKey, baseUrl } = settings.openai;
       if (apiKey === undefined) return missing('openai');
-      // Chat completions, not the newer responses: gateways and self-hosted servers support them too.
+      // Chat completions instead of the newer responses API, because gateways and self-hosted servers also support
+      // them.
       const openai = createOpenAI({
         apiKey,
         baseURL: baseUrl ?? 'https://api.openai.com/v1',
@@ -81,7 +82,7 @@ function providersOf(
     google: (model) => {
       const { apiKey, baseUrl } = settings.google;
       if (apiKey === undefined) return missing('google');
-      // The name becomes a part of the path: it could call another method with this key.
+      // The name becomes part of the path, so it could call another method with this key.
       if (!/^[\w.-]+$/.test(model)) return { problem: `Not a name of a Google model: '${model}'` };
       const google = createGoogle({
         apiKey,
@@ -96,11 +97,11 @@ function providersOf(
       const compatible = createOpenAICompatible({
         name: 'compatible',
         baseURL: baseUrl,
-        // A self-hosted server often needs no key.
+        // Self-hosted servers often need no key.
         ...(apiKey === undefined ? {} : { apiKey }),
-        // Without this the schema never reaches the server; one that cannot use it returns a 400.
+        // Without this, the schema would never reach the server. A server that cannot use it returns a 400.
         supportsStructuredOutputs: true,
-        // Without this a stream reports no tokens, so its cost would be unknown.
+        // Without this, a stream reports no tokens, so its cost would be unknown.
         includeUsage: true,
         fetch,
       });
@@ -109,11 +110,14 @@ function providersOf(
   };
 }
 
-/** The members of a response that hold the arguments of a call, where these are no text: Anthropic's and Google's. */
+/**
+ * The members of a response that contain the arguments of a call, for providers that do not send them as text:
+ * Anthropic and Google.
+ */
 const isInArguments = (path: readonly string[]): boolean =>
   path.some((key) => key === 'input' || key === 'args');
 
-/** The model, with the digits of numbers in the arguments of its calls, which the SDK would round. */
+/** A model that keeps the digits of numbers in the arguments of its calls, which the SDK would round. */
 const withExactCalls = (model: Model): Model =>
   wrapLanguageModel({
     model,
@@ -157,7 +161,7 @@ const needed = {
   compatible: { variable: 'COMPATIBLE_BASE_URL', setting: 'baseUrl' },
 } as const satisfies Record<Provider, { variable: string; setting: 'apiKey' | 'baseUrl' }>;
 
-/** For each provider whose models cannot be called with these settings, the reason. */
+/** For each provider whose models cannot be called with these settings: the reason. */
 export const unavailableProviders = (settings: ModelSettings): Record<string, string> =>
   Object.fromEntries(
     (Object.keys(needed) as Provider[])
@@ -165,7 +169,7 @@ export const unavailableProviders = (settings: ModelSettings): Record<string, st
       .map((provider) => [provider, missing(provider).problem]),
   );
 
-/** Self-hosted servers often use a plain word as their key, which may occur in responses anyway. */
+/** Self-hosted servers often use a plain word as their key, which may also occur in ordinary responses. */
 const MIN_KEY_IN_ANSWER = 16;
 
 /** Redacts the configured keys in a provider's text: `text` for failures, `json` for responses. */
@@ -174,7 +178,7 @@ export function createKeyCutter(settings: ModelSettings): SecretCutter {
   const inFailures = createSecretCutter(keys);
   const inAnswers = createSecretCutter(keys.filter((key) => key.length >= MIN_KEY_IN_ANSWER));
   return {
-    // Providers return a wrong key with stars in its middle.
+    // Providers return a wrong key with asterisks in the middle.
     text: (said) => inFailures.text(said).replace(/\bsk-[\w*-]{4,}/g, '***'),
     json: inAnswers.json,
   };

@@ -5,13 +5,13 @@ import { EgressError, type EgressResponse } from '#shared/platform/egress/egress
 
 const EXCERPT_CHARACTERS = 500;
 
-/** 408, 425, 429 and 5xx may pass; other refusals are permanent. */
+/** 408, 425, 429 and 5xx may be temporary; other errors are permanent. */
 export const isRetryableStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || status >= 500;
 
 /**
- * Runs an external call. An abort becomes the signal's reason, so that a cancel never counts as the node's failure;
- * errors of the guard or the network become a NodeError; other errors pass.
+ * Makes an external call. An abort becomes the signal's reason, so that a cancel never counts as the node's failure.
+ * Errors of the egress guard or the network become a NodeError; other errors are rethrown.
  */
 export async function callOutside<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
@@ -28,8 +28,8 @@ export async function callOutside<T>(signal: AbortSignal, work: () => Promise<T>
 }
 
 /**
- * The failure for a non-2xx response: final for its idempotency key. `redact` sees the text before it is shortened, so
- * that no part of a secret remains at its end.
+ * The failure for a non-2xx response, which is final for its idempotency key. `redact` gets the text before it is
+ * shortened, so that no part of a secret remains at its end.
  */
 export function statusFailure(
   answer: EgressResponse,
@@ -50,19 +50,19 @@ export function statusFailure(
   });
 }
 
-/** The longest wait that a service can ask for. */
+/** The longest wait that a service can request. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
-/** How long a `Retry-After` of a service asks to wait, in ms, at most five minutes; 0 as for `retryAfterOf`. */
+/** The delay that a service requests with `Retry-After`, in ms, at most five minutes; 0 as for `retryAfterOf`. */
 export const retryAfterMs = (header: string | null | undefined, now?: number): number =>
   Math.min(MAX_RETRY_AFTER_MS, retryAfterOf(header, now));
 
-/** In ms from now: seconds or a date. 0 without one, for a date that has passed and for anything else. */
+/** In ms from now, for seconds or a date. 0 without a header, for a date in the past, and for anything else. */
 export function retryAfterOf(header: string | null | undefined, now = Date.now()): number {
   const text = header?.trim() ?? '';
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
   if (!/\d:\d\d:\d\d/.test(text)) return 0;
-  // One of the three forms of HTTP's dates has no zone: it is GMT, too.
+  // One of HTTP's three date formats has no zone: it is also GMT.
   const at = Date.parse(/\b(?:GMT|UTC)$|[+-]\d{4}$/i.test(text) ? text : `${text} GMT`);
   return Number.isNaN(at) ? 0 : Math.max(0, at - now);
 }
@@ -89,7 +89,7 @@ export function bodyOf(answer: EgressResponse): Json {
   }
 }
 
-/** Whether a content type stands for JSON. */
+/** Whether a content type is JSON. */
 export const isJson = (type: string): boolean => /^\s*[^;\s]+[/+]json\s*(?:;|$)/i.test(type);
 
 const textOf = ({ headers, body }: EgressResponse): string =>

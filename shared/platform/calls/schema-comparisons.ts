@@ -3,8 +3,8 @@ import type { Json } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 
 /**
- * The keywords that compare whole values, for Ajv: its own read members such as `constructor` and `valueOf`, which a
- * value can have, and refuse an empty `enum`, which no value fits.
+ * The keywords that compare whole values, for Ajv. Its own implementations read members such as `constructor` and
+ * `valueOf`, which a value can have, and reject an empty `enum`, which no value matches.
  */
 const KEYWORDS: readonly FuncKeywordDefinition[] = [
   {
@@ -36,7 +36,7 @@ const KEYWORDS: readonly FuncKeywordDefinition[] = [
 
 const isPlain = (value: Json): boolean => typeof value !== 'object' || value === null;
 
-/** Whether a value is one of the choices. Only lists and objects take time. */
+/** Returns a check whether a value is one of the choices. Only lists and objects take time. */
 function oneOf(choices: readonly Json[]): (value: Json) => boolean {
   const plain = new Set(choices.filter(isPlain));
   const texts = new Set(choices.filter((choice) => !isPlain(choice)).map(canonicalJson));

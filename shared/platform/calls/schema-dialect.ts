@@ -5,10 +5,10 @@ import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { mapSubschemas, schemasIn } from '#shared/values/schema-parts.ts';
 
-/** What validates the schemas of a draft. */
+/** The validators for the schemas of each draft. */
 export type Validator = typeof Ajv | typeof Ajv2019 | typeof Ajv2020;
 
-/** A schema as its validator reads it. */
+/** A schema in the form that its validator reads. */
 export interface ReadSchema {
   validator: Validator;
   schema: JsonObject;
@@ -26,14 +26,14 @@ const DRAFTS: Readonly<Record<string, Draft>> = {
 const DIALECT =
   /^https?:\/\/json-schema\.org\/(?:(draft-0[467]|draft\/20(?:19-09|20-12))\/)?schema#?$/;
 
-/** The `$schema` is none that is known, or the schema uses what no validator here computes. */
+/** The `$schema` is unknown, or the schema uses something that no validator here supports. */
 export class DialectError extends Error {
   override readonly name = 'DialectError';
 }
 
 /**
- * Reads a schema by its `$schema`. Without one, or without a draft in it, it is of draft 2020-12, unless a list as
- * `items` shows that it is older. Its nesting depth must be limited. Throws DialectError.
+ * Reads a schema according to its `$schema`. Without one, or if it does not name a draft, the schema counts as draft
+ * 2020-12, unless a list as `items` shows that it is older. Its nesting depth must be limited. Throws DialectError.
  */
 export function readSchema(schema: JsonObject): ReadSchema {
   const { draft, named } = draftOf(schema);
@@ -78,11 +78,11 @@ function draftOf(schema: JsonObject): { draft: Draft; named: boolean } {
 interface Reading {
   draft: Draft;
   named: boolean;
-  /** Whether the schema asks anywhere what was not evaluated. */
+  /** Whether any part of the schema asks what was not evaluated. */
   unevaluated: boolean;
 }
 
-/** Keywords that a draft does not know, and ignores. */
+/** Keywords that a draft does not know and ignores. */
 const UNKNOWN: Readonly<Record<Draft, readonly string[]>> = {
   4: ['$id', 'const', 'contains', 'propertyNames', 'if', 'then', 'else', '$schema'],
   6: ['if', 'then', 'else', '$schema'],
@@ -102,7 +102,7 @@ function read(part: JsonObject, reading: Reading): JsonObject {
   readProto(entries);
   readReference(entries, draft);
   if (draft === 2020) readDynamicReference(entries);
-  // OpenAPI's keyword, which only says something beside a type.
+  // OpenAPI's keyword, which only has a meaning next to a type.
   if (!entries.has('type')) entries.delete('nullable');
   if (reading.unevaluated) readUnevaluated(entries, draft);
   return Object.fromEntries(entries);
@@ -133,7 +133,7 @@ function readRequired(entries: Entries): void {
   if (Array.isArray(required)) entries.set('required', [...new Set(required)]);
 }
 
-/** The validator skips a property of this name, but not a pattern of it. */
+/** The validator skips a property with this name, but not a pattern for it. */
 function readProto(entries: Entries): void {
   const properties = entries.get('properties');
   if (!isObject(properties) || !Object.hasOwn(properties, '__proto__')) return;
@@ -147,8 +147,8 @@ function readProto(entries: Entries): void {
 }
 
 /**
- * Up to draft 7, a reference stands alone. Later, with an id beside it, the validator would look for it in the wrong
- * place.
+ * Up to draft 7, keywords next to a reference are ignored. In later drafts, the validator would resolve a reference
+ * next to an id incorrectly.
  */
 function readReference(entries: Entries, draft: Draft): void {
   const $ref = entries.get('$ref');
@@ -161,10 +161,12 @@ function readReference(entries: Entries, draft: Draft): void {
   }
 }
 
-/** What other references can lead to. */
+/** Possible targets of other references. */
 const BESIDE_REFERENCES = new Set(['$ref', 'definitions', '$defs']);
 
-/** As a plain reference to a plain anchor: the same, where the anchor is the only one of its name. */
+/**
+ * Replaces it by a plain reference to a plain anchor, which is equivalent if the anchor is the only one with its name.
+ */
 function readDynamicReference(entries: Entries): void {
   const reference = entries.get('$dynamicRef');
   const anchor = entries.get('$dynamicAnchor');
@@ -180,8 +182,8 @@ function addToAll(entries: Entries, schema: JsonObject): void {
 }
 
 /**
- * A dynamic reference is the same as a plain one where its anchor is unique. Otherwise it depends on the way that led
- * to it, which the validator does not follow in all cases.
+ * A dynamic reference equals a plain one if its anchor is unique. Otherwise it depends on the path that led to it,
+ * which the validator does not follow in all cases.
  */
 function checkDynamicAnchors(parts: readonly JsonObject[]): void {
   if (!parts.some((part) => part['$dynamicRef'] !== undefined)) return;
@@ -192,7 +194,7 @@ function checkDynamicAnchors(parts: readonly JsonObject[]): void {
   );
 }
 
-/** An `if` in an `if` doubles what is compiled. */
+/** Each nested `if` doubles the compiled code. */
 const MAX_NESTED_CONDITIONS = 6;
 
 function checkConditions(paths: readonly (readonly string[])[]): void {
@@ -204,8 +206,9 @@ function checkConditions(paths: readonly (readonly string[])[]): void {
 }
 
 /**
- * The validator takes all that an `if` looks at as evaluated, also when it fails, and nothing when it is alone; and by
- * `contains` all items, not only those that fit. Written otherwise, they mean the same and are evaluated as they should.
+ * The validator counts everything that an `if` examines as evaluated, even if it fails, and nothing if it is alone. For
+ * `contains`, it counts all items, not just the matching ones. This rewrites them into equivalent keywords that are
+ * evaluated correctly.
  */
 function readUnevaluated(entries: Entries, draft: Draft): void {
   const condition = entries.get('if');

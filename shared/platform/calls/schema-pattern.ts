@@ -1,4 +1,4 @@
-/** The long names of Unicode categories in patterns of JavaScript, with those of RE2. */
+/** The long names of Unicode categories in JavaScript patterns, with those of RE2. */
 const CATEGORIES: Readonly<Record<string, string>> = {
   Letter: 'L',
   Uppercase_Letter: 'Lu',
@@ -35,7 +35,10 @@ const CATEGORIES: Readonly<Record<string, string>> = {
 const ESCAPE =
   /\\(?:u([dD][89abAB][\da-fA-F]{2})\\u([dD][c-fC-F][\da-fA-F]{2})|u([\da-fA-F]{4})|u\{([\da-fA-F]{1,6})\}|c([A-Za-z])|([pP])\{(?:(?:General_Category|gc|Script|sc)=)?(\w+)\}|[\s\S])/g;
 
-/** A pattern of a JSON Schema, which is one of JavaScript, with the escapes of RE2. What RE2 lacks stays. */
+/**
+ * A pattern of a JSON Schema, which has JavaScript's syntax, with the escapes of RE2. Syntax that RE2 lacks is left
+ * unchanged.
+ */
 export const toRe2 = (pattern: string): string =>
   pattern.replaceAll(
     ESCAPE,

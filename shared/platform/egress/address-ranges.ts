@@ -2,12 +2,12 @@ import ipaddr from 'ipaddr.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Whether an IP address (dotted or colon text, a zone id allowed) is in one of some ranges. */
+/** Whether an IP address (dotted or colon notation, optionally with a zone id) is in one of the ranges. */
 export type AddressRanges = (address: string) => boolean;
 
 /**
  * The ranges of `entries` (addresses or CIDRs). An IPv4 address equals its IPv6-mapped form. An invalid address is in
- * none. Throws on an invalid entry.
+ * no range. Throws on an invalid entry.
  */
 export function createAddressRanges(entries: readonly string[]): AddressRanges {
   const ranges = entries.map(parseRange);
@@ -17,9 +17,9 @@ export function createAddressRanges(entries: readonly string[]): AddressRanges {
   };
 }
 
-/** Undefined for an invalid address. An IPv6 address that maps an IPv4 one becomes that one. */
+/** Undefined for an invalid address. An IPv4-mapped IPv6 address becomes the IPv4 address. */
 export function parseAddress(text: string): Address | undefined {
-  // Only the four-part decimal form of resolvers and URL parsers. ipaddr.js alone would accept 0x7f.1.
+  // Only the four-part decimal form that resolvers and URL parsers produce; ipaddr.js alone would accept 0x7f.1.
   const valid = text.includes(':')
     ? ipaddr.IPv6.isValid(text)
     : ipaddr.IPv4.isValidFourPartDecimal(text);

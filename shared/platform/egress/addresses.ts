@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { type Address, createAddressRanges, parseAddress } from './address-ranges.ts';
 
-/** Whether a connection to this IP address (dotted or colon text, a zone id allowed) can be opened. */
+/** Whether a connection to this IP address (dotted or colon notation, optionally with a zone id) is allowed. */
 export type AddressPolicy = (address: string) => boolean;
 
 /** All addresses of a name, in order of preference. Tests replace it with a hostile DNS. */
@@ -15,7 +15,7 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 const SIX_TO_FOUR = ipaddr.IPv6.parseCIDR('2002::/16');
 
-/** Allows public addresses, and in addition those in `allow` (addresses or CIDRs). Throws on an invalid entry. */
+/** Allows public addresses, and those in `allow` (addresses or CIDRs). Throws on an invalid entry. */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const isAllowed = createAddressRanges(allow);
   return (text) => {
@@ -24,7 +24,7 @@ export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   };
 }
 
-/** One form per address: `::ffff:10.0.0.1` is `10.0.0.1`. Undefined for an invalid address. */
+/** The canonical form of an address: `::ffff:10.0.0.1` becomes `10.0.0.1`. Undefined for an invalid address. */
 export function canonicalAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();
 }

@@ -4,7 +4,7 @@ import { EgressError, findEgressError, hostOf } from './error.ts';
 export interface BodyLimits {
   url: URL;
   signal: AbortSignal;
-  /** Of the decompressed body, so that a small archive cannot become a large buffer. */
+  /** Limits the decompressed body, so that a small archive cannot become a large buffer. */
   maxBytes: number;
   onEnd?: () => void;
   onError?: (error: unknown) => void;
@@ -22,7 +22,7 @@ export async function readBounded(body: Bytes, limits: BodyLimits): Promise<Buff
   return Buffer.concat(chunks);
 }
 
-/** The same as a stream for SDKs that read events as they arrive. */
+/** Like `readBounded`, as a stream for SDKs that read events as they arrive. */
 export function boundedStream(body: Bytes, limits: BodyLimits): ReadableStream<Uint8Array> {
   const reader = countingReader(body, limits);
   return new ReadableStream<Uint8Array>({

@@ -16,7 +16,7 @@ export interface Guard {
 }
 
 /**
- * The addresses of a host, if all are allowed at this port. Throws EgressError `refused` and `unreachable`, and any
+ * The addresses of a host if all are allowed at this port. Throws EgressError `refused` and `unreachable`, and any
  * error of the resolver.
  */
 export async function judgeHost(
@@ -35,7 +35,7 @@ export async function judgeHost(
 
 /**
  * Resolves and checks a host, then connects to the checked addresses. undici skips the lookup for IP literals, so those
- * are checked here as well; finally the socket's remote address is checked.
+ * are checked here as well. Finally, the socket's remote address is checked.
  */
 export function createGuardedConnector(guard: Guard, timeoutMs: number): buildConnector.connector {
   return (target, callback) => {

@@ -1,22 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * What the code that runs now may do outside of the service. A rehearsal may do nothing, except for a step that its
+ * The effects that the current code may have outside the service. A rehearsal may have none, except in a step that its
  * request allows by name. Enforced where effects leave: by the egress guard, and where data records are written.
  */
 export interface Effects {
   /** Whether requests may be sent. */
   requests: boolean;
-  /** Only requests with this method. */
+  /** Allows only requests with this method. */
   method?: string;
 }
 
 const current = new AsyncLocalStorage<Effects>();
 
-/** Runs work that may have only these effects, and never writes data records. */
+/** Runs `work` with only these effects allowed. Data records cannot be written. */
 export const withEffects = <T>(effects: Effects, work: () => T): T => current.run(effects, work);
 
-/** Why a request may not be sent; undefined when it may. */
+/** Why a request must not be sent; undefined when it may be sent. */
 export function requestRefusal(method: string): string | undefined {
   const effects = current.getStore();
   if (effects === undefined) return undefined;

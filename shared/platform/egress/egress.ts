@@ -38,7 +38,7 @@ interface EgressRequest {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** From the first byte sent to the last byte read, redirects included. */
+  /** From the first byte sent to the last byte read, including redirects. */
   timeoutMs?: number;
   /** Counted after decompression. */
   maxResponseBytes?: number;
@@ -49,7 +49,7 @@ interface EgressRequest {
   check?: RequestCheck;
 }
 
-/** Throws EgressError to refuse a message. `from` is the URL that redirects to it. */
+/** Throws EgressError to refuse a message. `from` is the URL that redirected to it. */
 export type RequestCheck = (message: Omit<Message, 'method'>, from?: URL) => void | Promise<void>;
 
 export interface EgressResponse {
@@ -70,8 +70,8 @@ export interface Egress {
   fetch: typeof globalThis.fetch;
   request: (url: string | URL, options?: EgressRequest) => Promise<EgressResponse>;
   /**
-   * Whether requests to this URL would be refused now: by its form, or because its name resolves to an address that is
-   * not allowed. A name that does not resolve passes, since every request is checked again.
+   * Why requests to this URL would be refused now: because of its form, or because its name resolves to an address that
+   * is not allowed. A name that does not resolve passes, since every request is checked again.
    */
   refuses: (url: string | URL) => Promise<EgressError | undefined>;
   /** Aborts requests in progress and closes idle connections. */
@@ -126,7 +126,7 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
-/** One exchange with one server. The checked URL object is also the one that is sent. */
+/** One exchange with one server. The URL object that is checked is also the one that is sent. */
 async function exchange(
   { agent, guard }: Outlet,
   url: URL,
@@ -187,7 +187,7 @@ async function guardedFetch(
   }
 }
 
-/** Sends a request, follows the redirects that the caller allows, and reads the whole response. */
+/** Sends a request, follows redirects as far as the caller allows, and reads the whole response. */
 async function request(
   outlet: Outlet,
   input: string | URL,
@@ -240,7 +240,9 @@ async function request(
   }
 }
 
-/** The request for the target of a redirect. A change of method drops the body, a change of origin most headers. */
+/**
+ * The request to the target of a redirect. A change of method drops the body; a change of origin drops most headers.
+ */
 function redirected(message: Message, status: number, next: URL): Message {
   let { method, body, headers } = message;
   if (dropsBody(status, method)) {
@@ -324,7 +326,7 @@ function redirectTarget(
   return target;
 }
 
-/** The fetch standard's rule: 303 always becomes a GET, 301 and 302 do so for POST. */
+/** The fetch standard's rule: a 303 always becomes a GET; for POST, a 301 or 302 does, too. */
 const dropsBody = (status: number, method: string): boolean =>
   (status === 303 && method !== 'GET' && method !== 'HEAD') ||
   ((status === 301 || status === 302) && method === 'POST');

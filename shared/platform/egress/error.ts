@@ -7,8 +7,8 @@ export type EgressErrorCode =
   | 'too_many_redirects';
 
 /**
- * Why a request got no response. The message may be shown to a tenant: it names the host they requested and does not
- * distinguish closed, filtered and failing ports. The cause is for the service's own logs.
+ * Why a request got no response. The message can be shown to tenants: it names the host they requested, and does not
+ * distinguish between closed, filtered and failing ports. The cause is for the service's own logs.
  */
 export class EgressError extends Error {
   override readonly name = 'EgressError';
@@ -25,10 +25,10 @@ export class EgressError extends Error {
   }
 }
 
-/** Host and port; never path or query, which contain secrets in chat webhooks and signed links. */
+/** Host and port, but never path or query, which contain secrets in chat webhooks and signed links. */
 export const hostOf = (url: URL): string => url.host;
 
-/** The guard's own error, which clients and SDKs wrap in theirs; undefined when there is none. */
+/** The guard's own error, which clients and SDKs wrap in their own; undefined when there is none. */
 export function findEgressError(error: unknown): EgressError | undefined {
   let cause: unknown = error;
   for (let depth = 0; depth < 8 && cause !== null && typeof cause === 'object'; depth += 1) {
@@ -41,9 +41,9 @@ export function findEgressError(error: unknown): EgressError | undefined {
 /** The error for an exchange without a response. */
 export function exchangeError(error: unknown, url: URL): EgressError {
   const ours = findEgressError(error);
-  // One text for all reasons that keep a host from responding, in any layer.
+  // The same text for everything that keeps a host from responding, in any layer.
   if (ours !== undefined && ours.code !== 'unreachable') return ours;
-  // fetch rejects bad arguments with a TypeError without a cause; network failures always have one.
+  // fetch rejects invalid arguments with a TypeError without a cause; network failures always have one.
   const { name, cause } = (error ?? {}) as { name?: unknown; cause?: unknown };
   return name === 'TypeError' && cause === undefined
     ? new EgressError(

@@ -1,6 +1,6 @@
 import { EgressError } from './error.ts';
 
-/** Headers about the message framing or the connection: only the client itself may set them. */
+/** Headers about message framing or the connection. Only the HTTP client may set them. */
 const FRAMING: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -17,10 +17,13 @@ const FRAMING: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Headers of the service's signed deliveries; a tenant who could set them could imitate or repeat one. */
+/** Headers of the service's signed deliveries. A tenant who could set them could forge or replay one. */
 const OURS = /^(x-service-|webhook-(id|timestamp|signature)$)/;
 
-/** The only headers that follow a request to another origin. An allowlist, since credentials can have any name. */
+/**
+ * The only headers that are sent to another origin after a redirect. It is an allowlist, since credentials can have any
+ * name.
+ */
 const ORIGIN_NEUTRAL: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -35,7 +38,7 @@ const ORIGIN_NEUTRAL: ReadonlySet<string> = new Set([
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Refuses headers that could split a message or control the connection. Throws EgressError, naming the header. */
+/** Rejects headers that could split a message or control the connection. Throws EgressError with the header's name. */
 export function checkFramingHeaders(headers: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     if (!TOKEN.test(name)) {
@@ -49,7 +52,10 @@ export function checkFramingHeaders(headers: Record<string, string>): Record<str
   return headers;
 }
 
-/** The same for a tenant's headers, which must not look like the service's signature either. Throws EgressError. */
+/**
+ * Like `checkFramingHeaders`, for a tenant's headers, which must also not look like the service's signature. Throws
+ * EgressError.
+ */
 export function checkUserHeaders(headers: Record<string, string>): Record<string, string> {
   for (const name of Object.keys(headers)) {
     if (OURS.test(name.toLowerCase())) throw refused(`Header '${name}' cannot be set`);

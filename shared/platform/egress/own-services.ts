@@ -3,10 +3,9 @@ import type { ServiceAddress } from './own.ts';
 import { connectOptions } from '#shared/platform/temporal.ts';
 
 /**
- * The servers in this configuration: API, Postgres, Temporal, its UI, the worker's metrics, the collector of traces, and
- * those in `EGRESS_DENY`.
- * Workflows must not call them, even if `EGRESS_ALLOW` allows their network: they trust that network and hold the data
- * of every tenant.
+ * The servers of this installation: API, Postgres, Temporal, its UI, the worker's metrics, the collector of traces, and
+ * those in `EGRESS_DENY`. Workflows must not call them, even if `EGRESS_ALLOW` allows their network: they trust that
+ * network and hold the data of every tenant.
  */
 export function ownServices(config: Config): ServiceAddress[] {
   const urls = [
@@ -19,7 +18,7 @@ export function ownServices(config: Config): ServiceAddress[] {
     { host: config.worker.metricsHost, port: config.worker.metricsPort },
     ...config.egressDeny,
     ...urls.flatMap(({ url, port }) => serviceOf(url, port)),
-    // A public one is a service on the internet, often behind addresses that it shares with others.
+    // A public collector is a service on the internet, often behind addresses that it shares with others.
     ...serviceOf(config.tracing?.url ?? '', 80).map((each) => ({ ...each, onlyPrivate: true })),
   ].filter(({ port }) => port !== 0);
 }

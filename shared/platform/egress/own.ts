@@ -8,7 +8,7 @@ export interface ServiceAddress {
   /** A name or an IP address, IPv6 without brackets. */
   host: string;
   port: number;
-  /** A public address of its name is no part of this installation: many services share those. */
+  /** Whether public addresses of its name do not belong to this installation, because many services share those. */
   onlyPrivate?: boolean;
 }
 
@@ -48,7 +48,7 @@ async function addressesOf(host: string, resolve: ResolveHost): Promise<string[]
 
 const isLoopback = createAddressRanges(['127.0.0.0/8', '0.0.0.0', '::1', '::']);
 
-/** Whether an address belongs to this machine: a server that listens on all of them is reachable at each. */
+/** Whether an address belongs to this machine. A server that listens on all addresses is reachable at each of them. */
 function leadsHere(text: string): boolean {
   const address = canonicalAddress(text);
   if (address === undefined) return false;

@@ -1,7 +1,7 @@
 /** A text with its escapes resolved. */
 export interface Decoded {
   text: string;
-  /** Per character, where it begins in the original; one more for the end. */
+  /** Per character: where it begins in the original; one more entry for the end. */
   starts: Uint32Array;
 }
 
@@ -9,7 +9,7 @@ const PERCENT = /%[0-9a-f]{2}/i;
 const ESCAPE = /\\(?:u[0-9a-f]{4}|["\\/bfnrt])/i;
 const REFERENCE = /&#?[0-9a-z]/i;
 const REFERENCES = /&(?:#x0*([0-9a-f]{1,6})|#0*([0-9]{1,7})|([a-z]{2,7}));?/gi;
-/** Characters that HTML can name, of those that secrets contain; by their names in lower case. */
+/** Characters in secrets that HTML has names for, by their names in lower case. */
 const CHARACTERS: Readonly<Record<string, string>> = {
   ...{
     amp: '&',
@@ -47,7 +47,9 @@ const CHARACTERS: Readonly<Record<string, string>> = {
 };
 const NAMED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
-/** Percent-decoded to bytes, one per character; other characters are their UTF-8. Undefined without an escape. */
+/**
+ * Percent-decoded to bytes, one per character; other characters become their UTF-8 bytes. Undefined without an escape.
+ */
 export const percentDecoded = (text: string): Decoded | undefined =>
   PERCENT.test(text)
     ? decoded(text, /%([0-9a-f]{2})|[^\0-\x7f]/giu, (written, hex) =>
@@ -67,7 +69,7 @@ export const jsonUnescaped = (text: string): Decoded | undefined =>
       )
     : undefined;
 
-/** With the character references of HTML resolved, also without their semicolons. Undefined without one. */
+/** With the character references of HTML resolved, even without their semicolons. Undefined if there are none. */
 export const htmlDecoded = (text: string): Decoded | undefined =>
   REFERENCE.test(text)
     ? decoded(text, REFERENCES, (written, hex, digits, name) => {
@@ -77,7 +79,7 @@ export const htmlDecoded = (text: string): Decoded | undefined =>
       })
     : undefined;
 
-/** What the second view shows of the first one's text, with places in the original. */
+/** Applies two decodings in sequence, with positions in the original. */
 export const throughBoth = (first: Decoded, second: Decoded): Decoded => ({
   text: second.text,
   starts: second.starts.map((at) => first.starts[at]!),

@@ -22,17 +22,17 @@ export interface StepSecrets {
 }
 
 /**
- * The values for one call. They are opened immediately before it is sent, and everything that comes back goes through
+ * The values for one call. They are opened immediately before it is sent, and everything that comes back is redacted by
  * `cutter`.
  */
 export interface OpenSecrets {
-  /** Throws NodeError when a text has lost its reference, such as to a redaction. */
+  /** Throws NodeError when a text has lost its reference, for example to a redaction. */
   fill: (params: JsonObject, places: readonly SecretPlace[]) => JsonObject;
-  /** The same for the references in a custom tool's headers. */
+  /** Like `fill`, for the references in a custom tool's headers. */
   fillHeaders: (headers: Readonly<Record<string, string>>) => Record<string, string>;
-  /** Refuses requests that would take a value to a host where it must not go. */
+  /** Refuses requests that would send a value to a host that is not allowed. */
   check: RequestCheck;
-  /** As they may come back. */
+  /** In the forms in which they may come back. */
   values: readonly string[];
   /** Redacts the values, and the credentials in these headers. */
   cutter: (headers?: Readonly<Record<string, string>>) => SecretCutter;
@@ -52,7 +52,7 @@ export function openSecrets(
   names: Iterable<string>,
 ): OpenSecrets {
   const secrets = new Map([...new Set(names)].map((name) => [name, open(sealer, sealed, name)]));
-  // No other name is requested.
+  // Only these names are requested.
   const valueOf = (name: string): string => secrets.get(name)?.value ?? '';
   return {
     fill: (params, places) =>
@@ -81,7 +81,7 @@ function open(sealer: Sealer | undefined, sealed: SealedSecrets, name: string): 
     if (sealer === undefined) throw new SealError('There is no key');
     const value = sealer.open(secret.sealed, secretPlace(secret));
     const { text: cut } = createSecretCutter([value]);
-    // An earlier version accepted those.
+    // An earlier version accepted these.
     const hosts = secret.hosts.filter((host) => !coversOtherOwners(host));
     return { name, value, hosts, occursIn: (text) => cut(text) !== text };
   } catch (error) {
@@ -93,7 +93,7 @@ function open(sealer: Sealer | undefined, sealed: SealedSecrets, name: string): 
   }
 }
 
-/** In one pass, so that a value that looks like a marker stays as it is. */
+/** In one pass, so that a value that looks like a marker is left unchanged. */
 function fillText(
   text: string,
   places: readonly SecretPlace[],
@@ -114,8 +114,8 @@ function fillText(
 }
 
 /**
- * The first request must go to a host of every secret. One after a redirect is checked for what it still contains, in
- * its URL as well: servers repeat the query of a request in the address of a redirect.
+ * The first request must go to a host that all secrets allow. A redirected request is checked for the secrets it still
+ * contains, including in its URL, because servers repeat the query of a request in the address of a redirect.
  */
 const checkHosts =
   (secrets: readonly OpenSecret[]): RequestCheck =>
@@ -153,7 +153,7 @@ const cutterOf = (
   return createSecretCutter([...secrets.flatMap(spellings), ...secretsOfHeaders(within)]);
 };
 
-/** An egress for clients of their own: every request is checked. */
+/** An egress that checks every request, for clients that send their own. */
 export const checkedEgress = (egress: Egress, check: RequestCheck): Egress => ({
   ...egress,
   fetch: async (input, init) => {
@@ -164,8 +164,8 @@ export const checkedEgress = (egress: Egress, check: RequestCheck): Egress => ({
 });
 
 /**
- * Runs a call with secrets. Nothing that it throws contains a value: messages are redacted, and causes, which the
- * service logs, are left out.
+ * Makes a call with secrets. No error that it throws contains a value: messages are redacted, and causes, which the
+ * service logs, are omitted.
  */
 export async function withoutSecrets<T>(
   { text: cut }: SecretCutter,

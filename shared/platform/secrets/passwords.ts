@@ -5,16 +5,16 @@ import { moduleUrl } from '#shared/platform/module-url.ts';
 import type { PasswordTask } from './password-hasher.ts';
 
 /**
- * Concurrent passwords, each in a thread of low priority. A flood of sign-ins must not slow down the machine: it gets
- * at most half of the cores, and only their idle time.
+ * The number of concurrent passwords, each on a thread of low priority. A flood of sign-ins must not slow down the
+ * machine: it gets at most half of the cores, and only their idle time.
  */
 const AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
-/** Waiting passwords, about a second's worth; further ones are refused with a retry. */
+/** The maximum number of waiting passwords, about a second's worth. Further ones are refused with a retry. */
 const MAX_WAITING = 100;
 
 /**
- * A hash of an unknown password, with the same costs: verifying it takes as long as a real one. A constant, so that the
- * first unknown email after a start takes no longer than the others.
+ * The hash of an unknown password, with the same parameters, so that verifying it takes as long as a real one. It is a
+ * constant, so that the first unknown email after a start takes no longer than later ones.
  */
 const NOBODY =
   '$argon2id$v=19$m=19456,t=2,p=1$CdcGJ6ZiSaB9Ws8Lfex5hw$3nOpDngPmuHH/jKk3EWKnvC9jfXVUgOLz7KyFQBJ7HE';
@@ -29,14 +29,16 @@ const waiting: Waiting[] = [];
 const idle: Worker[] = [];
 let hashers = 0;
 
-/** The argon2id hash of a password, as a PHC string. Throws AppError `unavailable` when too many wait already. */
+/**
+ * The argon2id hash of a password, as a PHC string. Throws AppError `unavailable` when too many are already waiting.
+ */
 export async function hashPassword(password: string): Promise<string> {
   return String(await queued({ password }));
 }
 
 /**
- * Whether the password matches the hash. Without a hash it is false, in the same time. Throws AppError `unavailable`
- * when too many wait already.
+ * Whether the password matches the hash. Without a hash, it is false after the same time. Throws AppError `unavailable`
+ * when too many are already waiting.
  */
 export async function verifyPassword(
   passwordHash: string | null,
@@ -79,7 +81,7 @@ function workOn(hasher: Worker): void {
     workOn(hasher);
   };
   const failed = (error: Error): void => {
-    // Any cause, such as memory: the thread has ended, and another one replaces it.
+    // For any reason, such as memory, the thread has ended, and another one replaces it.
     hashers -= 1;
     next.reject(error);
     if (waiting.length > 0) workOn(startHasher());

@@ -8,22 +8,22 @@ import {
 } from './decoded-text.ts';
 
 /**
- * Redacts secrets that this service sent out of the responses. It is made for servers that return the request they
+ * Redacts secrets that this service sent from the responses. It is meant for servers that return the request they
  * received; a server that wants to leak a secret can always encode it.
  */
 export interface SecretCutter {
-  /** The text with every occurrence replaced by `***`. Takes time linear in its length. */
+  /** The text with every occurrence replaced by `***`, in time linear in its length. */
   text: (text: string) => string;
-  /** The same for all texts in a value, keys included. */
+  /** Like `text`, for all texts in a value, including keys. */
   json: (value: Json) => Json;
 }
 
 const CUT = '***';
-/** A shorter secret may be part of ordinary words: it is only redacted as a separate word. */
+/** A shorter secret may be part of ordinary words, so it is only redacted as a separate word. */
 const MIN_ANYWHERE = 8;
-/** An even shorter secret may be an ordinary word: in a result it is only redacted where it is the whole text. */
+/** An even shorter secret may be an ordinary word, so in a result it is only redacted if it is the whole text. */
 const MIN_WORD = 4;
-/** Of longer patterns only this much is searched; after a match, the matching rest is redacted too. */
+/** Only this much of longer patterns is searched. After a match, the rest that matches is also redacted. */
 const ANCHOR = 64;
 
 /** A redactor for these secrets, in the common encodings. */
@@ -50,7 +50,7 @@ export function createSecretCutter(secrets: Iterable<string>): SecretCutter {
       Object.entries(value).map(([key, item]) => [inData(key), json(item)]),
     );
   };
-  // Digits can be a secret too, and some services read them as a number.
+  // Digits can also be a secret, and some services parse them as a number.
   const isSecretNumber = (value: number): boolean => {
     const digits = String(value);
     return digits.length >= MIN_ANYWHERE && written.has(digits);
@@ -63,8 +63,8 @@ const PLAIN_HEADERS =
   /^(?:accept|content|sec|if)(?:-|$)|^(?:user-agent|cache-control|pragma|prefer|origin|referer|range|date|dnt|via)$|-version$/i;
 
 /**
- * The secrets in request headers: whole values, and in them the part after a scheme (`Bearer abc`), the decoded parts
- * of `Basic`, and the values of cookies.
+ * The secrets in request headers: whole values and, within them, the part after a scheme (`Bearer abc`), the decoded
+ * parts of `Basic`, and the values of cookies.
  */
 export function secretsOfHeaders(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
@@ -93,7 +93,7 @@ const cookieValues = (value: string): string[] =>
     return at < 0 ? [] : [pair.slice(at + 1).trim()];
   });
 
-/** A secret unchanged, and in JSON, URLs, hexadecimal and base64. */
+/** A secret unchanged, and as encoded in JSON, URLs, hexadecimal and base64. */
 function spellings(secret: string): string[] {
   return [
     secret,
@@ -120,7 +120,7 @@ function jsonSpellings(secret: string): string[] {
 const jsonEscape = (char: string): string =>
   char === '/' ? '\\/' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** As parts of a URL, strictly and as browsers write them, and as in forms. */
+/** Encodings in URLs: strict, as browsers write them, and as in forms. */
 function urlSpellings(secret: string): string[] {
   const loose = encodeURIComponent(secret.toWellFormed());
   const strict = loose.replace(/[!'()*]/g, percentEscape);
@@ -134,8 +134,8 @@ function urlSpellings(secret: string): string[] {
 const percentEscape = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /**
- * The part of a base64 text that depends on the secret alone, at any offset in the encoded bytes: `user:secret` and
- * `Bearer secret` encode it at another offset than the secret by itself.
+ * The part of a base64 text that depends only on the secret, at any offset in the encoded bytes: `user:secret` and
+ * `Bearer secret` encode it at a different offset than the secret alone.
  */
 function base64Spellings(bytes: Buffer): string[] {
   const whole = bytes.toString('base64').replace(/=+$/, '');
@@ -147,7 +147,7 @@ function base64Spellings(bytes: Buffer): string[] {
     // Characters that contain bits of neighboring bytes are omitted at both ends.
     return text.slice(Math.ceil((8 * offset) / 6), Math.floor(bits / 6));
   });
-  // The rest of a short one may occur in anything.
+  // The rest of a short secret may occur in anything.
   const texts = [whole, ...shifted.filter((text) => text.length >= MIN_ANYWHERE)];
   return texts.flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]);
 }
@@ -165,8 +165,8 @@ function createCut(patterns: readonly string[], others: Matcher): (text: string)
 }
 
 /**
- * Finds secrets with any characters percent-encoded, escaped as in JSON, written as references of HTML, or both of the
- * last two, in any case.
+ * Finds secrets with any of their characters percent-encoded, escaped as in JSON, written as HTML references, or both
+ * of the latter, in upper or lower case.
  */
 function createEscapedMatcher(secrets: readonly string[]): Matcher {
   const long = secrets.filter(({ length }) => length >= MIN_WORD);
@@ -198,7 +198,7 @@ function viewsOf(text: string): Decoded[] {
 type Matcher = (text: string) => Cut[];
 
 /**
- * Finds all patterns in one pass (Aho-Corasick), so that the cost is linear in the length, even with many secrets or
+ * Finds all patterns in one pass (Aho-Corasick), so that the time is linear in the length, even with many secrets or
  * many near matches.
  */
 function createMatcher(patterns: readonly string[]): Matcher {
@@ -229,7 +229,7 @@ interface Cut {
   end: number;
 }
 
-/** Adjacent matches become one. They are in the order of their ends. */
+/** Merges adjacent matches. Matches come in the order of their ends. */
 function addCut(cuts: Cut[], cut: Cut): void {
   let { start } = cut;
   for (let last = cuts.at(-1); last !== undefined && last.end >= start; last = cuts.at(-1)) {
@@ -245,8 +245,8 @@ function withoutCuts(text: string, cuts: readonly Cut[]): string {
 }
 
 /**
- * Where a text that contains the anchor of these patterns up to `at` no longer matches any of them. They are sorted by
- * their characters: when the first and the last continue with the same one, so do all between.
+ * Where a text that contains the anchor of these patterns up to `at` no longer matches any of them. They are sorted: if
+ * the first and the last continue with the same character, so do all between them.
  */
 function followed(text: string, at: number, patterns: readonly string[]): number {
   let first = 0;
@@ -265,10 +265,10 @@ const WORD = /[\p{L}\p{N}_]/u;
 const anchorLength = (pattern: string): number => Math.min(ANCHOR, pattern.length);
 
 interface Trie {
-  /** By character: 1 when a pattern starts with it. This skips nearly all characters of a text. */
+  /** By character: 1 if a pattern starts with it. This skips nearly all characters of a text. */
   begins: Uint8Array;
   step: (node: number, char: number) => number;
-  /** The patterns with the longest anchor that ends at this position and may be redacted there. */
+  /** The patterns with the longest anchor that ends at this position and can be redacted there. */
   longestAt: (node: number, text: string, end: number) => readonly string[] | undefined;
 }
 
@@ -290,7 +290,7 @@ function buildTrie(patterns: readonly string[]): Trie {
     (ends[node] ??= []).push(pattern);
   }
   const fails = new Int32Array(children.length);
-  /** The nearest node of a shorter anchor that ends where this one does, or the root. */
+  /** The nearest node of a shorter anchor that ends at the same position, or the root. */
   const shorter = new Int32Array(children.length);
   const step = (from: number, char: number): number => {
     for (let node = from; ; node = fails[node]!) {
@@ -323,6 +323,6 @@ function buildTrie(patterns: readonly string[]): Trie {
   return { begins, step, longestAt };
 }
 
-/** Whether a match is a separate word, without a letter or digit on either side. */
+/** Whether a match is a separate word, with no letter or digit on either side. */
 const isWord = (text: string, start: number, end: number): boolean =>
   !WORD.test(text.charAt(start - 1)) && !WORD.test(text.charAt(end));

@@ -5,9 +5,9 @@ import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** How long a session lasts without signing in again. */
 export const SESSION_SECONDS = 7 * 24 * 60 * 60;
-/** How far the clocks of two API processes may be apart. */
+/** The maximum difference between the clocks of two API processes. */
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** Tokens whose signature has been checked; the one checked longest ago is evicted first. */
+/** How many tokens with a verified signature are cached; the one verified longest ago is evicted first. */
 const MAX_REMEMBERED = 1_000;
 /** The service's own tokens are a fifth of this length. */
 const MAX_TOKEN_LENGTH = 2_000;
@@ -33,13 +33,13 @@ export interface SessionTokens {
 const claims = z.object({ sub: z.string().min(1), epoch: z.int(), exp: z.int() });
 
 /**
- * Tokens are JWTs signed with HMAC-SHA256 under a key derived from the secret, so that a secret can have any length and
- * its other uses get separate keys. Without a secret the key is random: it ends with the process, and no other process
- * has it.
+ * Tokens are JWTs signed with HMAC-SHA256, with a key derived from the secret, so that a secret can have any length and
+ * its other uses get separate keys. Without a secret, the key is random: it is lost when the process ends, and no other
+ * process has it.
  */
 export function createSessionTokens(secret: string | undefined): SessionTokens {
   const material = secret ?? randomBytes(32);
-  // Imported once: a key given as bytes is imported again for every token, which takes longer than the rest.
+  // Imported once. A key given as bytes would be imported again for every token, which takes longer than the rest.
   const key = webcrypto.subtle.importKey(
     'raw',
     hkdfSync('sha256', material, '', 'session tokens', 32),
@@ -73,7 +73,7 @@ export function createSessionTokens(secret: string | undefined): SessionTokens {
           algorithms: [ALGORITHM],
           issuer: ISSUER,
           audience: AUDIENCE,
-          // Also refuses tokens from the future.
+          // Also rejects tokens from the future.
           maxTokenAge: SESSION_SECONDS,
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
         });
@@ -84,7 +84,7 @@ export function createSessionTokens(secret: string | undefined): SessionTokens {
         remembered.set(token, session);
         return session;
       } catch (error) {
-        // Only a forger could use the reason why a token is invalid.
+        // The reason why a token is invalid would only help a forger.
         if (error instanceof errors.JOSEError) return undefined;
         throw error;
       }

@@ -1,13 +1,13 @@
 import type { SecretCutter } from './secret-cutter.ts';
 
-/** Characters that are held back. A secret is recognized by its first 64 characters, or all of them. */
+/** The number of characters that are held back. A secret is recognized by its first 64 characters, or all of them. */
 const HELD_BACK = 64;
-/** The same of characters that are written as escapes, such as `&#x00022;`. */
+/** Like `HELD_BACK`, for characters that are written as escapes, such as `&#x00022;`. */
 const HELD_BACK_ESCAPED = HELD_BACK * 10;
 
 /**
- * Redacts secrets in a text that arrives in pieces, where a secret can be divided between two of them. What it passes
- * to `receive` adds up to the redacted text; `end` passes the rest.
+ * Redacts secrets in a text that arrives in pieces, even if a secret is split between two pieces. What it passes to
+ * `receive` adds up to the redacted text; `end` passes the rest.
  */
 export function createStreamCutter(
   { json }: SecretCutter,
@@ -24,7 +24,7 @@ export function createStreamCutter(
       const redacted = cut(held);
       const place = boundary(held);
       const before = cut(held.slice(0, place));
-      // Otherwise a secret lies across the boundary. It moves on with the next piece.
+      // Otherwise a secret may span the boundary, which moves with the next piece.
       if (before + cut(held.slice(place)) !== redacted) return;
       pass(before);
       held = held.slice(place);
@@ -36,7 +36,7 @@ export function createStreamCutter(
   };
 }
 
-/** Never in the middle of a surrogate pair, whose halves could not be encoded. */
+/** Never within a surrogate pair, whose halves could not be encoded. */
 function boundary(text: string): number {
   const from = Math.max(0, text.length - HELD_BACK_ESCAPED);
   const escape = text.slice(from).search(/[%\\&]/);

@@ -3,21 +3,21 @@ import { WorkLimitError, workThreads } from './threads.ts';
 
 /** The policies of a backtest. */
 export interface PoliciesText {
-  /** As JSON: a text is sent quickly, and is the key of the compiled policies. */
+  /** JSON text: it is sent quickly, and is the key of the compiled policies. */
   json: string;
-  /** What they redact as the policies in force do, by name. */
+  /** The names that they redact in the same way as the policies in force. */
   inForce: readonly string[];
 }
 
 /**
- * Steps of one job: a few milliseconds with usual policies. Longer jobs make the workspace pause, and the expressions of
- * its own runs with it.
+ * The size of one job: a few milliseconds with common policies. Longer jobs would make the workspace pause, and with it
+ * the expressions of its runs.
  */
 const CHUNK = { steps: 200, characters: 30_000 };
 
 /**
  * Compares recorded steps, each a JSON text, with how these policies judge them. A step that cannot be judged in time
- * counts as refused, as when it runs. Waits for a thread without a limit. Throws the signal's reason on abort.
+ * counts as refused, as it does when it runs. Waits for a thread without a limit. Throws the signal's reason on abort.
  */
 export async function compareStepsUntrusted(
   workspaceId: string,
@@ -48,7 +48,7 @@ async function compareChunk(
     if (rest.length === 0) {
       return [compareUnjudged(JSON.parse(first) as RecordedStep, error.message)];
     }
-    // One of them takes too long: each has the time of a job.
+    // One of them takes too long, so each gets the time of a job.
     const alone: Comparison[] = [];
     for (const step of steps) {
       alone.push(...(await compareChunk(workspaceId, { json, inForce }, [step], signal)));

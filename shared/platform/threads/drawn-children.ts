@@ -2,10 +2,10 @@ import { graphSchema } from '#shared/contract/workflows/graph.ts';
 import type { Json } from '#shared/json.ts';
 import type { Children } from '#shared/graph/guards.ts';
 
-/** Sub-workflows as they are stored, by `callKey`. */
+/** Sub-workflows as stored, by `callKey`. */
 export type DrawnChildren = Readonly<Record<string, { id: string; version: number; graph: Json }>>;
 
-/** The same as they run. One that cannot run is missing. */
+/** The same sub-workflows as they run. Those that cannot run are missing. */
 export const childrenOf = (drawn: DrawnChildren): Children =>
   Object.fromEntries(
     Object.entries(drawn).flatMap(([key, { id, version, graph }]) => {

@@ -12,41 +12,41 @@ import type { CheckedGraph } from '#shared/graph/graph-check.ts';
 import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { Comparison, RecordedStep } from '#shared/policies/backtest.ts';
-import type { CompiledPolicies, Judgement, StepToJudge } from '#shared/policies/judge.ts';
+import type { CompiledPolicies, Judgment, StepToJudge } from '#shared/policies/judge.ts';
 import type { PolicyPatternProblem } from '#shared/policies/patterns.ts';
 import type { DrawnChildren } from './drawn-children.ts';
 
-/** Processor time of all checks of a run; after it no further check starts. */
+/** The processor time for all checks of a run. After it, no further check starts. */
 const MAX_CHECKS_MS = 1_000;
-/** High enough for many searches; the limit of a single search applies first. */
+/** Enough for many searches; the limit of a single search applies first. */
 const AMPLE_WORK = 1_000_000_000;
-/** For the judgement of one step. */
+/** For judging one step. */
 const JUDGING_WORK = 100_000_000;
 /** Workspaces whose compiled policies a thread caches. */
 const MAX_POLICIES = 20;
 
-/** A result, or the error of invalid input. */
+/** A result, or the error for invalid input. */
 export type Outcome<Value> = { value: Value } | { problem: string };
-/** An invalid schema, or a value that does not fit it; neither when it fits. */
+/** An invalid schema, or a value that does not match it; neither if it matches. */
 export interface SchemaOutcome {
   schemaProblem?: string;
   problem?: string;
 }
 
-/** A graph, and the workflows that it calls as they are stored; see `guardedNodes`. */
+/** A graph, and the workflows that it calls as stored; see `guardedNodes`. */
 export interface GuardedTexts {
   graph: Graph;
   children: DrawnChildren;
   above?: string | undefined;
 }
 
-/** `isForm`: by the rules for what people fill in; see `checkInputSchema`. */
+/** `isForm`: by the rules for input from people; see `checkInputSchema`. */
 export interface SchemaToCheck {
   schema: JsonObject;
   isForm: boolean;
 }
 
-/** A graph, the current one of its workflow as it is stored, and the workflows that both call; see `asksLess`. */
+/** A graph, the stored current graph of its workflow, and the workflows that both call; see `asksLess`. */
 export interface ComparedTexts {
   graph: Graph;
   current: Json;
@@ -60,7 +60,7 @@ type Report = (what: string) => void;
  * a thread that only evaluates expressions is ready in a tenth of a second.
  */
 export const jobs = {
-  /** An expression's value over a scope. */
+  /** The value of an expression over a scope. */
   evaluate: async (input: { expression: string; scope: JsonObject }): Promise<Outcome<Json>> => {
     const { evaluateExpression, ExpressionError } =
       await import('#shared/graph/expression/expression.ts');
@@ -89,18 +89,18 @@ export const jobs = {
     });
   },
 
-  /** `policies` as JSON: a text is sent quickly, and is the key of the compiled policies. */
+  /** `policies` is JSON text: it is sent quickly, and is the key of the compiled policies. */
   judge: async (
     input: { policies: string; step: StepToJudge },
     report: Report,
-  ): Promise<Omit<Judgement, 'fallbackVerdict'>> => {
+  ): Promise<Omit<Judgment, 'fallbackVerdict'>> => {
     const { judgeStep } = await import('#shared/policies/judge.ts');
     const policies = await compiledFrom(input.policies);
-    const { fallbackVerdict: _here, ...judgement } = judgeStep(policies, input.step, {
+    const { fallbackVerdict: _here, ...judgment } = judgeStep(policies, input.step, {
       budget: { work: JUDGING_WORK },
       onRule: report,
     });
-    return judgement;
+    return judgment;
   },
 
   /** Compares recorded steps, each a JSON text, with how these policies judge them. `inForce`: see `toTest`. */
@@ -132,7 +132,7 @@ export const jobs = {
     return policyPatternProblem(input.policies, report);
   },
 
-  /** Whether a schema can validate arguments. */
+  /** Whether a schema can be used to validate arguments. */
   schema: async (input: { schema: JsonObject }): Promise<SchemaOutcome> => {
     const { checkArgumentSchema } = await import('#shared/platform/calls/argument-schema.ts');
     return judgedBySchema(() => {
@@ -146,7 +146,7 @@ export const jobs = {
     return judgedBySchema(() => argumentsProblem(input.schema, input.args));
   },
 
-  /** Whether each schema can validate: what people fill in, where it is a form, or else any value. */
+  /** Whether each schema can be used for validation, of input from people if it is a form, or else of any value. */
   schemas: async (
     input: { schemas: readonly SchemaToCheck[] },
     report: Report,
@@ -171,7 +171,7 @@ export const jobs = {
     return judgedBySchema(() => inputProblem(input.schema, input.value));
   },
 
-  /** A model's response against the node's response schema. */
+  /** Validates a model's response against the node's response schema. */
   answer: async (input: { schema: JsonObject; answer: Json }): Promise<SchemaOutcome> => {
     const { inputProblem } = await import('#shared/platform/calls/input-schema.ts');
     return judgedBySchema(() => inputProblem(input.schema, input.answer, ''));
@@ -204,7 +204,7 @@ export const jobs = {
     return guardedNodes(input.graph, sightOf(childrenOf(input.children)), input.above);
   },
 
-  /** Undefined when the current graph cannot run, so that nothing is known of it. */
+  /** Undefined when the current graph cannot run, so that nothing is known about it. */
   asksLess: async (input: ComparedTexts): Promise<AsksLess[] | undefined> => {
     const { graphSchema } = await import('#shared/contract/workflows/graph.ts');
     const { asksLess } = await import('#shared/graph/guards/asks-less.ts');
@@ -238,7 +238,7 @@ export const jobs = {
   },
 };
 
-/** A plan with the digests of what other steps were executed with, without the steps whose results cannot be used. */
+/** A plan with the digests of what other steps were executed with, without steps whose results cannot be used. */
 async function digested<Plan extends PlannedFork>(
   { others, ...plan }: Plan,
   unusable: ReadonlyMap<string, string>,

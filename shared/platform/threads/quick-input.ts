@@ -1,13 +1,13 @@
 import { isObject, weighJson } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
-/** Values and characters of a schema that compiles in a few milliseconds, and of an input. */
+/** The size of a schema that compiles in a few milliseconds, and of an input, in values and characters. */
 const SMALL_SCHEMA = { values: 100, length: 5_000 };
 const SMALL_INPUT = { values: 2_000, length: 50_000 };
 /**
- * Values of the schema times values of the input. Without references a schema is a tree, so that each part of it is
- * compared with each value at most once, in choices as well. Where all problems are collected, each comparison can add
- * one, which takes a hundred times as long.
+ * The values of the schema times the values of the input. Without references, a schema is a tree, so each part of it is
+ * compared with each value at most once, even in choices. If all problems are collected, each comparison can add one,
+ * which takes a hundred times as long.
  */
 const MAX_COMPARISONS = { first: 200_000, all: 10_000 };
 
@@ -23,7 +23,7 @@ const CHOICES = new Set(['anyOf', 'oneOf', 'allOf']);
 
 /**
  * Whether a value can be compared with a schema directly, within milliseconds: both are small, and the schema has no
- * references or patterns, with which a few lines can cause any amount of work.
+ * references or patterns, which can cause any amount of work in a few lines.
  */
 export function isQuickInput(
   schema: JsonObject,

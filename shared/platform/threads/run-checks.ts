@@ -9,7 +9,7 @@ import {
 import { SMALL_WORK } from '#shared/values/work-budget.ts';
 import { WorkLimitError, workThreads } from './threads.ts';
 
-/** Scores a run. Checks that take too long together fail, with a message. Throws WorkBusyError. */
+/** Scores a run. If the checks take too long in total, the rest fail with a message. Throws WorkBusyError. */
 export async function evaluateChecksUntrusted(
   workspaceId: string,
   checks: EvaluationCheck[],
@@ -20,10 +20,13 @@ export async function evaluateChecksUntrusted(
   return budget.work >= 0 ? evals : checksInThread(workspaceId, checks, run);
 }
 
-/** Up to this many characters a run's state and output are parsed here: it takes less than a millisecond. */
+/** Up to this many characters, a run's state and output are parsed here, in less than a millisecond. */
 const QUICK_CHARACTERS = 20_000;
 
-/** The same for a run that is stored, or will be. Larger ones are parsed in a thread. Throws WorkBusyError. */
+/**
+ * Like `evaluateChecksUntrusted`, for a run that is stored, or will be. Larger runs are parsed on a thread. Throws
+ * WorkBusyError.
+ */
 export async function evaluateStoredChecks(
   workspaceId: string,
   checks: EvaluationCheck[],

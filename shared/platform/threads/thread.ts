@@ -7,14 +7,14 @@ import { type JobName, jobs } from './jobs.ts';
 /** The code of a pool thread: runs one job at a time, as `threads.ts` sends them. */
 const label = new Uint16Array((workerData as { label: SharedArrayBuffer }).label);
 
-/** Records what the job is doing, for the error when it is ended. */
+/** Records what the job is doing, for the error if it is terminated. */
 function report(what: string): void {
   const length = Math.min(what.length, label.length - 1);
   for (let at = 0; at < length; at += 1) label[1 + at] = what.charCodeAt(at);
   label[0] = length;
 }
 
-/** Niceness of the thread: a tenth of a processor's time under load. */
+/** The niceness of the thread: under load, it gets a tenth of a processor's time. */
 const NICENESS = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /** Requests and workflow tasks come first. Only Linux supports a priority per thread. */
@@ -23,7 +23,7 @@ function lowerPriority(): void {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     setPriority(thread, NICENESS);
   } catch {
-    // Not on Linux.
+    // Fails on other systems than Linux.
   }
 }
 

@@ -6,12 +6,12 @@ import type { JobInput, JobName, JobOutput } from './jobs.ts';
 
 /**
  * Threads for work that tenants can make expensive: regular expressions, JSON Schemas, expressions over large texts,
- * large graphs. So it never blocks the threads of requests, activities and workflow tasks.
+ * large graphs. They keep it from blocking the threads of requests, activities and workflow tasks.
  */
 export interface WorkThreads {
   /**
    * Queues and runs a job. Throws WorkLimitError when it exceeds its time or memory, WorkBusyError when too many jobs
-   * of the workspace wait already (`patient` ones wait anyway), and the signal's reason on abort.
+   * of the workspace are already waiting (`patient` ones wait anyway), and the signal's reason on abort.
    */
   run<Name extends JobName>(
     workspaceId: string,
@@ -19,7 +19,7 @@ export interface WorkThreads {
     input: JobInput<Name>,
     options?: { signal?: AbortSignal; patient?: boolean },
   ): Promise<JobOutput<Name>>;
-  /** Ends the threads; unfinished jobs fail. */
+  /** Terminates the threads. Unfinished jobs fail. */
   close(): Promise<void>;
 }
 
@@ -27,9 +27,9 @@ export interface WorkThreadLimits {
   threads: number;
   /** Processor time of one job. */
   jobMs: number;
-  /** Wall-clock time of one job, for a machine so busy that the thread hardly runs. */
+  /** Wall-clock time of one job, for a machine that is so busy that the thread hardly runs. */
   jobClockMs: number;
-  /** A job that takes this long counts as long. */
+  /** A job that takes longer than this counts as long. */
   longJobMs: number;
   /** Waiting jobs of one workspace. */
   waiting: number;
@@ -64,7 +64,7 @@ export class WorkLimitError extends Error {
   }
 }
 
-/** Too many jobs of the workspace wait; a later retry helps. */
+/** Too many jobs of the workspace are waiting. A later retry may succeed. */
 export class WorkBusyError extends AppError {
   constructor() {
     super(
@@ -76,8 +76,8 @@ export class WorkBusyError extends AppError {
 }
 
 /**
- * After a long job its workspace pauses for twice as long, so that its long jobs take a third of one thread's time. A
- * low priority alone would still slow everything else on a machine with few processors.
+ * After a long job, its workspace pauses for twice as long, so that its long jobs take a third of one thread's time. A
+ * low priority alone would still slow down everything else on a machine with few processors.
  */
 const PAUSES = 2;
 
@@ -105,7 +105,7 @@ interface Thread {
 
 class ThreadPool implements WorkThreads {
   private readonly limits: WorkThreadLimits;
-  /** Round-robin by workspace: a Map keeps the order of insertion, and a served workspace moves to its end. */
+  /** Round-robin by workspace: a Map keeps the order of insertion, and a served workspace moves to the end. */
   private readonly queues = new Map<string, Job[]>();
   private readonly threads = new Set<Thread>();
   /** Workspaces whose next job has to wait. */
@@ -182,7 +182,7 @@ class ThreadPool implements WorkThreads {
     worker.on('message', (answer: { output: unknown } | { problem: string } | 'ready') => {
       if (answer === 'ready') {
         thread.ready = true;
-        // Only now: Node references the thread again when it starts.
+        // Only now, because Node references the thread again when it starts.
         worker.unref();
       } else this.finish(thread, answer);
       this.serve();
@@ -190,7 +190,7 @@ class ThreadPool implements WorkThreads {
     worker.on('error', (error: unknown) => {
       const code = (error as { code?: unknown } | null)?.code;
       const reason = code === 'ERR_WORKER_OUT_OF_MEMORY' ? this.overMemory(thread) : error;
-      // A thread that cannot start would be restarted endlessly for the waiting job.
+      // Otherwise a thread that cannot start would be restarted endlessly for the waiting job.
       if (!thread.ready) this.next()?.reject(reason);
       this.drop(thread, reason);
     });
@@ -206,7 +206,7 @@ class ThreadPool implements WorkThreads {
     return new WorkLimitError(`${this.limits.memoryMb} MB of memory`, labelOf(thread));
   }
 
-  /** The next job, round-robin by workspace, without those that pause or would use every thread. */
+  /** The next job, round-robin by workspace, except for workspaces that are pausing or would use every thread. */
   private next(): Job | undefined {
     const busy = new Map<string, number>();
     for (const { job } of this.threads) {
@@ -271,8 +271,8 @@ class ThreadPool implements WorkThreads {
   }
 
   /**
-   * Ends the thread when its job exceeds its time. While the system holds up the whole process, a job has no time: a look
-   * that comes late adds that much.
+   * Terminates the thread when its job exceeds its time. Time in which the system suspends the whole process does not
+   * count: a check that comes late adds that much.
    */
   private async watch(thread: Thread, job: Job): Promise<void> {
     const began = performance.now();
@@ -326,7 +326,7 @@ class ThreadPool implements WorkThreads {
     void thread.worker.terminate();
   }
 
-  /** Rejects a job that its caller aborted: ends its thread, or removes it from the queue. */
+  /** Rejects a job that its caller aborted: terminates its thread, or removes it from the queue. */
   private abandon(job: Job, reason: unknown): void {
     const thread = [...this.threads].find((each) => each.job === job);
     if (thread !== undefined) this.drop(thread, reason);

@@ -15,7 +15,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import {
   type CompiledPolicies,
   fallbackVerdictOf,
-  type Judgement,
+  type Judgment,
   judgeStep,
   type StepToJudge,
   unjudged,
@@ -33,8 +33,8 @@ import { isQuickInput } from './quick-input.ts';
 import { WorkLimitError, workThreads } from './threads.ts';
 
 /**
- * Evaluates tenants' texts. Up to 20 ms run directly; if that is not enough, a thread starts from the beginning, with
- * the same result. Only the caller waits.
+ * Evaluates tenants' texts. Up to 20 ms of work run directly. If that is not enough, a thread starts again from the
+ * beginning, with the same result. Only the caller waits.
  */
 
 /**
@@ -43,15 +43,18 @@ import { WorkLimitError, workThreads } from './threads.ts';
  */
 export type Place = 'here-first' | 'here' | 'thread';
 
-/** How texts of a step are evaluated. */
+/** How a step's texts are evaluated. */
 export interface Evaluating {
   signal?: AbortSignal;
   place?: Place | undefined;
-  /** Waits for a thread without a limit, for work after a response that is paid for or an effect that has happened. */
+  /**
+   * Waits for a thread without a limit, for work after a response that is already paid for, or an effect that has
+   * already happened.
+   */
   patient?: boolean;
 }
 
-/** An evaluation that may only run here exceeds the limit here. */
+/** An evaluation that must not leave this thread exceeds the limit here. */
 export class CostlyError extends Error {
   override readonly name = 'CostlyError';
 
@@ -60,7 +63,7 @@ export class CostlyError extends Error {
   }
 }
 
-/** The limit of an expression where only direct evaluation is allowed: at most 2 ms. */
+/** The limit of an expression if only direct evaluation is allowed: at most 2 ms. */
 const TINY_WORK = SMALL_WORK / 10;
 
 /**
@@ -91,7 +94,7 @@ export async function evaluateUntrusted(
   }
 }
 
-/** A workspace's compiled policies, and the JSON that identifies them in threads. */
+/** A workspace's compiled policies, and the JSON that identifies them on threads. */
 export interface JudgingPolicies {
   compiled: CompiledPolicies;
   json: string;
@@ -106,11 +109,11 @@ export async function judgeUntrusted(
   { compiled, json }: JudgingPolicies,
   step: StepToJudge,
   { place = 'here-first', ...waiting }: Evaluating = {},
-): Promise<Judgement> {
+): Promise<Judgment> {
   if (place !== 'thread') {
     const budget = { work: SMALL_WORK };
-    const judgement = judgeStep(compiled, step, { budget });
-    if (budget.work >= 0) return judgement;
+    const judgment = judgeStep(compiled, step, { budget });
+    if (budget.work >= 0) return judgment;
     if (place === 'here') throw new CostlyError();
   }
   try {
@@ -128,7 +131,7 @@ export async function judgeUntrusted(
 /** Policy patterns that are compiled directly: the few short ones that most policies have. */
 const FEW_PATTERNS = { count: 20, length: 40 };
 
-/** Throws AppError `invalid` for a pattern that is invalid in RE2 or takes too long to compile, WorkBusyError. */
+/** Throws AppError `invalid` for a pattern that is invalid in RE2 or takes too long to compile, and WorkBusyError. */
 export async function checkPolicyPatterns(workspaceId: string, policies: Policies): Promise<void> {
   const patterns = patternsOf(policies);
   const few =
@@ -168,7 +171,7 @@ export async function schemaProblem(
 }
 
 /**
- * Why arguments do not fit a schema, or the schema's problem. Most are compared directly. Throws WorkBusyError and
+ * Why arguments do not match a schema, or the schema's problem. Most are compared directly. Throws WorkBusyError and
  * CostlyError.
  */
 export async function argumentsUntrusted(
@@ -183,8 +186,8 @@ export async function argumentsUntrusted(
 }
 
 /**
- * The problems of schemas, by position. All share the time of one job, so that a graph of many nodes is no way around
- * its limit: the schema that exceeds it has the problem, and those after it are not checked. Throws WorkBusyError.
+ * The problems of schemas, by position. All share the time of one job, so that a graph of many nodes cannot bypass its
+ * limit: the schema that exceeds it has a problem, and those after it are not checked. Throws WorkBusyError.
  */
 export async function schemaProblems(
   workspaceId: string,
@@ -203,7 +206,7 @@ export async function schemaProblems(
   }
 }
 
-/** The problem of a schema for what people fill in: the input of runs, or of decisions. Throws WorkBusyError. */
+/** The problem of a schema for input from people, for runs or decisions. Throws WorkBusyError. */
 export async function formSchemaProblem(
   workspaceId: string,
   schema: JsonObject,
@@ -213,8 +216,8 @@ export async function formSchemaProblem(
 }
 
 /**
- * Why an input does not fit a schema, with the path of each problem, or the schema's problem. Most inputs are compared
- * directly, so that many runs can start at once. Throws WorkBusyError.
+ * Why an input does not match a schema, with the path of each problem, or the schema's problem. Most inputs are
+ * compared directly, so that many runs can start at once. Throws WorkBusyError.
  */
 export async function inputUntrusted(
   workspaceId: string,
@@ -225,7 +228,10 @@ export async function inputUntrusted(
   return bySchema(() => workThreads.run(workspaceId, 'input', { schema, value }));
 }
 
-/** Why a model's response does not fit its node's schema. Waits without a limit: the response is already paid for. */
+/**
+ * Why a model's response does not match its node's schema. Waits without a limit, because the response is already paid
+ * for.
+ */
 export async function answerUntrusted(
   workspaceId: string,
   schema: JsonObject,
@@ -246,7 +252,7 @@ async function bySchema(work: () => Promise<SchemaOutcome>): Promise<SchemaOutco
   }
 }
 
-/** Values and characters of a graph that is checked directly. */
+/** The size of a graph that is checked directly, in values and characters. */
 const SMALL_GRAPH = { values: 2_000, length: 50_000 };
 
 function isSmall(graph: unknown): boolean {
@@ -254,7 +260,7 @@ function isSmall(graph: unknown): boolean {
   return values <= SMALL_GRAPH.values && length <= SMALL_GRAPH.length;
 }
 
-/** Checks a graph; see `checkGraph`. Throws AppError `invalid` when it takes too long, WorkBusyError. */
+/** Checks a graph; see `checkGraph`. Throws AppError `invalid` when it takes too long, and WorkBusyError. */
 export async function checkGraphUntrusted(
   workspaceId: string,
   graph: unknown,
@@ -267,7 +273,7 @@ export async function checkGraphUntrusted(
 }
 
 /**
- * The differences between two graphs; see `diffGraphs`. Throws AppError `invalid` when it takes too long,
+ * The differences between two graphs; see `diffGraphs`. Throws AppError `invalid` when it takes too long, and
  * WorkBusyError.
  */
 export async function diffGraphsUntrusted(
@@ -281,13 +287,13 @@ export async function diffGraphsUntrusted(
   );
 }
 
-/** What a fork takes over; see `planFork`. Throws AppError `invalid` when it takes too long, WorkBusyError. */
+/** What a fork takes over; see `planFork`. Throws AppError `invalid` when it takes too long, and WorkBusyError. */
 export const planForkUntrusted = (workspaceId: string, request: ForkTexts): Promise<DigestedPlan> =>
   withinLimits('The fork cannot be planned', () =>
     workThreads.run(workspaceId, 'planFork', request),
   );
 
-/** What a rehearsal takes over; see `planRehearsal`. Throws as `planForkUntrusted`. */
+/** What a rehearsal takes over; see `planRehearsal`. Throws like `planForkUntrusted`. */
 export const planRehearsalUntrusted = (
   workspaceId: string,
   request: RehearsalTexts,
@@ -296,7 +302,7 @@ export const planRehearsalUntrusted = (
     workThreads.run(workspaceId, 'planRehearsal', request),
   );
 
-/** What stands before the nodes of a graph; see `guardedNodes`. Throws as `planForkUntrusted`. */
+/** The guards before the nodes of a graph; see `guardedNodes`. Throws like `planForkUntrusted`. */
 export async function guardedNodesUntrusted(
   workspaceId: string,
   request: GuardedTexts,
@@ -309,8 +315,8 @@ export async function guardedNodesUntrusted(
 }
 
 /**
- * The writes for which a graph asks less than the current one; see `asksLess`. All of them when the two cannot be
- * compared. Throws WorkBusyError.
+ * The writes for which a graph requires less approval than the current one; see `asksLess`. All of its writes if the
+ * two cannot be compared. Throws WorkBusyError.
  */
 export async function asksLessUntrusted(
   workspaceId: string,
@@ -329,7 +335,7 @@ export async function asksLessUntrusted(
   }
 }
 
-/** The state with which a step begins; see `nodeState`. Throws as `planForkUntrusted`. */
+/** The initial state of a step; see `nodeState`. Throws like `planForkUntrusted`. */
 export const nodeStateUntrusted = (
   workspaceId: string,
   request: NodeStateTexts,
@@ -338,7 +344,7 @@ export const nodeStateUntrusted = (
     workThreads.run(workspaceId, 'nodeState', request),
   );
 
-/** What a run can do; see `dryRun`. Throws AppError `invalid` when it takes too long, WorkBusyError. */
+/** What a run can do; see `dryRun`. Throws AppError `invalid` when it takes too long, and WorkBusyError. */
 export const dryRunUntrusted = (
   workspaceId: string,
   request: DryRunRequest,

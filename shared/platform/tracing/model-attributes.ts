@@ -8,7 +8,7 @@ export function nameOfModel(name: string): { provider: string; model: string } {
     : { provider: name.slice(0, slash), model: name.slice(slash + 1) };
 }
 
-/** The model of a span, by the GenAI semantic conventions. */
+/** The model attributes of a span, by the GenAI semantic conventions. */
 export function modelAttributes(name: string): SpanAttributes {
   const { provider, model } = nameOfModel(name);
   return { 'gen_ai.provider.name': provider, 'gen_ai.request.model': model };

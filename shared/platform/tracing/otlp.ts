@@ -39,8 +39,8 @@ const kinds = {
 } satisfies Record<EndedSpan['kind'], SpanKind>;
 
 /**
- * Sends spans to an OpenTelemetry collector in batches, with a bounded queue: what does not fit is dropped. `record`
- * never throws and never waits. The SDK is not registered globally, so no library of the process adds spans.
+ * Sends spans to an OpenTelemetry collector in batches, with a bounded queue. Spans that do not fit are dropped.
+ * `record` never throws or waits. The SDK is not registered globally, so no library in the process adds spans.
  */
 export function createExport(
   settings: TracingSettings,
@@ -72,7 +72,7 @@ export function createExport(
   });
   const tracer = provider.getTracer('durable-workflows');
 
-  /** The parent as the SDK sees it. Within a process the sampler decides by the trace id, like everywhere else. */
+  /** The parent in the SDK's form. Within a process, the sampler decides by the trace id, as everywhere else. */
   function contextOf({ traceId, spanId, remote }: ParentSpan) {
     const sampled = remote?.sampled ?? isSampled(traceId);
     const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
@@ -115,7 +115,7 @@ function reportProtocol({ protocol }: TracingSettings, log: Logger): void {
   );
 }
 
-/** Gives the next span the ids that are set. */
+/** Gives the next span the ids that were set. */
 function createIds(): IdGenerator & { next: SpanPlace } {
   const ids = {
     next: { traceId: '', spanId: '' },
@@ -125,7 +125,7 @@ function createIds(): IdGenerator & { next: SpanPlace } {
   return ids;
 }
 
-/** OTEL_TRACES_SAMPLER. As OpenTelemetry requires, an unknown value is reported and otherwise ignored. */
+/** OTEL_TRACES_SAMPLER. As OpenTelemetry requires, an unknown value is logged and otherwise ignored. */
 function samplerOf({ sampler, samplerArg }: TracingSettings, log: Logger): Sampler {
   const ratio = samplerArg === undefined ? 1 : Number(samplerArg);
   if (!(ratio >= 0 && ratio <= 1)) log.warn({ samplerArg }, 'OTEL_TRACES_SAMPLER_ARG is ignored');
@@ -160,7 +160,7 @@ function reportProblems(log: Logger): void {
   );
 }
 
-/** The SDK reports an error as JSON, with its stack and the response of the collector. */
+/** The SDK reports an error as JSON, with its stack and the collector's response. */
 function reasonOf(text: string): string {
   if (!text.startsWith('{')) return text;
   try {

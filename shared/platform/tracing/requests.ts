@@ -10,10 +10,10 @@ import {
   type SpanPlace,
 } from './spans.ts';
 
-/** A request to the API in progress, whose span is recorded after its answer. */
+/** An API request in progress, whose span is recorded after its response. */
 export interface TracedRequest {
   startedAt: number;
-  /** Its trace is its caller's, else that of the first run that it changes, else a new one. */
+  /** Its trace is its caller's, or else that of the first run that it changes, or else a new one. */
   place: SpanPlace;
   parent: ParentSpan | undefined;
   links: SpanPlace[];
@@ -36,7 +36,7 @@ export function openRequest(traceparent: string | string[] | undefined): TracedR
   };
 }
 
-/** What `work` starts or changes belongs to this request. */
+/** Everything that `work` starts or changes belongs to this request. */
 export const inRequest = <T>(request: TracedRequest, work: () => T): T =>
   current.run(request, work);
 
@@ -51,9 +51,9 @@ function parseTraceparent(text: string): ParentSpan | undefined {
 }
 
 /**
- * Records that a run was started, or resumed for the `resumes`-th time, in the run's trace. Without a caller's trace, the
- * request joins the run's trace as the parent; otherwise the two are linked, so that no caller decides in which trace a
- * run is.
+ * Records that a run was started, or resumed for the `resumes`-th time, in the run's trace. Without a caller's trace,
+ * the request joins the run's trace as the parent. Otherwise the two are linked, so that no caller determines a run's
+ * trace.
  */
 export function recordStart(start: {
   runId: string;
@@ -87,7 +87,7 @@ export function joinRun(runId: string): void {
   join(request, start, start);
 }
 
-/** Returns whether the request is in the trace of `target`; otherwise it links to it. */
+/** Returns whether the request is in the trace of `target`; otherwise links to it. */
 function join(request: TracedRequest, target: SpanPlace, parent: SpanPlace | undefined): boolean {
   if (request.joined) {
     request.links.push(target);

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { SpanPlace } from './spans.ts';
 
 /**
- * The spans that other spans of a run refer to. Their ids are computed from the run's id, so that the API and every
- * worker know them: after a crash, a retry, a reset or with a new execution, and without a change of workflow code.
- * `resumes`: how often the run had been resumed.
+ * The spans of a run that other spans refer to. Their ids are computed from the run's id, so that the API and all
+ * workers know them: after a crash, retry or reset, in a new execution, and without a change of workflow code.
+ * `resumes`: how often the run has been resumed.
  */
 export function runPlaces(runId: string, resumes: number): { start: SpanPlace; run: SpanPlace } {
   const traceId = sha256(runId).slice(0, 32);
@@ -16,8 +16,8 @@ export function runPlaces(runId: string, resumes: number): { start: SpanPlace; r
 }
 
 /**
- * The span of an agent with tools over all its turns and calls. Their workers know it before it is recorded, and it is
- * another one after each resume.
+ * The span of an agent with tools over all its turns and calls. Workers know it before it is recorded. After each
+ * resume, it is a new one.
  */
 export function agentPlace(runId: string, resumes: number, stepKey: string): SpanPlace {
   const { traceId } = runPlaces(runId, resumes).run;

@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 
-/** Where a span is: 32 and 16 hexadecimal digits. */
+/** The location of a span: 32 and 16 hexadecimal digits. */
 export interface SpanPlace {
   traceId: string;
   spanId: string;
 }
 
-/** `remote`: the decision of another service to sample the trace, which its spans carry. */
+/** `remote`: another service's decision to sample the trace, which applies to its spans. */
 export interface ParentSpan extends SpanPlace {
   remote?: { sampled: boolean };
 }
 
-/** Facts that are safe to export: no prompts, arguments, results, error messages or secrets. */
+/** Data that is safe to export: no prompts, arguments, results, error messages or secrets. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 type SpanKind = 'server' | 'client' | 'producer' | 'internal';
@@ -42,16 +42,16 @@ type RecordSpan = (span: EndedSpan) => void;
 interface OpenSpan {
   place: SpanPlace;
   startedAt: number;
-  /** The same moment, in ms of `performance.now()`. */
+  /** The start in ms of `performance.now()`. */
   began: number;
   attributes: Record<string, string | number | boolean | undefined>;
 }
 
-// One per process, as the logger of the SDK: a parameter would pass through every function between API and tools.
+// One per process, like the SDK's logger: a parameter would pass through every function between the API and the tools.
 let record: RecordSpan | undefined;
 const open = new AsyncLocalStorage<OpenSpan>();
 
-/** Sends every span of this process to `to`; undefined: spans cost nothing. */
+/** Sends every span of this process to `to`. Undefined: spans cost nothing. */
 export function exportSpans(to: RecordSpan | undefined): void {
   record = to;
 }
@@ -64,13 +64,15 @@ export function recordSpan(span: EndedSpan): void {
 
 export const newSpanId = (): string => randomBytes(8).toString('hex');
 
-/** Records the work as a span below the span in progress; outside of one, or without tracing, it only does the work. */
+/** Records the work as a child of the span in progress. Outside a span, or without tracing, it only does the work. */
 export function traced<T>(span: SpanStart, work: () => Promise<T>): Promise<T> {
   const parent = open.getStore();
   return parent === undefined ? work() : tracedBelow(parent.place, span, work);
 }
 
-/** Records the work as a span below `parent`, and what it traces below that. A failure keeps only its type. */
+/**
+ * Records the work as a child of `parent`, with what it traces below. For a failure, only the error type is recorded.
+ */
 export async function tracedBelow<T>(
   parent: SpanPlace,
   { name, kind = 'internal', attributes }: SpanStart,
@@ -81,7 +83,7 @@ export async function tracedBelow<T>(
   const began = performance.now();
   const span: OpenSpan = {
     place: { traceId: parent.traceId, spanId: newSpanId() },
-    // By the clock of the outer span, so that no step of the system's clock moves a span out of its parent.
+    // Uses the clock of the outer span, so that no adjustment of the system's clock moves a span outside its parent.
     startedAt: outer === undefined ? Date.now() : outer.startedAt + (began - outer.began),
     began,
     attributes: { ...attributes },
@@ -103,7 +105,7 @@ export async function tracedBelow<T>(
   }
 }
 
-/** Adds to the span in progress, if there is one. */
+/** Adds attributes to the span in progress, if there is one. */
 export function annotate(attributes: SpanAttributes): void {
   const span = open.getStore();
   if (span !== undefined) Object.assign(span.attributes, attributes);
@@ -111,7 +113,7 @@ export function annotate(attributes: SpanAttributes): void {
 
 const NAME = /^\w[\w.]{0,60}$/;
 
-/** The HTTP status of a failed call, or the name of the error. Never its message, which can quote any text. */
+/** The HTTP status of a failed call, or the name of the error. Never the message, which can quote any text. */
 function errorType(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { type, status } = error as { type?: unknown; status?: unknown };
@@ -120,6 +122,6 @@ function errorType(error: unknown): string {
   return NAME.test(name) ? name : 'Error';
 }
 
-/** A cancel or a shutdown is no failure of the work. */
+/** A cancel or shutdown is not a failure of the work. */
 const isStop = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'CancelledFailure' || error.name === 'AbortError');

@@ -2,7 +2,7 @@ import type { Config } from '#shared/platform/config.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import { exportSpans } from './spans.ts';
 
-/** How long a process that stops waits for its last spans to be sent. */
+/** How long a stopping process waits for its last spans to be sent. */
 const FLUSH_MS = 1_000;
 
 export interface Tracing {

@@ -26,7 +26,7 @@ const PREFIXED = [
   '(?<![_-])eyJ[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{8,}',
 ].join('|');
 const KEY = new RegExp(`(?<![A-Za-z0-9])(?:${PREFIXED})`, 'g');
-// A block's body has no five hyphens in a row, so that a block without an end extends at most to the next one.
+// The body of a block never has five hyphens in a row, so a block without an end extends at most to the next one.
 const PRIVATE_KEY =
   /-----BEGIN[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-(?!----)[^-]*)*(?:-----END[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g;
 const ASSIGNED =

@@ -1,7 +1,7 @@
 import type { Detector, Span } from './span.ts';
 
 /**
- * Issuers' ranges with their lengths. Visa's 13 digits are omitted: they are no longer issued and look like EAN codes.
+ * Issuers' ranges with their lengths. Visa's 13 digits are omitted: they are no longer issued, and look like EAN codes.
  */
 const ISSUERS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^4/, [16, 19]],
@@ -22,8 +22,8 @@ const MAX_GROUPS = 5;
 /** Finds payment card numbers: a known issuer with its length, the grouping of a card, and a valid check digit. */
 export const findCreditCards: Detector = (text) => {
   const spans: Span[] = [];
-  // Digits with at most one space or hyphen between two of them. In two steps: repeating a group over megabytes of
-  // digits would overflow the stack.
+  // Digits with at most one space or hyphen between two of them. This takes two steps, because repeating a group over
+  // megabytes of digits would overflow the stack.
   for (const run of text.matchAll(/\d[\d -]{13,}/g)) {
     let start = run.index;
     for (const piece of run[0].split(/[ -]{2,}/)) {

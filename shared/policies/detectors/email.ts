@@ -3,7 +3,7 @@ import { type Detector, isWordCode } from './span.ts';
 /** The maximum length of local part and domain that mail servers accept. */
 const MAX_LOCAL = 64;
 const MAX_DOMAIN = 253;
-// Without quotes and rarer characters: they are more often next to an address than part of it.
+// Without quotes and rarer characters, which are more often next to an address than part of it.
 const LOCAL_SIGNS: ReadonlySet<number> = codesOf('._%+-');
 const DOMAIN_SIGNS: ReadonlySet<number> = codesOf('.-');
 const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
@@ -17,10 +17,10 @@ function codesOf(signs: string): ReadonlySet<number> {
   return new Set(Array.from(signs, (sign) => sign.charCodeAt(0)));
 }
 
-/** Finds `name@example.org`, also with `%40` for `@` as in a URL. */
+/** Finds `name@example.org`, also with `%40` for `@`, as in URLs. */
 export const findEmails: Detector = (text) => {
   const spans = [];
-  // No address extends back past the previous `@`, so no text is scanned twice.
+  // No address extends back beyond the previous `@`, so no text is scanned twice.
   let before = 0;
   for (const sign of text.matchAll(/@|%40/g)) {
     const after = sign.index + sign[0].length;
@@ -39,7 +39,7 @@ export const findEmails: Detector = (text) => {
   return spans;
 };
 
-/** The length of the domain at `start`, up to a top level of letters; 0 when there is none. */
+/** The length of the domain at `start`, up to a top-level domain of letters; 0 when there is none. */
 function domainLength(text: string, start: number): number {
   let end = start;
   const last = Math.min(text.length, start + MAX_DOMAIN);

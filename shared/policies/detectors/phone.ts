@@ -1,9 +1,9 @@
 import { type Detector, digitsOf, matchesOf, type Span, valuesOf } from './span.ts';
 
-/** Assigned country codes; those of three digits by their first two. */
+/** Assigned country codes. Those with three digits are matched by their first two. */
 const COUNTRY =
   /^(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|(?:2[1-6]|29|35|37|38|42|50|59|67|68|69|80|85|87|88|96|97|99)\d)/;
-// A `+`, or `00` and a separator somewhere; digits with single separators, parentheses around an area code.
+// A `+`, or `00` with a separator somewhere; digits with single separators; parentheses around an area code.
 const INTERNATIONAL =
   /(?<![\p{L}\d_+])(?:\+ ?|00)\(?[1-9](?:[ .\-/\u00a0]?(?:\(\d{1,5}\)|\d)){6,18}/gu;
 // Area and exchange of North America, e.g. (415) 555-2671, 1-415-555-2671, 415.555.2671.
@@ -12,7 +12,7 @@ const NORTH_AMERICAN =
 // National numbers elsewhere: a trunk 0 and an area code, e.g. 020 7946 0958, 0171/1234567.
 const NATIONAL =
   /(?<![\p{L}\d_+.,:#/-]|\d )0[1-9]\d{0,3}[ /]\d{2,8}(?: \d{2,8}){0,4}(?![\p{L}\d_]|[-.:/]\d)/gu;
-/** Plain digits count only after one of these words. */
+/** Plain digits only count after one of these words. */
 const NAMED =
   /\b(?:tel|telephone|phone|telefon|t[eé]l[eé]phone|mobile|mobil|cell|cellphone|handy|fax|whatsapp|sms|call (?:me|us))(?: ?(?:no|nr|number|nummer))?\b["']?\.? ?[:=#]? ?(?:is |at |on |under )?["']?(\+?\(?\d(?:[ .\-/()]{0,2}\d){5,14})(?!\d)/giu;
 
@@ -33,7 +33,7 @@ function internationalIn(text: string): Span[] {
   return spans;
 }
 
-/** The length of the number in the match, which may end with other groups. 0 when there is none. */
+/** The length of the number in the match, which may end with other groups. 0 if there is none. */
 function numberLength(match: string): number {
   if (match.startsWith('00') && !/[^\d]/.test(match)) return 0;
   const ends = Array.from(match.matchAll(/\d(?!\d)\)?/g), (end) => end.index + end[0].length);
@@ -43,7 +43,7 @@ function numberLength(match: string): number {
 function isNumber(text: string): boolean {
   const digits = digitsOf(text).replace(/^00/, '');
   if (!COUNTRY.test(digits)) return false;
-  // North America: ten digits, or a short fictitious number, since those are common in sample texts.
+  // North America: ten digits, or a short fictitious number, because those are common in sample texts.
   if (digits.startsWith('1')) return /^1(?:[2-9]\d{9}|555\d{4})$/.test(digits);
   return between(digits.length, 8, 15);
 }

@@ -5,7 +5,7 @@ export interface Span {
 }
 
 /**
- * Finds all ranges of one kind in a text, in time linear in its length for any text: it may be written to block the
+ * Finds all ranges of one kind in a text, in linear time for any text, because the text may be crafted to block the
  * worker.
  */
 export type Detector = (text: string) => Span[];
@@ -36,7 +36,7 @@ export function valuesOf(text: string, pattern: RegExp, check: (value: string) =
 
 export const digitsOf = (text: string): string => text.replace(/\D/g, '');
 
-/** Whether a UTF-16 unit is a letter or digit, in ASCII or Unicode. By code, since texts are long. */
+/** Whether a UTF-16 unit is a letter or digit, in ASCII or Unicode. It compares codes, because texts are long. */
 export function isWordCode(code: number): boolean {
   if (code > 127) return /[\p{L}\p{N}]/u.test(String.fromCharCode(code));
   return isDigitCode(code) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);

@@ -4,7 +4,7 @@ const LAST = 0x10ffff;
 
 /** A set of Unicode code points. */
 export class Characters {
-  /** In order, neither overlapping nor adjacent. */
+  /** Sorted, neither overlapping nor adjacent. */
   private readonly ranges: readonly Range[];
 
   private constructor(ranges: readonly Range[]) {
@@ -53,7 +53,7 @@ export class Characters {
     return this.isDisjointFrom(other.negated());
   }
 
-  /** With the other cases of its ASCII letters, as Unicode's simple folding has them: k and s have three each. */
+  /** Adds the other cases of its ASCII letters, by Unicode's simple case folding: k and s have three each. */
   withAsciiCases(): Characters {
     const shift = (low: number, high: number, by: number): Range[] =>
       this.ranges
@@ -72,7 +72,7 @@ export class Characters {
     ]);
   }
 
-  /** As a character class of a regular expression with the flag `u` and without `i`. */
+  /** A character class for a regular expression with the flag `u` and without `i`. */
   source(): string {
     const written = this.ranges.map(([low, high]) =>
       low === high ? escaped(low) : `${escaped(low)}-${escaped(high)}`,

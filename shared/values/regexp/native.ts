@@ -11,7 +11,7 @@ export interface NativeRegExp {
 
 /**
  * Translates an RE2 pattern for JavaScript's engine, which is compiled to machine code but backtracks. Undefined for a
- * pattern that might take more than `maxSteps` per character, that matches the empty text, or that uses syntax which
+ * pattern that might take more than `maxSteps` per character, that matches the empty text, or that uses syntax that
  * this function does not know. The pattern must be valid: RE2 has compiled it. For `ignoreCase` see `(?i)` of RE2.
  */
 export function nativeRegExp(
@@ -34,9 +34,9 @@ export function nativeRegExp(
 interface Effort {
   /** Steps per position of the text, at most. */
   steps: number;
-  /** In how many ways the part can match at one position. */
+  /** The number of ways in which the part can match at one position. */
   ways: number;
-  /** Characters of a match. */
+  /** The minimum length of a match, in characters. */
   shortest: number;
   longest: number;
 }
@@ -97,12 +97,12 @@ function repeatEffort(
 }
 
 /**
- * The steps of one branch per position. A repetition without limit is linear if every search enters a run of its
- * characters at the run's start, and if what follows cannot begin inside the run. Undefined for any other.
+ * The steps of one branch per position. An unlimited repetition is linear if every search enters a run of its
+ * characters at the run's start, and if what follows cannot begin within the run. Undefined otherwise.
  */
 function branchSteps(parts: readonly Part[]): number | undefined {
   let effort: Effort | undefined = NOTHING;
-  /** How many searches, begun at different positions, can enter the same run. */
+  /** How many searches that start at different positions can enter the same run. */
   let entries = 1;
   for (const [at, part] of parts.entries()) {
     if (effort === undefined) return undefined;
@@ -110,7 +110,7 @@ function branchSteps(parts: readonly Part[]): number | undefined {
       entries *= effort.longest - effort.shortest + 1;
       const steps = runSteps(parts, at, part);
       if (steps === undefined) return undefined;
-      // What follows is reached at the end of the run only, so lengths count from there.
+      // What follows is only reached at the end of the run, so lengths count from there.
       effort = {
         ...NOTHING,
         steps: effort.steps + effort.ways * entries * steps,
@@ -123,14 +123,14 @@ function branchSteps(parts: readonly Part[]): number | undefined {
   return effort?.steps;
 }
 
-/** The steps at each character of a run: it is read, and then the part behind the run is tried there. */
+/** The steps at each character of a run: it is read, and then the part after the run is tried there. */
 function runSteps(
   parts: readonly Part[],
   at: number,
   run: Part & { kind: 'repeat' },
 ): number | undefined {
   if (run.of.kind !== 'character') return undefined;
-  // It ends the match, so the next search begins behind it.
+  // It ends the match, so the next search begins after it.
   if (at === parts.length - 1) return run.min + 1;
   if (!entersAtStart(parts[at - 1], run.of.set)) return undefined;
   const rest = parts.slice(at + 1);
@@ -141,7 +141,7 @@ function runSteps(
   return 1 + next + branchesOf(part);
 }
 
-/** How many characters are compared before the part fails at its first. */
+/** How many characters are compared before the part fails at its first one. */
 function branchesOf(part: Part): number {
   switch (part.kind) {
     case 'character':
@@ -167,7 +167,7 @@ function entersAtStart(before: Part | undefined, set: Characters): boolean {
 
 const ALL = Characters.of([]).negated();
 
-/** The characters with which the part can begin. All, where that takes more than one look. */
+/** The characters with which the part can begin; all, if that is not obvious. */
 const firstOf = (part: Part): Characters => edgeOf(part, (parts) => parts[0]);
 const lastOf = (part: Part): Characters => edgeOf(part, (parts) => parts.at(-1));
 

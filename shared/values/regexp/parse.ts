@@ -37,8 +37,8 @@ const CLASSES: Readonly<Record<string, Characters>> = {
 const CONTROLS: Readonly<Record<string, number>> = { t: 0x09, n: 0x0a, v: 0x0b, f: 0x0c, r: 0x0d };
 
 /**
- * Parses the part of RE2's syntax that means the same in JavaScript. Undefined for everything else. The pattern must be
- * valid: RE2 has compiled it.
+ * Parses the part of RE2's syntax that has the same meaning in JavaScript. Undefined for everything else. The pattern
+ * must be valid: RE2 has compiled it.
  */
 export const parsePattern = (pattern: string, ignoreCase: boolean): Part | undefined =>
   new Parser(pattern, ignoreCase).parse();
@@ -169,7 +169,10 @@ class Parser {
     return character === '\\' ? escapedCode(this.take()) : (character.codePointAt(0) ?? 0);
   }
 
-  /** With every other case of its characters. Only ASCII letters: other scripts have cases of several characters. */
+  /**
+   * Adds every other case of its characters. Supports only ASCII letters, because in other scripts, a case can have
+   * several characters.
+   */
   private cased(set: Characters): Characters {
     if (!this.ignoreCase) return set;
     if (set.last > 0x7f) throw new UnknownSyntax();
@@ -203,7 +206,7 @@ class Parser {
   }
 }
 
-/** One part stands for itself. */
+/** A single part needs no wrapper. */
 const joined = (kind: 'either' | 'sequence', of: Part[]): Part =>
   of.length === 1 ? of[0]! : { kind, of };
 

@@ -89,7 +89,7 @@ function converse(node: AgentNode): { cost: number; answers: boolean } {
   throw new Error('the agent does not end');
 }
 
-/** A node as the engine judges it, with what its calls send. The first judgement is of the step itself. */
+/** A node as the engine judges it, with what its calls send. The first judgment is of the step itself. */
 function stepsToJudge(node: GraphNode, state: JsonObject) {
   const tool = (tool_name: string): ToolNode => ({
     id: node.id,

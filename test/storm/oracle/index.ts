@@ -45,15 +45,15 @@ const checks: Readonly<Record<string, Check>> = {
   processes,
 };
 
-export interface Judgement {
+export interface Judgment {
   /** How many things each check has checked. */
   looked: Record<string, number>;
   violations: Violation[];
 }
 
 /** Compares the evidence with the guarantees of the service. */
-export function judge(evidence: Evidence): Judgement {
-  const looked: Judgement['looked'] = {};
+export function judge(evidence: Evidence): Judgment {
+  const looked: Judgment['looked'] = {};
   const violations: Violation[] = [];
   for (const [name, check] of Object.entries(checks)) {
     const finding = check(evidence);
