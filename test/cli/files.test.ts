@@ -15,12 +15,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { type Client, createClient } from '#client/index.ts';
 import { builtInTemplates } from '#shared/templates/index.ts';
 import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
-import { type Service, startService } from '#test/support/served-api.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { createOps, type Ended, type Ops } from './ops.ts';
 
-const password = 'open sesame, please';
-let service: Service;
+let api: TestApi;
 let line: FakeServer;
 let client: Client;
 let ops: Ops;
@@ -29,33 +28,22 @@ let viewer: string;
 let beforeRequest: (method: string, path: string) => Promise<unknown> = async () => undefined;
 
 beforeAll(async () => {
-  service = await startService({ AUTH_MODE: 'required', OWNER_PASSWORD: password });
-  line = await startHttpServer(async ({ method, url, headers, body }, response) => {
-    if ((await beforeRequest(method, url)) === 'cut') return sendJson(response, 503, {});
-    const { 'x-api-key': key = '', 'if-match': known } = headers;
-    const answer = await fetch(service.apiUrl + url, {
-      method,
-      headers: {
-        'x-api-key': String(key),
-        ...(known === undefined ? {} : { 'if-match': String(known) }),
-        ...(body === '' ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === '' ? {} : { body }),
-    });
-    response.writeHead(answer.status, { 'content-type': 'application/json' });
-    response.end(await answer.text());
+  api = await startTestApi();
+  const url = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  line = await startHttpServer(async ({ method, url: path, headers, body }, response) => {
+    if ((await beforeRequest(method, path)) === 'cut') return sendJson(response, 503, {});
+    const names = ['x-api-key', 'if-match'].filter((name) => name in headers);
+    const sent = Object.fromEntries(names.map((name) => [name, String(headers[name])]));
+    const answer = await api.call(method, path, body === '' ? undefined : JSON.parse(body), sent);
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text);
   });
-  const visitor = createClient({ baseUrl: service.apiUrl });
-  const { token } = await visitor.login('owner@localhost', password);
-  const owner = createClient({ baseUrl: service.apiUrl, token });
-  const { secret: apiKey } = await owner.createApiKey({ name: 'files', role: 'admin' });
-  viewer = (await owner.createApiKey({ name: 'reader', role: 'viewer' })).secret;
-  client = createClient({ baseUrl: service.apiUrl, apiKey });
-  ops = await createOps({ OPS_API_URL: line.url, OPS_API_KEY: apiKey });
+  client = createClient({ baseUrl: url });
+  viewer = (await client.createApiKey({ name: 'reader', role: 'viewer' })).secret;
+  ops = await createOps({ OPS_API_URL: line.url });
 });
 afterAll(async () => {
   await line.close();
-  await service.close();
+  await api.stop();
 });
 
 let folder: string;

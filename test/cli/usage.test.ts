@@ -1,11 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Message } from '#client/index.ts';
 import { candidates } from '#cli/completion.ts';
+import { conversationLines } from '#cli/conversation.ts';
 import { createProgram } from '#cli/program.ts';
 import { readInput } from '#cli/input.ts';
-import { createOutput, printable } from '#cli/output.ts';
+import { createOutput, exactJson, printable } from '#cli/output.ts';
 import { treeLines } from '#cli/watch.ts';
 import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { createOps, type Ops } from './ops.ts';
@@ -30,14 +33,11 @@ describe('the exit code', () => {
     [['run'], 2],
     [['run', 'x', '--wait-timeout', 'soon'], 2],
     [['run', 'x', '-i', '/does/not/exist.json'], 2],
-    [['workflows', 'apply'], 2],
-    [['drafts', 'save', 'x'], 2],
     [['drafts', 'save', 'x', '-f', 'x.json', '--base-version', 'first'], 2],
     [['usage', '--output', 'xml'], 2],
     [['completion', 'powershell'], 2],
     [['--help'], 0],
     [['runs', 'list', '--help'], 0],
-    [['usage', '--profile', 'nobody'], 1],
     [['usage', '--url', 'http://127.0.0.1:1'], 3],
     [['usage', '--url', 'nowhere'], 1],
   ])('for %j is %d', async (args, code) => {
@@ -152,6 +152,14 @@ test('no command has an option of its own with the name of a global one, which w
   expect(hidden.map((each) => each.name())).toEqual([]);
 });
 
+test('docs/cli.md names every command', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
+  const names = createProgram().commands.map((command) => command.name());
+  for (const name of names.filter((each) => each !== '__complete')) {
+    expect(text).toMatch(new RegExp(`\\bops ${name}\\b|, \`${name}\``));
+  }
+});
+
 describe('completion', () => {
   test.each([
     [['w'], ['webhooks', 'whoami', 'workflows']],
@@ -171,14 +179,6 @@ describe('completion', () => {
     [['nonsense', 'wor'], ['workflows']],
   ])('for %j offers %j', (words, expected) => {
     expect(candidates(createProgram(), words)).toEqual(expected);
-  });
-
-  test.each(['bash', 'zsh', 'fish'])('for %s calls the command itself', async (shell) => {
-    const { code, stdout } = await ops(['completion', shell]);
-    expect(code).toBe(0);
-    expect(stdout).toContain('ops __complete -- ');
-    expect((await ops(['__complete', '--', 'runs', 'w'])).stdout).toBe('watch\n');
-    expect((await ops(['__complete', '--', 'run', '--wat'])).stdout).toBe('--watch\n');
   });
 });
 
@@ -268,5 +268,55 @@ describe('output', () => {
     expect(plain.map((line) => line.indexOf('✔'))).toEqual([-1, 3, 5, 7]);
     expect(plain[1]).toBe('├─ ✔ A step with a name that i');
     expect(plain[3]!.startsWith('└─ ')).toBe(true);
+  });
+
+  test('of a conversation is cut to the width, without control characters', () => {
+    const messages: Message[] = [
+      { role: 'user', text: 'a\nb\u001b[2J' },
+      {
+        role: 'assistant',
+        turn: 1,
+        step_key: 'a/1',
+        text: '',
+        calls: [
+          { index: 1, step_key: null, tool: 'x', arguments: 'no JSON', refusal: 'invalid' },
+          {
+            index: 2,
+            step_key: 'a/1.2',
+            tool: 'y',
+            arguments: { a: 'z'.repeat(99) },
+            refusal: null,
+          },
+        ],
+        model: null,
+        usage: { input_tokens: 12, output_tokens: 3 },
+        cost_usd: 0,
+        at: '2026-11-01T00:00:00Z',
+      },
+      {
+        role: 'tool',
+        turn: 1,
+        index: 1,
+        step_key: null,
+        tool: 'x',
+        content: 'invalid',
+        is_error: true,
+      },
+    ];
+    const paint = (_colour: string, text: string): string => text;
+    const agent = { step_key: 'a', label: 'A' };
+    expect(conversationLines(agent, messages, { steps: [], columns: 24, paint })).toEqual([
+      'A (a)',
+      '  user: a b [2J',
+      '  turn 1: $0, 12 tokens…',
+      '    → x no JSON',
+      '      error: invalid',
+      '    → y {"a":"zzzzzzzzz…',
+      '      no result yet',
+    ]);
+  });
+
+  test('shows hidden characters of arguments as escapes', () => {
+    expect(exactJson({ a: 'x\u202Ey\u009b' })).toBe('{\n  "a": "x\\u202ey\\u009b"\n}');
   });
 });

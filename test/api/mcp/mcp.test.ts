@@ -346,6 +346,59 @@ describe.each(generations)('a client of protocol %s', (generation) => {
   });
 });
 
+test('a run is started again and forked, and the runs that it started are listed', async () => {
+  const client = await connect();
+  const child = await engine.define(quick, 'Child');
+  const node = { id: 'sub', kind: 'workflow', workflow: child, input: { ticket: '{ticket}' } };
+  const workflow = await engine.define({ nodes: [node], edges: [] } as never, 'Parent');
+  const input = { ticket: 'x' };
+  const { data: source } = await use(client, 'run_workflow', { workflow, input, wait_seconds: 20 });
+  const run_id = source.id;
+  const { data: started } = await use(client, 'list_runs', { parent_run_id: run_id });
+  expect(started.runs).toMatchObject([{ parent_step_key: 'sub', trigger: 'workflow' }]);
+  const list = async (query: string): Promise<unknown> =>
+    ((await (await fetch(url.replace(/mcp$/, query))).json()) as any).runs;
+  const [{ id }] = started.runs;
+  expect(await list(`runs?trigger=workflow&parent_run_id=${run_id}`)).toMatchObject([{ id }]);
+  expect(await list(`workflows/${child}/runs?parent_run_id=${run_id}`)).toMatchObject([{ id }]);
+  expect(await list(`workflows/${child}/runs?parent_run_id=${id}`)).toEqual([]);
+
+  const args = { run_id, from_step: 'sub', idempotency_key: 'k' };
+  const { data: fork } = await use(client, 'fork_run', args);
+  expect(fork).toMatchObject({ trigger: 'mcp', forked_from: run_id, replayed: false });
+  const { data: twice } = await use(client, 'fork_run', args);
+  expect(twice).toMatchObject({ id: fork.id, replayed: true });
+  const { data: again } = await use(client, 'rerun_run', { run_id, input: { ticket: 'y' } });
+  expect(again).toMatchObject({ forked_from: run_id, forked_from_step: null });
+  for (const [name, from] of [
+    ['fork_run', { from_step: 'sub' }],
+    ['rerun_run', {}],
+  ] as const) {
+    const { error } = await use(client, name, { run_id, ...from, version: 1, draft: true });
+    expect(error).toContain('draft cannot be combined with version');
+  }
+  await client.close();
+});
+
+test('policies are tried on the runs of a workflow, and the result is read', async () => {
+  const client = await connect();
+  const workflow = await engine.define({ nodes: [mock('a', { output: 'x' })], edges: [] }, 'Tried');
+  await use(client, 'run_workflow', { workflow, wait_seconds: 20 });
+  const args = { policies: { model_allowlist: [] }, since: '2026-01-01', workflow: 'Tried' };
+  const { data: begun } = await use(client, 'backtest_policies', args);
+  const backtest_id = begun.id;
+  const read = async () => (await use(client, 'get_backtest', { backtest_id })).data;
+  await eventually(async () => (await read()).status === 'done');
+  expect(await read()).toMatchObject({
+    summary: { would_block: 1 },
+    steps: [{ reason: "Model 'mock' is not on the workspace's list of allowed models" }],
+  });
+  expect(await use(client, 'cancel_backtest', { backtest_id })).toEqual({
+    error: 'This backtest is not running: it is done',
+  });
+  await client.close();
+});
+
 test('an ambiguous workflow name is refused, an ID is not', async () => {
   const client = await connect();
   const [first] = [await engine.define(quick, 'Twin'), await engine.define(quick, 'Twin')];

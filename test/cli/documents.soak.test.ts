@@ -5,9 +5,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createProgram } from '#cli/program.ts';
 import { type Service, startService } from '#test/support/served-api.ts';
-import { soakTest } from '#test/support/soak.ts';
 import { createOps, type Ops } from './ops.ts';
 import { patiently } from '#test/support/patience.ts';
 
@@ -38,23 +36,7 @@ describe('documentation', () => {
   });
   afterAll(() => service.close());
 
-  test('ops secrets reads a value from standard input and shows names only', async () => {
-    const set = ['secrets', 'set', 'CLI_KEY', '--host', 'api.example.com', '--host', 'h:8443'];
-    const value = 'a value of this test\nof two lines';
-    const made = await ops(set, { input: `${value}\n` });
-    expect([made.code, made.stdout.includes('of this test')]).toEqual([0, false]);
-    const listed = await ops(['secrets', 'list', '--output', 'json']);
-    expect(JSON.parse(listed.stdout)).toMatchObject([
-      { name: 'CLI_KEY', allowed_hosts: ['api.example.com', 'h:8443'], last_used_at: null },
-    ]);
-    expect(await ops(['secrets', 'set', 'CLI_KEY', '--host', 'a.example'])).toMatchObject({
-      code: 2,
-    });
-    expect(await ops(['secrets', 'delete', 'CLI_KEY'])).toMatchObject({ code: 0 });
-    expect(await ops(['secrets', 'delete', 'CLI_KEY'])).not.toMatchObject({ code: 0 });
-  });
-
-  soakTest.each(['example', 'builder'])(
+  test.each(['example', 'builder'])(
     'the %s in docs/client.md prints its documented output',
     async (name) => {
       const { text, promised } = block('docs/client.md', name);
@@ -67,7 +49,7 @@ describe('documentation', () => {
     },
   );
 
-  soakTest.each(['docs/cli.md', 'docs/workflow-files.md'])(
+  test.each(['docs/cli.md', 'docs/workflow-files.md'])(
     'the tour in %s prints its documented output',
     async (document) => {
       const { text, promised } = block(document, 'tour');
@@ -83,13 +65,4 @@ describe('documentation', () => {
       expect(stdout.trim().split('\n')).toEqual(promised);
     },
   );
-
-  test('docs/cli.md names every command', () => {
-    const text = readFileSync(join(root, 'docs/cli.md'), 'utf8');
-    const hidden = ['__complete'];
-    const names = createProgram().commands.map((command) => command.name());
-    for (const name of names.filter((each) => !hidden.includes(each))) {
-      expect(text).toMatch(new RegExp(`\\bops ${name}\\b|, \`${name}\``));
-    }
-  });
 });
