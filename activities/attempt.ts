@@ -3,7 +3,7 @@ import type { Place } from '#shared/platform/threads/untrusted.ts';
 
 /** One attempt at a step, as Temporal dispatched it, in either lane. */
 export interface Attempt {
-  /** The Temporal run id of the execution; empty outside of one. */
+  /** The Temporal run id of the execution; empty outside an execution. */
   execution: string;
   /** From 1; starts again when a step changes lanes. */
   number: number;
@@ -12,7 +12,7 @@ export interface Attempt {
   signal: AbortSignal;
   /** Where the step's texts can be computed. */
   place: Place;
-  /** Whether the step is to be cancelled, not only this attempt. */
+  /** Whether the step itself is to be cancelled, not just this attempt. */
   isCancelled: () => boolean;
   heartbeat: () => void;
 }
@@ -33,9 +33,9 @@ export function currentAttempt(place: Place = 'here-first'): Attempt {
 }
 
 /**
- * The same for a local activity: it has no heartbeat, stops after `ms`, and has no thread to compute on. Its signal
- * never means a cancelled step: a cancelled run sees the cancel after the attempt. Calls `onLate` when it stops. Call
- * `clear` after the attempt.
+ * The attempt of a local activity. It has no heartbeat, stops after `ms`, and cannot compute on a thread. Its signal
+ * never means a cancelled step, because a cancelled run sees the cancel after the attempt. Calls `onLate` when it
+ * stops. Call `clear` after the attempt.
  */
 export function shortAttempt(
   ms: number,

@@ -18,7 +18,10 @@ import { NodeError } from './nodes/node.ts';
 import { runNode } from './run-node.ts';
 import { CLAIM_MS, type ExecuteNodeDeps } from './step-context.ts';
 
-/** Maximum policy changes between reading the policies and claiming a step. Only a loop changes them this often. */
+/**
+ * The maximum number of policy changes between reading the policies and claiming a step. Only a loop changes them this
+ * often.
+ */
 const MAX_REVISIONS = 20;
 
 /** The step's possible cost. Only agents cost anything. */
@@ -46,7 +49,7 @@ function costOfStep(
   }
 }
 
-/** A turn with everything that is sent. */
+/** A turn with everything that will be sent. */
 const turnToPrice = ({ node, params }: StepCall & { node: AgentNode }, context: TurnContext) => ({
   node,
   turn: context.agent.turn,
@@ -58,7 +61,7 @@ interface Begun {
   step: StepBeginning;
   computed: { output: Json; seconds: number } | undefined;
   judgment: Judgment;
-  /** Those by which the possible cost was reserved. */
+  /** The prices by which the possible cost was reserved. */
   prices: PriceOverrides;
 }
 
@@ -103,7 +106,7 @@ export async function beginJudged(
   throw ApplicationFailure.retryable("The workspace's policies keep changing");
 }
 
-/** What a step begins with, whether it is executed or takes its result from a record. */
+/** The initial fields of a step, whether it is executed or takes its result from a record. */
 export const placeOf = (attempt: Attempt, call: StepCall) => ({
   pendingWrites: call,
   stepKey: call.step_key,
@@ -124,8 +127,8 @@ export const permitted = (call: StepCall, { params, state }: Judgment): StepCall
 });
 
 /**
- * The output of a tool that only computes, before the step is claimed, so that the step costs one statement. Undefined
- * for all other nodes, and after an error: the regular attempt then counts the error.
+ * Computes the output of a tool that only computes, before the step is claimed, so that the step takes one statement.
+ * Undefined for all other nodes, and after an error, which the regular attempt then counts.
  */
 async function computePure(
   deps: ExecuteNodeDeps,

@@ -20,7 +20,7 @@ import { rehearseChild } from './rehearsals/children.ts';
 
 export type ChildDeps = RunDeps & { frames: FrameNotifier; policies: PolicyCache };
 
-/** The local activities of steps that wait for a run of their own. */
+/** The local activities of steps that wait for a child run. */
 export function createChildActivities(
   deps: ChildDeps,
 ): Pick<ControlActivities, 'startChild' | 'lookAtChild'> {
@@ -58,7 +58,7 @@ async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
     requireOwnApproval(asked, agent ?? {});
     ({ approval } = asked);
   } catch (error) {
-    // No one has approved the call: a failure of this run, and not of the infrastructure.
+    // No one approved the call: this is a failure of the run, not of the infrastructure.
     if (!(error instanceof ApplicationFailure) || error.type !== FAILURE_NODE) throw error;
     return { state: 'failed', error: error.message, attempts: 1 };
   }
@@ -69,18 +69,18 @@ async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
   });
 }
 
-/** What the workflow learns: nothing of an agent's conversation, which would stay in its history. */
+/** What the workflow learns. It contains nothing of an agent's conversation, which would stay in the history. */
 function reportOf({ agent }: ChildPlace, report: ChildReport): ChildReport {
   if (agent === undefined) return report;
   if (report.state === 'success') return { ...report, output: {} };
   if (report.state !== 'failed' || report.retry_ms !== undefined) return report;
-  // As for other calls: a refusal by the policies never fails the agent.
+  // As for other calls, a refusal by the policies never fails the agent.
   return agent.fails === true && report.kind !== 'policy' ? report : { state: 'reported' };
 }
 
 /**
- * The policies judge the start of a child like the call of a tool, under the name that the graph gives it and under the
- * id and the name of the workflow.
+ * The policies judge the start of a child like a tool call, under the name in the graph and under the workflow's id and
+ * name.
  */
 const judging =
   ({ policies }: ChildDeps, call: ChildCall): ChildRules['judge'] =>
@@ -95,7 +95,7 @@ const judging =
     return { ...(await judgeUntrusted(workspaceId, known, step)), revision };
   };
 
-/** The result of an agent's call is redacted and cut before the model reads it. */
+/** The result of an agent's call is redacted and truncated before the model reads it. */
 const presenting =
   ({ policies }: ChildDeps, { workspace_id: workspaceId, agent }: ChildPlace) =>
   async (output: JsonObject): Promise<ChildResult> => {

@@ -13,7 +13,7 @@ import { evaluateStoredChecks } from '#shared/platform/threads/run-checks.ts';
 import { type ChildDeps, createChildActivities, executionId } from './children.ts';
 import { withFinalErrors } from './final-errors.ts';
 
-/** As `ControlActivities`, on the side of the worker. */
+/** `ControlActivities`, as the worker implements them. */
 export type WorkerControlActivities = Omit<ControlActivities, 'loadLedger'> & {
   loadLedger: (call: { run_id: string }) => Promise<RawValue<LedgerState>>;
 };
@@ -83,7 +83,7 @@ export function createControlActivities(
   });
 }
 
-/** The ledger as its payload: the SDK would encode megabytes in JavaScript, and hold up the steps of all tenants. */
+/** The ledger as a raw payload: the SDK would encode megabytes in JavaScript, and delay the steps of all tenants. */
 const rawLedger = (ledger: LedgerState): RawValue<LedgerState> =>
   RawValue.fromPayload({
     metadata: { [METADATA_ENCODING_KEY]: encodingKeys.METADATA_ENCODING_JSON },

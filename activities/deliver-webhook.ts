@@ -37,13 +37,14 @@ const HEARTBEAT_MS = 2_000;
 /** The delay after an attempt that does not count. It doubles, with jitter. */
 const FIRST_RETURN_MS = 500;
 const LONGEST_RETURN_MS = 30_000;
-/** Consecutive internal errors, over about 15 minutes, before they count as attempts of the delivery. */
+/** The number of consecutive internal errors, over about 15 minutes, before they count as attempts of the delivery. */
 const MAX_FAULTS = 35;
 const RECORD_TRIES = 5;
 
 /**
- * One attempt at a delivery: take a slot of the endpoint, send, record the outcome. Only a recorded attempt counts: if
- * a worker dies, the database is unavailable or this machine fails, the attempt is repeated under the same ids.
+ * One attempt at a delivery: takes a slot of the endpoint, sends, and records the result. Only a recorded attempt
+ * counts: if a worker dies, the database is unavailable or this machine fails, the attempt is repeated with the same
+ * ids.
  */
 export function createAttemptDelivery(deps: DeliveryDeps): DeliveryActivities['attemptDelivery'] {
   return async (call) => {
@@ -92,7 +93,7 @@ async function attempt(deps: DeliveryDeps, scope: DeliveryRound, signal: AbortSi
       nextInMs,
     }),
   );
-  // Another attempt was recorded, or this one was and the response got lost: the row has the next step.
+  // Another attempt was recorded, or this one was and the response was lost: the row has the next step.
   if (result === undefined) throw postponed('The delivery was already recorded', FIRST_RETURN_MS);
   if (result.status === 'delivered') return 'delivered';
   const message = outcome.error ?? 'Not delivered';
@@ -130,7 +131,7 @@ async function send(
   return outcome;
 }
 
-/** In ms: the backoff after the n-th attempt, or longer if the receiver asks for it, but at most an hour. */
+/** In ms: the backoff after the n-th attempt, or longer if the receiver requests it, but at most an hour. */
 export function pauseAfter(
   attempts: number,
   firstMs: number,
@@ -152,7 +153,7 @@ const postponed = (message: string, delayMs: number): ApplicationFailure =>
     nextRetryDelay: delayMs,
   });
 
-/** Retries the write: an unrecorded delivery would be sent again. */
+/** Retries the write, because an unrecorded delivery would be sent again. */
 const recordSurely = <T>(record: () => Promise<T>): Promise<T> =>
   untilStored(record, { firstMs: 500, longestMs: 4_000 }, (error, tries) => {
     if (tries === RECORD_TRIES) throw new Error(messageOf(error), { cause: error });

@@ -63,9 +63,9 @@ import { whileAlive } from './until-stored.ts';
 const HEARTBEAT_MS = 1_000;
 
 /**
- * One attempt at one step: judge it by the policies, claim it in the ledger, execute the node, record the outcome. All
- * in one activity, so that a step costs Temporal no more than a bare activity. An attempt that finds the step finished
- * returns the stored output. Only errors of the node use up its retries.
+ * One attempt at one step: judges it by the policies, claims it in the ledger, executes the node and records the
+ * outcome. It is all one activity, so that a step costs Temporal no more than a bare activity. An attempt that finds
+ * the step finished returns the stored output. Only errors of the node use up its retries.
  */
 export function createExecuteNode(
   deps: ExecuteNodeDeps,
@@ -85,7 +85,10 @@ export function createExecuteNode(
   };
 }
 
-/** In a rehearsal, every step looks for its record in the short lane first. Throws where it is to be executed elsewhere. */
+/**
+ * In a rehearsal, every step first looks for its recorded result in the short lane. Throws if it must be executed in
+ * the other lane.
+ */
 function requireItsLane({ node }: StepCall, { place }: Attempt): void {
   if (place !== 'here' || laneOf(node) === 'short') return;
   throw ApplicationFailure.retryable('It has no record, and is executed in the long lane');
@@ -150,7 +153,7 @@ async function executeStep(
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
-/** Temporal retries soon, and no worker waits until then. Marked benign, since nothing has failed. */
+/** Temporal retries soon, and no worker waits until then. The failure is marked benign, since nothing has failed. */
 const waiting = (attempt: number): ApplicationFailure =>
   ApplicationFailure.create({
     message:
@@ -164,8 +167,8 @@ const waiting = (attempt: number): ApplicationFailure =>
   });
 
 /**
- * The custom tool that the step calls, and the call with the tool's defaults where the node sets none. Read before the
- * step is claimed, so that a database outage costs the node no retry.
+ * The custom tool that the step calls, and the call with the tool's defaults for settings that the node omits. They are
+ * read before the step is claimed, so that a database outage does not use up a retry of the node.
  */
 async function withCustomTool(
   db: Pool,
@@ -186,7 +189,7 @@ async function withCustomTool(
 }
 
 /**
- * Throws a final NodeError for a step that the policies refuse, and for an approved call whose tool is not as it was when
+ * Throws a final NodeError for a step that the policies refuse, and for an approved call whose tool has changed since
  * the call was requested.
  */
 function requirePermitted(
@@ -262,11 +265,11 @@ async function attemptStep(
   }
 }
 
-/** Whether the attempt ended before its work began, and counts as not made. */
+/** Whether the attempt ended before its work began, so that it counts as not made. */
 const isUnspent = (error: unknown): boolean =>
   error instanceof WorkBusyError || error instanceof CostlyError || error instanceof UnreadError;
 
-/** The conversation could not be read, so the model was not asked. The step waits for its next attempt. */
+/** The conversation could not be read, so the model was not called. The step waits for its next attempt. */
 class UnreadError extends Error {}
 
 async function readBefore(turn: Claim['turn']): Promise<TurnContext | undefined> {
@@ -303,7 +306,7 @@ const fallbacksOf =
     return false;
   };
 
-/** Counts the error against the node's retries. The returned failure says when, if at all, Temporal retries. */
+/** Counts the error against the node's retries. The returned failure says whether and when Temporal retries. */
 async function failStep(
   deps: ExecuteNodeDeps,
   call: StepCall,
@@ -340,7 +343,7 @@ async function failStep(
 }
 
 /**
- * The attempt was stopped. Only a cancel also stops the step. Otherwise this worker shuts down, or a heartbeat came too
+ * Stops the attempt. Only a cancel also stops the step. Otherwise this worker is shutting down, or a heartbeat came too
  * late and Temporal starts another attempt, which may already have the claim.
  */
 async function stopStep(deps: ExecuteNodeDeps, end: StepEnd, cancelled: boolean): Promise<never> {
@@ -358,7 +361,7 @@ function amountOf(spending: Consumption): Consumption {
   return sound ? spending : { ...spending, costMicros: 0, unpriced: true };
 }
 
-/** Judging and computing may wait for a thread; heartbeats keep the attempt alive. */
+/** Judging and computing may wait for a thread. In the meantime, heartbeats keep the attempt alive. */
 async function heartbeating<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
   const timer = setInterval(() => attempt.heartbeat(), HEARTBEAT_MS);
   try {

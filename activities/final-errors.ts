@@ -5,8 +5,8 @@ import { messageOf } from '#shared/errors.ts';
 type Activity = (...args: never[]) => Promise<unknown>;
 
 /**
- * The activities, which Temporal repeats until they succeed, with an end for errors that no repetition passes: they fail
- * the execution, and so end the run with their reason.
+ * The activities, which Temporal repeats until they succeed, except for errors that would occur again: these fail the
+ * execution, and so end the run with their reason.
  */
 export function withFinalErrors<Activities extends object>(activities: Activities): Activities {
   const entries = Object.entries(activities) as [string, Activity][];

@@ -3,9 +3,9 @@ import type { Pool } from '#shared/db/pool.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 
 export interface FrameNotifier {
-  /** Wakes the streams of a run soon. Call it after the commit that wrote the frames. */
+  /** Wakes the streams of a run after a short delay. Call it after the commit that wrote the frames. */
   wake(runId: string): void;
-  /** The same at once, for a run that paused or ended. */
+  /** Like `wake`, but immediately, for a run that paused or ended. */
   wakeNow(runId: string): void;
   /** Resolves when nothing is in progress. */
   close(): Promise<void>;

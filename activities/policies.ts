@@ -10,13 +10,13 @@ import { BoundedMap } from '#shared/values/bounded-cache.ts';
 /** A workspace's policies and prices as this process last read them. */
 interface KnownPolicies extends JudgingPolicies {
   revision: number;
-  /** Where they differ from the price table. */
+  /** The prices that override the price table. */
   prices: PriceOverrides;
 }
 
 /**
- * The compiled policies and the prices of the workspaces of this process. They may be out of date: a step start includes the revision,
- * the ledger refuses an outdated one, and the caller then refreshes.
+ * The compiled policies and the prices of the workspaces in this process. They may be out of date: a step start
+ * includes the revision, the ledger refuses an outdated one, and the caller then refreshes them.
  */
 export interface PolicyCache {
   known(workspaceId: string): KnownPolicies;

@@ -65,7 +65,7 @@ export async function runNode(
   }
 }
 
-/** The work of a node's kind, or of a part of an agent with tools. */
+/** Runs the work of a node's kind, or of a part of an agent with tools. */
 async function runKind(
   deps: ExecuteNodeDeps,
   attempt: Attempt,
@@ -104,7 +104,7 @@ async function runKind(
       },
     });
   } finally {
-    // Before the turn's end is recorded: a reader would see its text after it.
+    // Sent before the turn's end is recorded, because otherwise a reader would see the text after it.
     if (streamed) await deps.deltas.flush();
   }
 }

@@ -1,21 +1,23 @@
 import { availableParallelism } from 'node:os';
 
-/** Steps of one workspace in the lane of a worker. They hold local activity slots that other runs need. */
+/**
+ * The maximum number of steps of one workspace in a worker's lane. They hold local activity slots that other runs need.
+ */
 const PER_WORKSPACE = 25;
-/** How many of them run at once while another workspace uses the lane. */
+/** How many of them run concurrently while another workspace uses the lane. */
 const BESIDE_OTHERS = Math.max(1, Math.floor(availableParallelism() / 2));
-/** A workspace uses the lane until this long after its last step. */
+/** How long after its last step a workspace still counts as using the lane. */
 const RECENT_MS = 1_000;
 
 /**
- * Shares the short lane of a worker between workspaces. A single workspace runs all its steps at once. With several,
- * each runs half as many as there are processors, at least one, and its other steps wait. So a graph with many short
- * steps does not slow the runs of another workspace.
+ * Shares the short lane of a worker between workspaces. A single workspace runs all its steps concurrently. With
+ * several, each runs half as many as there are processors, at least one, and its other steps wait. So a graph with many
+ * short steps does not slow the runs of another workspace.
  */
 export interface ShortLane {
   /**
-   * Waits for a slot and returns a function to release it, to be called once. Undefined when the workspace has too many
-   * steps in the lane. Throws the reason of the signal when it is aborted first.
+   * Waits for a slot and returns a function that releases it, which must be called once. Undefined when the workspace
+   * has too many steps in the lane. Throws the signal's reason if it is aborted first.
    */
   enter: (workspaceId: string, signal: AbortSignal) => Promise<(() => void) | undefined>;
 }
@@ -35,7 +37,7 @@ export function createShortLane({
 } = {}): ShortLane {
   const shares = new Map<string, Share>();
 
-  /** How many steps the workspace may run at once now. Removes workspaces that no longer use the lane. */
+  /** How many steps the workspace can run concurrently now. Removes workspaces that no longer use the lane. */
   function slotsOf(workspaceId: string): number {
     for (const [other, { executing, waiting, lastEnd }] of shares) {
       if (other === workspaceId) continue;

@@ -25,7 +25,7 @@ export function createExecuteShortStep(
 ): ShortStepActivities['executeShortStep'] {
   const lane = createShortLane();
   const warned = new Set<string>();
-  // Once for each tool, since all its steps can be late: of a database that is slow, for example.
+  // Logged once per tool, since all its steps can be late, for example when a database is slow.
   const warnLate = ({ node, run_id: runId, step_key: stepKey }: StepCall): void => {
     const tool = node.kind === 'tool' ? node.tool_name : node.kind;
     if (warned.has(tool)) return;

@@ -17,8 +17,8 @@ import type { Consumption } from './nodes/node.ts';
 import { type AttemptOutcome, spendingOf } from './step-context.ts';
 
 /**
- * The spans of steps, models and tools, by the GenAI semantic conventions of OpenTelemetry. Below a step that is traced
- * they are recorded; anywhere else the functions only do the work. Names and figures only: no content.
+ * The spans of steps, models and tools, by the GenAI semantic conventions of OpenTelemetry. They are recorded within a
+ * step that is traced; anywhere else, these functions only do the work. They contain names and figures, but no content.
  */
 
 /** One attempt at a step. */
@@ -26,7 +26,7 @@ export interface TracedAttempt {
   call: StepCall;
   /** From 1. */
   attempt: number;
-  /** How often the run had been resumed when the attempt began. */
+  /** The number of resumes of the run when the attempt began. */
   resumes: number;
 }
 
@@ -83,7 +83,7 @@ export const tracedAgent = <T>(
     work,
   );
 
-/** Records one request to a model, `provider/model` or `mock`, with its tokens and cost, also of a failed one. */
+/** Records one request to a model, `provider/model` or `mock`, with its tokens and cost, even if it failed. */
 export const tracedModel = <T extends Consumption>(
   request: {
     model: string;
@@ -142,7 +142,7 @@ const stepAttributes = ({ call, attempt }: TracedAttempt): SpanAttributes => ({
   'ops.attempt': attempt,
 });
 
-/** A price that is unknown is no cost of zero. */
+/** An unknown price does not mean a cost of zero. */
 const spent = ({ usage, costMicros, unpriced }: Consumption): SpanAttributes => ({
   'gen_ai.usage.input_tokens': usage?.input_tokens,
   'gen_ai.usage.output_tokens': usage?.output_tokens,

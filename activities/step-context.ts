@@ -14,7 +14,7 @@ import { type Consumption, NodeError } from './nodes/node.ts';
 import type { NodeRunners } from './nodes/node-runners.ts';
 import type { PolicyCache } from './policies.ts';
 
-/** A claim that was not renewed for this long is dead, and a resume stops waiting for it. */
+/** If a claim was not renewed for this long, it is dead, and a resume stops waiting for it. */
 export const CLAIM_MS = 15_000;
 
 export const NOTHING_SPENT: Consumption = { costMicros: 0 };
@@ -43,15 +43,15 @@ export interface Claim {
   claim: string;
   beginning: Beginning;
   customTool?: CustomTool | undefined;
-  /** Of an agent's call that a person approved. */
+  /** For an agent's call that a person approved. */
   approval?: CallApproval | undefined;
   secrets?: StepSecrets | undefined;
-  /** For a turn of an agent with tools. Still being read when the step is claimed. */
+  /** For a turn of an agent with tools. It may still be loading when the step is claimed. */
   turn?: Promise<TurnContext> | undefined;
   errors: number;
   generation: number;
   budgeted: boolean;
-  /** Those by which its possible cost was reserved. */
+  /** The prices by which its possible cost was reserved. */
   prices: PriceOverrides;
   counted: boolean;
   attempts: number;

@@ -12,8 +12,9 @@ import type { SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
 import type { NodeCall } from './nodes/node.ts';
 
 /**
- * The secrets that a step needs, still sealed: of its parameters, or of the headers of its custom tool. Read before the
- * step is claimed, so that a database outage costs the node no retry. Undefined when it needs none.
+ * The secrets that a step needs, still sealed: those of its parameters, or of the headers of its custom tool. They are
+ * read before the step is claimed, so that a database outage does not use up a retry of the node. Undefined when it
+ * needs none.
  */
 export async function readStepSecrets(
   { db, sealer }: { db: Pool; sealer: Sealer | undefined },
@@ -29,7 +30,7 @@ export async function readStepSecrets(
   return { places, sealed };
 }
 
-/** A step's parameters with the values of its secrets, and what keeps these from getting elsewhere. */
+/** A step's parameters with the values of its secrets, and the guards that keep these from leaking. */
 interface StepWithSecrets {
   params: JsonObject;
   check: RequestCheck;

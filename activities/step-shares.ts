@@ -3,18 +3,19 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { FAILURE_OVERFLOWS, type StepActivities } from '#shared/execution.ts';
 
 /**
- * Shares a worker's slots for steps between workspaces. A workspace may hold as many slots as are free, at least one.
- * So one workspace alone holds at most half, two hold at most a third each, and some are always free for the next.
+ * Shares a worker's slots for steps between workspaces. A workspace can hold as many slots as are free, and at least
+ * one. So a single workspace holds at most half, two hold at most a third each, and some slots are always free for the
+ * next.
  */
 export interface StepShares {
   /**
-   * Takes a slot and returns a function to release it, to be called once; undefined when the workspace holds its share.
-   * `always`: takes it in any case.
+   * Takes a slot and returns a function that releases it, which must be called once. Undefined when the workspace holds
+   * its share. `always`: takes it in any case.
    */
   take: (workspaceId: string, options: { always: boolean }) => (() => void) | undefined;
 }
 
-/** `slots`: how many steps the worker executes at once. */
+/** `slots`: the number of concurrent steps of the worker. */
 export function createStepShares(slots: number): StepShares {
   const held = new Map<string, number>();
   let taken = 0;
@@ -34,7 +35,7 @@ export function createStepShares(slots: number): StepShares {
   };
 }
 
-/** Refuses steps beyond the share of their workspace with FAILURE_OVERFLOWS, before anything of them has begun. */
+/** Refuses steps beyond their workspace's share with FAILURE_OVERFLOWS, before any of their work has begun. */
 export function withinShare(
   slots: number,
   execute: StepActivities['executeNode'],

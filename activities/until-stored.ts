@@ -2,7 +2,7 @@ import type { Attempt } from './attempt.ts';
 
 /**
  * Retries a write while the database is unavailable, with pauses that double from `firstMs` to `longestMs`.
- * `beforeAgain` receives the error and the number of tries; if it throws, the retries end with its error.
+ * `beforeAgain` gets the error and the number of tries; if it throws, the retries end with its error.
  */
 export async function untilStored<T>(
   store: () => Promise<T>,
@@ -19,7 +19,7 @@ export async function untilStored<T>(
   }
 }
 
-/** The same for an attempt at a step, until it is stopped. */
+/** Like `untilStored`, for an attempt at a step, until it is stopped. */
 export const whileAlive = <T>(attempt: Attempt, store: () => Promise<T>): Promise<T> =>
   untilStored(store, { firstMs: 100, longestMs: 2_000 }, (error) => {
     if (attempt.signal.aborted) throw error;

@@ -93,7 +93,7 @@ import { dropDeadSockets } from './stream/heartbeat.ts';
 import { refuseOtherSockets, socketOptions, streamRoutes } from './stream/route.ts';
 import { createInFlight } from './load/in-flight.ts';
 
-/** Calls to Temporal in flight, such as starts and decisions, that no request waits for. */
+/** The maximum number of calls to Temporal in flight, such as starts and decisions, that no request waits for. */
 const MAX_IN_FLIGHT = 200;
 const SANE_REQUEST_ID = /^[\w.:-]{1,100}$/;
 
@@ -218,7 +218,7 @@ function allowOrigins(app: App, corsOrigins: ApiDeps['config']['api']['corsOrigi
       ...dataHeaders,
     ],
     maxAge: 600,
-    // In strict mode the plugin would answer an OPTIONS request that is not a preflight in its own format.
+    // In strict mode, the plugin would answer an OPTIONS request that is not a preflight in its own format.
     strictPreflight: false,
   });
 }
@@ -264,7 +264,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   measureRequests(app, deps);
   traceRequests(app);
   leaveLargeBodies(app);
-  // First, since it closes the sockets of handshakes that a later plugin refuses.
+  // First, since it closes the sockets of handshakes that a later plugin rejects.
   app.register(websocket, socketOptions).after(() => {
     app.websocketServer.on('wsClientError', answerHandshakeError);
   });

@@ -5,14 +5,14 @@ import files from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
 
-/** The folder of the console's build: beside the API, in the sources and in the image. */
+/** The folder of the console's build: next to the API, both in the sources and in the image. */
 const builtConsole = join(import.meta.dirname, '../console/dist');
 const ASSETS = '/assets/';
 const NONCE = '__CSP_NONCE__';
 /** Asset names contain the hash of their content. */
 const ASSET_TTL_MS = 365 * 86_400_000;
 
-/** Paths that belong to programs; no page of the console has one. */
+/** Paths for programs. No page of the console uses them. */
 const programs = /^\/(?:api|v1|docs|assets|metrics)(?:[/?]|$)/;
 
 /** The console's build: one document for all of its pages, and assets that never change. */
@@ -23,7 +23,7 @@ export interface Console {
   sendPage: (reply: FastifyReply) => FastifyReply;
 }
 
-/** Reads the console's document. Undefined without a build: the API works without the console. */
+/** Reads the console's document. Undefined without a build: the API also works without the console. */
 export function loadConsole(folder = builtConsole): Console | undefined {
   const path = join(folder, 'index.html');
   if (!existsSync(path)) return undefined;
@@ -75,8 +75,8 @@ function sendDocument(reply: FastifyReply, document: string): FastifyReply {
 }
 
 /**
- * Only the service's own files, and no inline script. Styles that libraries add at run time carry the nonce; the editor
- * and the graph set positions through the DOM API, which the policy allows.
+ * Allows only the service's own files, and no inline scripts. Styles that libraries add at run time have the nonce. The
+ * editor and the graph set positions through the DOM API, which the policy allows.
  */
 const policyWith = (nonce: string): string =>
   [

@@ -40,13 +40,13 @@ export interface Authenticator {
   identify(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Promise<Caller>;
   /** The actor of a session token. Throws AppError `unauthenticated`. */
   identifySession(token: string): Promise<Caller>;
-  /** The actor of requests without a credential. Throws AppError `unauthenticated` where they are not allowed. */
+  /** The actor of requests without a credential. Throws AppError `unauthenticated` if they are not allowed. */
   identifyNobody(): Promise<Caller>;
 }
 
 export interface DataAccess {
   /**
-   * Identifies the caller of the data API and counts the call, regardless of its outcome. Then refuses callers who
+   * Identifies the caller of the data API and counts the call, regardless of its outcome. Then it refuses callers who
    * exceed their rate, have no requests left, call from a blocked address or lack the scope, in this order. Throws
    * AppError `unauthenticated`, `rate_limited`, `allowance_exhausted`, `forbidden`.
    */
@@ -55,13 +55,13 @@ export interface DataAccess {
 
 /** The dependencies of the app. It listens for frames at `config.database.url`. */
 export interface ApiDeps extends RunDeps {
-  /** The registry for metrics; without one the app creates its own. */
+  /** The registry for metrics. By default, the app creates its own. */
   metrics?: Registry;
 }
 
 /**
- * The dependencies of routes: the deps, authentication, egress, sealing of secrets, the last uses of keys, and the
- * calls to Temporal in flight.
+ * The dependencies of routes: those of the app, authentication, egress, sealing of secrets, the last uses of keys, and
+ * the calls to Temporal in flight.
  */
 export interface RouteContext extends ApiDeps {
   authenticator: Authenticator;
@@ -69,7 +69,7 @@ export interface RouteContext extends ApiDeps {
   /** Undefined without a key: then no secret can be stored. */
   sealer: Sealer | undefined;
   keyUses: KeyUses;
-  /** The same for keys of the data API. */
+  /** The last uses of keys of the data API. */
   dataKeyUses: KeyUses;
   dataAccess: DataAccess;
   dataCursors: DataCursors;
@@ -88,13 +88,13 @@ export type App = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may call the route. Every route declares it; the app does not start without. */
+    /** Who can call the route. Every route must declare it, or the app does not start. */
     capability?: Capability | 'authenticated' | 'public';
     /** A second capability that the route requires, because its action has another effect, such as a run. */
     also?: readonly Capability[];
     /** The scope that a key of the data API needs for the route. Such routes declare this instead of a capability. */
     scope?: DataScope;
-    /** It is a WebSocket. All other routes only accept plain HTTP. */
+    /** Whether it is a WebSocket. All other routes only accept plain HTTP. */
     stream?: boolean;
     /** Additional headers of its successful responses, for the OpenAPI document. */
     headers?: readonly HeaderName[];
@@ -117,12 +117,12 @@ declare module 'fastify' {
   }
 }
 
-/** Closed at once with a code, or authenticated to receive frames. */
+/** Closed immediately with a code, or authenticated to receive frames. */
 export type StreamAdmission =
   | { close: number; reason?: string }
   | {
       credential: Credential;
-      /** Starts to send, from what had happened before the handshake on. Returns how to end it. */
+      /** Starts sending, beginning with what happened before the handshake. Returns a function that ends it. */
       follow: (send: (frame: Buffer) => void) => () => void;
       /** Releases the socket's slot. */
       release: () => void;
@@ -153,14 +153,14 @@ export interface DataCost {
 
 /** Meters the responses of the data API. */
 export interface Meter {
-  /** The holder of the key with this SHA-256, with their request counted; undefined when there is no such valid key. */
+  /** The holder of the key with this SHA-256, with the request counted; undefined when there is no such valid key. */
   admit(hash: Buffer): Promise<AdmittedKey | undefined>;
   /**
-   * Takes the credits for a response, all or none, and records them in the ledger and in the call. Send nothing before
+   * Takes the credits for a response, all or none, and records them in the ledger and the call. Send nothing before
    * this has resolved. Throws AppError `credits_exhausted`.
    */
   charge(request: FastifyRequest, cost: DataCost): Promise<void>;
-  /** The same in one transaction with `work`, which runs first: either both happen or neither. */
+  /** Like `charge`, in one transaction with `work`, which runs first: either both happen or neither. */
   chargeWith<Done>(
     request: FastifyRequest,
     cost: DataCost,
@@ -171,10 +171,10 @@ export interface Meter {
 /** An inbound event, with its raw bytes. */
 export interface HookRequest {
   workflowId: string;
-  /** What the log keeps of it, as far as it was read. */
+  /** What the log stores about it, as far as it was read. */
   arrival: ArrivedEvent;
   webhook: EnabledWebhook;
-  /** The content type that it was sent with. */
+  /** The content type with which it was sent. */
   type: string | undefined;
   body: Buffer;
 }

@@ -26,12 +26,14 @@ const fail = (error: unknown): never => {
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
 
-/** In required mode the owner must be able to sign in, and should know why sessions end with this process. */
+/**
+ * In required mode, the owner must be able to sign in, and operators should know why sessions end with this process.
+ */
 async function prepareSignIn(db: Pool): Promise<void> {
   if (config.auth.mode !== 'required') return;
   const set = await ensureOwnerPassword(db, config.auth.ownerPassword);
   if (set?.generated !== undefined) {
-    // Shown only this once: to the person at the terminal, and without one in the log.
+    // Shown only this once: to the person at the terminal or, if there is no terminal, in the log.
     const notice = `The password of the owner <${set.email}> is: ${set.generated}`;
     if (process.send === undefined) log.warn(notice);
     else process.send({ notice });

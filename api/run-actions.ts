@@ -32,7 +32,7 @@ import type { RouteContext } from './deps.ts';
 
 /**
  * The actions on runs, for all APIs. Each returns the run, read while Temporal is notified: in the state after the
- * action or in a later one. Each throws the AppErrors of `shared/operations/runs/runs.ts`.
+ * action, or in a later one. Each throws the AppErrors of `shared/operations/runs/runs.ts`.
  */
 export interface RunActions {
   read(actor: Actor, runId: string): Promise<Run>;
@@ -42,12 +42,12 @@ export interface RunActions {
   rerun(request: RerunRequest & { actor: Actor }): Promise<Started & { notReused: NotReused[] }>;
   /** Starts a run from a step of another one. */
   fork(request: ForkRequest & { actor: Actor }): Promise<Started & { notReused: NotReused[] }>;
-  /** Tests one node, and waits for its end for some seconds, unless the signal is aborted. */
+  /** Tests one node, and waits some seconds for its end, unless the signal is aborted. */
   testNode(request: NodeTestRequest, signal: AbortSignal): Promise<NodeTest>;
   decide(actor: Actor, runId: string, answer: Answer): Promise<Run>;
-  /** Throws what `decide` would throw, and decides nothing. */
+  /** Throws what `decide` would throw. Decides nothing. */
   check(actor: Actor, runId: string, answer: Answer): Promise<Run>;
-  /** Says which member is expected to decide a gate. */
+  /** Assigns a gate to the member who is expected to decide it. */
   assign(
     actor: Actor,
     runId: string,
@@ -62,13 +62,13 @@ interface Started {
   replayed: boolean;
 }
 
-/** The answer at a gate or a tool call, as a request has it. */
+/** The decision at a gate or about a tool call, as a request contains it. */
 type Answer = Omit<RequestedDecision, 'actor' | 'runId'>;
 
-/** Below a handler's timeout. */
+/** Shorter than a handler's timeout. */
 const READ_FOR_MS = 20_000;
 
-/** How long a test of a node is awaited. */
+/** How long the test of a node is awaited. */
 const TEST_WAIT_MS = 10_000;
 
 const testOf = ({ id, status, steps, error }: Run): NodeTest => ({
@@ -119,7 +119,7 @@ export function createRunActions(context: RouteContext): RunActions {
     start: async (request) => {
       const { runId, admitted, dispatched } = await startRun(context, request);
       const { actor, input, draft = false } = request;
-      // The record of a run of a draft has its graph.
+      // The record of a run of a draft contains its graph.
       if (draft || admitted === undefined) {
         const run = await readWhile(dispatched, actor, runId);
         return { run, replayed: admitted === undefined };
@@ -172,7 +172,7 @@ function gateActions(
   };
 }
 
-/** Runs that start from another one. Their records are read: a fork has steps already. */
+/** Runs that start from another run. Their records are read, because a fork already has steps. */
 function forkActions(
   context: RouteContext,
   readWhile: ReadWhile,

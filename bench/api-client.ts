@@ -10,11 +10,11 @@ import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 export interface Service {
   define(name: string, graph: GraphInput): Promise<string>;
   trigger(workflowId: string, input?: JsonObject): Promise<string>;
-  /** The same as a tool call of `/api/mcp`, over the same connections. */
+  /** Like `trigger`, as a tool call of `/api/mcp` over the same connections. */
   triggerAsTool(workflowId: string): Promise<string>;
   read(runId: string): Promise<Run>;
   approve(runId: string): Promise<void>;
-  /** Resolves with the frame that reports it, or at once if it is already so. */
+  /** Resolves with the frame that reports it, or immediately if it is already true. */
   until(runId: string, what: 'ended' | 'paused', timeoutMs?: number): Promise<void>;
   /** Triggers a run and waits for its success; returns its id. */
   run(workflowId: string): Promise<string>;
@@ -124,8 +124,8 @@ function definitions(call: Call): Pick<Service, 'define' | 'budget' | 'removeBud
 }
 
 /**
- * The stream sends only events after its connection. To find earlier ones, the run is read once when the stream has
- * been silent: the baseline's client makes no such read, and most runs end sooner.
+ * The stream only sends events after its connection. To find earlier ones, the run is read once when the stream has
+ * been silent. The baseline's client does not do this, and most runs end sooner.
  */
 function createUntil(url: string, read: Service['read']): Service['until'] {
   return (runId, what, timeoutMs = 120_000) =>

@@ -24,7 +24,7 @@ import { flood, median, timed } from './statistics.ts';
 const resultsDir = join(import.meta.dirname, 'results');
 const inFlight = 30;
 const ROUND_MS = 20_000;
-/** A workflow task that gets lost inside an overloaded server is repeated after ten seconds. */
+/** An overloaded server retries a lost workflow task after ten seconds. */
 const LATE_MS = 10_000;
 
 interface Size {
@@ -77,7 +77,7 @@ function cpuByKind(): Record<string, number> {
   return sums;
 }
 
-/** Starts a cluster of this size in a folder of its own, measures it, and stops it. */
+/** Starts a cluster of this size in its own folder, measures it, and stops it. */
 async function withCluster<T>(
   processes: Processes,
   { size, name }: { size: Size; name: string },
@@ -114,7 +114,7 @@ async function measureSize(service: Service, measured: Record<Load, Measured>): 
   }
 }
 
-/** Executes runs for a while. For a fixed number, a late one at the end would count as much as all others. */
+/** Executes runs for a fixed time. With a fixed number, a late run at the end would count as much as all the others. */
 async function round(run: () => Promise<unknown>, measured: Measured): Promise<void> {
   const begun = performance.now();
   let inTime = 0;

@@ -1,6 +1,6 @@
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 
-// Tool nodes with the least work of a real tool: a constant expression, evaluated by the worker.
+// Tool nodes with the least work of a real tool: a constant expression that the worker evaluates.
 
 const tool = (id: string) =>
   ({ id, kind: 'tool', tool_name: 'json_transform', params: { expression: '1' } }) as const;
@@ -26,13 +26,13 @@ export const waitingAgent = (id: string, ms: number) =>
     mock: { output: 1, delay_ms: ms },
   }) as const;
 
-/** Ordinary steps one after the other, each of `ms` milliseconds. */
+/** Sequential ordinary steps of `ms` milliseconds each. */
 export function ordinaryChain(length: number, ms = 1): GraphInput {
   const ids = names(length);
   return { nodes: ids.map((id) => waitingAgent(id, ms)), edges: chained(ids) };
 }
 
-/** Ordinary steps that are ready at the same time, each of `ms` milliseconds. */
+/** Concurrent ordinary steps of `ms` milliseconds each. */
 export const ordinarySteps = (
   count: number,
   { shortest, longest }: { shortest: number; longest: number },

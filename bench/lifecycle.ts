@@ -3,7 +3,8 @@ import { createProcesses, type Processes } from './processes.ts';
 
 /**
  * Runs a benchmark and ends this process with the exit code that `work` resolves with, or with 1 and the message of its
- * error. Before that, also after Ctrl-C, it stops what `work` started. After Ctrl-C the result of `work` is ignored.
+ * error. Before that, and also after Ctrl-C, it stops what `work` started. After Ctrl-C, the result of `work` is
+ * ignored.
  */
 export async function runBenchmark(
   work: (processes: Processes) => Promise<number>,

@@ -24,7 +24,7 @@ export interface Processes {
   /** Created under the system's temporary folder and removed at the end. */
   folder: string;
   claim: Claim;
-  /** Children stop in reverse order: with these signals, or by calling the function. */
+  /** Registers a child. Children stop in reverse order: with these signals, or by calling the function. */
   keep(child: Child, how: Signals | (() => Promise<void>)): void;
   /** Starts a Node process and waits until it reports that it is ready. */
   startNode(spec: NodeSpec): Promise<Child>;

@@ -128,7 +128,7 @@ function markdown(report: Circumstances, { title, remark, rows, notes }: Page): 
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-/** Writes `<name>.json` and `<name>.md` into the folder, and prints the table, the notes and where they are. */
+/** Writes `<name>.json` and `<name>.md` into the folder, and prints the table, the notes and the paths. */
 export function publish(
   report: Circumstances,
   content: Page,

@@ -56,7 +56,7 @@ function undisturbed(ours: readonly number[], baseline: readonly number[]): stri
 
 export const single = (value: number): Figure => ({ median: value, samples: 1 });
 
-/** Compares medians, or uses `value` if it was computed otherwise. */
+/** Compares medians, or uses `value` if it was computed in another way. */
 export function compare(
   line: Omit<Result, 'value' | 'met' | 'notes'> & { value?: number; notes?: string[] },
 ): Result {

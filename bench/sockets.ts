@@ -15,7 +15,7 @@ const open = (url: string): Promise<void> =>
     socket.once('close', (code) => reject(new Error(`${url} closed with ${code}`)));
   });
 
-/** Handshakes at once; the API must not count them as a flood. */
+/** Concurrent handshakes. The API must not count them as a flood. */
 const AT_ONCE = 20;
 const waiting = urls.flatMap((url) => Array.from({ length: each }, () => url));
 await Promise.all(

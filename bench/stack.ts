@@ -42,8 +42,8 @@ export interface StackOptions {
 const ONE_MACHINE = { EGRESS_ALLOW: '127.0.0.0/8', STREAM_SOCKETS_PER_ADDRESS: '2000' };
 
 /**
- * The servers of `npm start`, Postgres with fsync and synchronous commits, plus the baseline's worker. Both workers run
- * all the time: the one that is not measured waits in its polls.
+ * The servers of `npm start`, with a Postgres that uses fsync and synchronous commits, plus the baseline's worker. Both
+ * workers run all the time: the one that is not measured waits in its polls.
  */
 export async function startStack(processes: Processes, options: StackOptions = {}): Promise<Stack> {
   const bundling = cachedWorkflowBundle(projectDir);

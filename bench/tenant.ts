@@ -6,9 +6,9 @@ import { query, type Stack } from './stack.ts';
 
 /** A second workspace on the enterprise plan, whose owner is signed in. */
 export interface Tenant {
-  /** Resolves with the response's JSON, also of a refusal. */
+  /** Resolves with the response's JSON, even for an error. */
   send(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown): Promise<unknown>;
-  /** Resolves with the response as a text. To parse megabytes would block the process that takes the times. */
+  /** Resolves with the response as text. Parsing megabytes would block the process that takes the times. */
   sendForText(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown): Promise<string>;
   /** The number of responses per status. */
   answers: Map<number, number>;

@@ -18,7 +18,7 @@ export function candidates(program: Command, words: readonly string[]): string[]
   return [...new Set(names)].filter((name) => name !== '' && name.startsWith(typed)).sort();
 }
 
-// Each calls the command itself, so that they stay in sync with it.
+// Each script calls the command itself, so that they stay in sync with it.
 const scripts = {
   bash: `_ops() {
   local IFS=$'\\n'

@@ -15,8 +15,8 @@ export const agentsOf = ({ steps }: Pick<Run, 'steps'>): Step[] => {
 };
 
 /**
- * A conversation as lines: turns with cost and tokens, calls with arguments, decisions and results, each cut to the
- * width. `steps` are those of the run.
+ * A conversation as lines: turns with cost and tokens, and calls with arguments, decisions and results, each truncated
+ * to the width. `steps` are those of the run.
  */
 export function conversationLines(
   agent: Pick<Step, 'step_key' | 'label'>,
@@ -67,7 +67,7 @@ function turnText({ turn, cost_usd, usage }: Of<'assistant'>): string {
   return `turn ${turn}: $${cost_usd}${tokens}`;
 }
 
-/** What an approver, or the workflow, changed of the arguments, and who decided. */
+/** What an approver or the workflow changed in the arguments, and who decided. */
 function decisionOn(call: Of<'assistant'>['calls'][number], steps: readonly Step[]): string[] {
   const step = steps.find(({ step_key }) => step_key === call.step_key);
   if (step === undefined) return [];

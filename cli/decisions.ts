@@ -12,7 +12,7 @@ export interface DecisionFlags {
   yes?: true;
 }
 
-/** The gate that the flags name among the open ones; the oldest without flags. */
+/** The open gate that the flags identify; without flags, the oldest. */
 export const gateOf = (
   run: Run,
   { digest, node }: Pick<DecisionFlags, 'digest' | 'node'>,
@@ -24,8 +24,9 @@ export const gateOf = (
   );
 
 /**
- * What a decision is bound to. For a tool call it shows the call and asks before it returns; a gate without one needs
- * no question. A digest that is not open is sent as it is, and the service says why it refuses.
+ * What a decision is bound to. For a tool call, this shows the call and asks for confirmation before it returns. A gate
+ * without a tool call needs no confirmation. A digest that is not open is sent unchanged, and the service explains why
+ * it refuses.
  */
 export async function bindDecision(
   client: Client,

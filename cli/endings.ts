@@ -17,7 +17,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Ends a command without success; the message, if any, is the only line of output. */
+/** Ends a command without success. The message, if any, is the only line of output. */
 export class Ending extends Error {
   override readonly name = 'Ending';
   readonly code: ExitCode;

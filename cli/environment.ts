@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { terminal } from './terminal.ts';
 
-/** The environment of the command. No other module reads it. */
+/** The environment of the command. No other module reads environment variables. */
 export interface Environment {
   url: string | undefined;
   apiKey: string | undefined;
@@ -10,7 +10,7 @@ export interface Environment {
   profile: string | undefined;
   /** The folder of the stored profiles. */
   configFolder: string;
-  /** Whether outputs use color and redrawing. */
+  /** Whether the output supports color and redrawing. */
   colour: (output: { isTTY?: boolean }) => boolean;
 }
 

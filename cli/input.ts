@@ -16,8 +16,8 @@ declare global {
 }
 
 /**
- * Parses JSON and keeps numbers as written. The service rejects numbers that it cannot store and names their location;
- * parsing would round them first. Throws SyntaxError.
+ * Parses JSON and keeps numbers as written: the service rejects numbers that it cannot store and reports where they
+ * are, while parsing would first round them. Throws SyntaxError.
  */
 const parseJson = (text: string): unknown =>
   JSON.parse(text, (_key, value, { source = '' }) =>
@@ -46,7 +46,7 @@ function parsed(content: string, name: string): unknown {
 export const readJsonObject = async (path: string): Promise<JsonObject> =>
   requireObject(await readJson(path), path);
 
-/** The JSON object in a text; `name` is where the text is from. */
+/** The JSON object in a text. `name` says where the text comes from. */
 export const objectIn = (content: string, name: string): JsonObject =>
   requireObject(parsed(content, name), name);
 
@@ -95,7 +95,10 @@ export const collect = (value: string, before: string[] = []): string[] => [...b
 const ago = /^(\d{1,6})([dhm])$/;
 const UNIT_MS = { d: 86_400_000, h: 3_600_000, m: 60_000 };
 
-/** A parser for commander: a time so long ago, as `7d`, `12h` or `30m`, as ISO 8601. The service reads other times. */
+/**
+ * A parser for commander: a time in the past, such as `7d`, `12h` or `30m`, as ISO 8601. The service parses other
+ * times.
+ */
 export function timeOrAgo(value: string): string {
   const [, amount, unit] = ago.exec(value) ?? [];
   if (amount === undefined) return value;

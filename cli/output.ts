@@ -6,11 +6,11 @@ export type Format = 'table' | 'json';
 export interface Output {
   format: Format;
   colour: boolean;
-  /** A table, or the value as JSON. */
+  /** Prints a table, or the value as JSON. */
   list: <Row>(rows: readonly Row[], columns: Columns<Row>) => void;
-  /** One object as one line per field, or the value as JSON. */
+  /** Prints one object with a line per field, or the value as JSON. */
   record: (value: object, fields?: Record<string, unknown>) => void;
-  /** A sentence for people, omitted from JSON output. */
+  /** Prints a sentence for people, which JSON output omits. */
   note: (text: string) => void;
   line: (text: string) => void;
   paint: Paint;
@@ -62,7 +62,7 @@ const edges = ['top', 'bottom', 'left', 'right', 'mid'].flatMap((side) => [
   ...['mid', 'left', 'right'].map((part) => `${side}-${part}`),
 ]);
 
-/** Columns separated only by spaces, so that other programs can cut and search them. */
+/** Separates columns only with spaces, so that other programs can cut and search them. */
 function plainTable(head: string[]): Table.Table {
   const chars = Object.fromEntries(
     [...edges, 'left-mid', 'mid-mid', 'right-mid'].map((c) => [c, '']),
@@ -79,20 +79,22 @@ function cell(value: unknown): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Characters that control the terminal, or the direction of the text around them. */
+/** Characters that control the terminal or the direction of the surrounding text. */
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
 
-/** Replaces control characters, so that external text cannot control the terminal or turn the text around it. */
+/** Replaces control characters, so that external text cannot control the terminal or reverse the text around it. */
 export const printable = (text: string): string => text.replaceAll(CONTROLS, ' ');
 
-/** The same for a text with our own line ends and colours. */
+/** Like `printable`, for a text with our own line endings and colors. */
 const printableLines = (text: string): string =>
   text
     .split(/(\n|\u001b\[\d+m)/)
     .map((part, at) => (at % 2 === 0 ? printable(part) : part))
     .join('');
 
-/** JSON text in which nothing is hidden: characters that cannot be seen, or that turn the text around, are escapes. */
+/**
+ * JSON text in which nothing is hidden: invisible characters, and those that change the direction of text, are escaped.
+ */
 export const exactJson = (value: unknown, indent = 2): string =>
   JSON.stringify(value, null, indent).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from(

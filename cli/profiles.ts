@@ -6,7 +6,7 @@ export interface Profile {
   url: string;
   api_key?: string;
   token?: string;
-  /** The signed-in user, for display only. */
+  /** The user who is signed in, for display only. */
   email?: string;
 }
 
@@ -41,13 +41,13 @@ export async function readProfiles(folder: string): Promise<Profiles> {
   }
 }
 
-/** Replaces the file atomically, so that a crash leaves the old one. */
+/** Replaces the file atomically, so that a crash leaves the old one intact. */
 export async function writeProfiles(folder: string, profiles: Profiles): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = pathIn(folder);
   const draft = `${path}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
-  // The mode above applies only to a new file, and a crashed process may have left its draft.
+  // The mode above only applies to a new file, and a crashed process may have left its draft.
   await chmod(draft, 0o600);
   await rename(draft, path);
 }

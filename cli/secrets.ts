@@ -10,7 +10,10 @@ export async function readSecret(question: string): Promise<string> {
   return secret;
 }
 
-/** The same for a text that may have several lines: without a terminal, all of standard input but the last line's end. */
+/**
+ * Like `readSecret`, for a text that may have several lines: without a terminal, reads all of standard input except for
+ * the last line break.
+ */
 export async function readSecretText(question: string): Promise<string> {
   const secret = terminal().stdin.isTTY
     ? await ask('password', question)
@@ -33,7 +36,7 @@ async function ask(
   kind: 'password' | 'text' | 'confirm',
   message: string,
 ): Promise<string | boolean> {
-  // Loaded only for a prompt, because it would slow the start of every other command.
+  // Only loaded for a prompt, because it would slow down the start of every other command.
   const prompts = await import('@clack/prompts');
   const answer = await (kind === 'confirm'
     ? prompts.confirm({ message, output: terminal().stderr, initialValue: false })

@@ -10,7 +10,7 @@ import { terminal } from './terminal.ts';
 export interface Session {
   client: Client;
   output: Output;
-  /** The state of the record that the caller knows; of commands with `ifMatch`. */
+  /** For commands with `ifMatch`: the state of the record that the caller knows. */
   known: Pick<WriteOptions, 'ifMatch'>;
 }
 
@@ -24,7 +24,7 @@ export interface GlobalOptions {
 
 /**
  * The client of the current profile. Environment variables override the profile, and options override both; a
- * credential of either kind in the variables replaces the credential of the profile.
+ * credential of either kind in the variables replaces the profile's credential.
  */
 async function openSession(command: Command): Promise<Session> {
   const options = command.optsWithGlobals<GlobalOptions>();
@@ -37,7 +37,7 @@ async function openSession(command: Command): Promise<Session> {
     apiKey === undefined && token === undefined
       ? { apiKey: profile?.api_key, token: profile?.token }
       : { apiKey, token };
-  // A credential is only sent to the address it was stored with.
+  // A credential is only sent to the address with which it was stored.
   const address = options.url ?? url;
   const elsewhere = address !== undefined && profile !== undefined && address !== profile.url;
   const own = elsewhere && apiKey === undefined && token === undefined ? {} : credential;

@@ -5,7 +5,7 @@ import { inSession } from './session.ts';
 /** How a group shows one of its records. */
 interface Shown {
   noun: string;
-  /** The argument, and how people can name the record. */
+  /** The argument, and how people can refer to the record. */
   argument: [name: string, forms: string];
   read: (client: Client, reference: string) => Promise<object>;
 }

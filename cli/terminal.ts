@@ -11,9 +11,9 @@ export interface Terminal {
 
 const terminals = new AsyncLocalStorage<Terminal>();
 
-/** Those of this call; by default those of the process. No other module uses the process's own. */
+/** Those of this call; by default, those of the process. No other module uses the process's own. */
 export const terminal = (): Terminal => terminals.getStore() ?? process;
 
-/** Calls `work`, and all that it starts, with these streams and this environment. */
+/** Calls `work`, and everything that it starts, with these streams and this environment. */
 export const withTerminal = <Result>(own: Terminal, work: () => Result): Result =>
   terminals.run(own, work);

@@ -1,7 +1,7 @@
 import { type Client, type PendingGate, type Run, type Step, StreamError } from '#client/index.ts';
 import { exactJson, type Output, painter, printable } from './output.ts';
 
-/** Maximum wait before the next read of a run, with and without a stream. */
+/** The maximum wait before the next read of a run, with and without a stream. */
 const LOOK_MS = { streaming: 5_000, alone: 500 };
 
 export const rests = ({ status }: Run): boolean => status !== 'pending' && status !== 'running';
@@ -46,7 +46,7 @@ function listen(client: Client, runId: string, signal: AbortSignal): { next: () 
     for await (const _frame of client.stream(runId, { signal, onOpen })) notify();
   };
   follow().catch((error: unknown) => {
-    // API keys cannot open a stream, and a connection may break; the run is then polled.
+    // API keys cannot open a stream, and a connection may break. Then the run is polled.
     patience = LOOK_MS.alone;
     if (error instanceof StreamError) notify();
   });
@@ -116,7 +116,7 @@ const runColours = {
   failed: 'red',
 } as const;
 
-/** The run and its steps, colored and cut to the width. Steps of loop iterations are indented. */
+/** The run and its steps, colored and truncated to the width. Steps of loop iterations are indented. */
 export function treeLines(run: Run, columns: number): string[] {
   const paint = painter(true);
   const cut = (text: string, taken: number): string =>
@@ -141,7 +141,7 @@ export function treeLines(run: Run, columns: number): string[] {
 export const progressOf = ({ required = 1, decisions = [] }: PendingGate): string =>
   required === 1 ? '' : ` (${decisions.length} of ${required} approved)`;
 
-/** The label with its iteration; of a turn of an agent its number, of a call the tool. */
+/** The label with its iteration; for a turn of an agent its number, for a call the tool. */
 function nameOf({ label, step_key, turn, tool_call: call }: Step): string {
   if (call !== undefined) return call.tool;
   if (turn !== undefined) return `turn ${turn}`;
@@ -149,7 +149,7 @@ function nameOf({ label, step_key, turn, tool_call: call }: Step): string {
   return round === undefined ? label : `${label} #${round}`;
 }
 
-/** The number of loops around the step (0 for `search`, 2 for `search#2.1`), and one or two more within an agent. */
+/** The number of loops around the step (0 for `search`, 2 for `search#2.1`), plus one or two within an agent. */
 function depthOf({ step_key, parent_step_key: agent, tool_call: call }: Step): number {
   const loops = roundOf(agent ?? step_key)?.split('.').length ?? 0;
   if (agent === undefined) return loops;

@@ -17,7 +17,7 @@ export function backtestMethods(send: Send) {
     send('GET /api/workspace/policies/backtest/{id}', [backtestId], { query, options });
 
   return {
-    /** Judges recorded steps by these policies. Read the backtest to follow it. */
+    /** Judges recorded steps by these policies, in the background. Read the backtest to follow it. */
     startBacktest: (
       body: BodyOf<'POST /api/workspace/policies/backtest'>,
       options?: CallOptions,
@@ -32,7 +32,7 @@ export function backtestMethods(send: Send) {
       ),
     /** A backtest with a page of the steps that would be judged differently. */
     getBacktest,
-    /** All of these steps that are kept. */
+    /** All of these steps that are stored. */
     backtestSteps: (
       backtestId: string,
       query: Omit<QueryOf<'GET /api/workspace/policies/backtest/{id}'>, 'cursor'> = {},
@@ -41,7 +41,7 @@ export function backtestMethods(send: Send) {
         (cursor) => getBacktest(backtestId, { ...query, cursor }),
         (page) => page.steps,
       ),
-    /** What it has found so far is kept. */
+    /** Cancels a backtest. Its findings so far are kept. */
     cancelBacktest: (backtestId: string, options?: CallOptions): Promise<StartedJob> =>
       send('POST /api/workspace/policies/backtest/{id}/cancel', [backtestId], { options }),
   };

@@ -11,19 +11,19 @@ type Options<Kind extends GraphNode['kind']> = Omit<
   'id' | 'kind'
 >;
 
-/** The settings of a workflow beside its graph. */
+/** The settings of a workflow other than its graph. */
 export interface WorkflowSettings {
   description?: string;
   /** JSON Schema of the input. Its properties are the keys that the first templates can read. */
   input_schema?: JsonObject;
   run_cap_usd?: number;
-  /** By default the cap is never exceeded by a request whose cost has a bound. */
+  /** By default, a request whose maximum cost is known never exceeds the cap. */
   overrun?: 'none' | 'one_step';
   requires_experiment?: boolean;
   checks?: Schemas['EvaluationCheck'][];
 }
 
-/** A workflow as a file has it, and as `createWorkflow` takes its name and graph. */
+/** A workflow as a file contains it, and as `createWorkflow` takes its name and graph. */
 export interface BuiltWorkflow extends WorkflowSettings {
   name: string;
   graph: { nodes: GraphNode[]; edges: GraphEdge[] };
@@ -41,25 +41,25 @@ interface Drawing {
 }
 
 type AnyChain = Chain<string, string>;
-/** Adds the nodes of a branch or a body, and returns where it ends. */
+/** Adds the nodes of a branch or body, and returns its end. */
 type Body<Keys extends string, Ids extends string, Out> = (chain: Chain<Keys, Ids>) => Out;
 type KeysOf<C> = C extends Chain<infer Keys, string> ? Keys : never;
 type IdsOf<C> = C extends Chain<string, infer Ids> ? Ids : never;
 
-/** An id that the graph does not have yet, or an error message for the compiler to print. */
+/** An id that the graph does not have yet, or an error message that the compiler prints. */
 type NewId<Id extends string, Ids extends string> = Id extends Ids
   ? `There is a node '${Id}' already`
   : Id;
 
-/** What an approver sends; without a form nothing that is known. */
+/** The keys that an approver sends. Without a form, none are known. */
 type FormKeys<Given> = Given extends { input_schema: infer Schema } ? SchemaKeys<Schema> : never;
 
 /**
- * A graph that grows node by node; each node follows the ones before it. `Keys` are the keys of the state that templates
- * can read here, `Ids` the nodes so far. Continue with the chain that a method returns.
+ * A graph that is built node by node; each node follows the previous ones. `Keys` are the keys of the state that
+ * templates can read here, `Ids` the nodes so far. Continue with the chain that a method returns.
  */
 export class Chain<Keys extends string, Ids extends string> {
-  /** Only for the compiler: chains with other keys are other types. */
+  /** Only for the compiler, so that chains with different keys have different types. */
   declare readonly known?: { keys: Keys; ids: Ids };
   readonly #drawing: Drawing;
   /** What the next node follows; undefined at the start of the graph. */
@@ -70,7 +70,7 @@ export class Chain<Keys extends string, Ids extends string> {
     this.#ends = ends;
   }
 
-  /** `branches.error` is taken when the attempts are used up; there, `{<id>.error}` is `{message, kind, attempts}`. */
+  /** `branches.error` is taken when all attempts have failed. There, `{<id>.error}` is `{message, kind, attempts}`. */
   agent<const Id extends string, const Given extends Options<'agent'>, Failed = never>(
     id: Id & NewId<Id, Ids>,
     options: Given & CheckedNode<Given, Options<'agent'>, Keys>,
@@ -131,7 +131,7 @@ export class Chain<Keys extends string, Ids extends string> {
     return this.#add({ ...given, id, kind: 'condition' }, ends, branches);
   }
 
-  /** Repeats its body while the expression is true. In the body `{<id>.iterations}` is the number of the iteration. */
+  /** Repeats its body while the expression is true. In the body, `{<id>.iterations}` is the number of the iteration. */
   loop<const Id extends string, Out>(
     id: Id & NewId<Id, Ids>,
     options: string | Options<'loop'>,
@@ -142,8 +142,8 @@ export class Chain<Keys extends string, Ids extends string> {
   }
 
   /**
-   * Runs its body for each item of a list, several at the same time. In the body there are `{<id>.item}` and
-   * `{<id>.index}`; what the body sets cannot be read after it. The output is the list of what the body gave.
+   * Runs its body for each item of a list, several items concurrently. The body can read `{<id>.item}` and
+   * `{<id>.index}`. What the body sets cannot be read after it. The output is the list of the body's outputs.
    */
   map<const Id extends string, const Given extends Options<'map'>, Out, Failed = never>(
     id: Id & NewId<Id, Ids>,
@@ -154,7 +154,7 @@ export class Chain<Keys extends string, Ids extends string> {
     return this.#add({ ...options, id, kind: 'map' }, [{ source: id }], branches, body);
   }
 
-  /** Joins branches, and has the outputs of those that ran. */
+  /** Joins branches, and collects the outputs of those that ran. */
   merge<const Id extends string>(
     id: Id & NewId<Id, Ids>,
     options: Options<'merge'> = {},
@@ -162,7 +162,7 @@ export class Chain<Keys extends string, Ids extends string> {
     return this.#add({ ...options, id, kind: 'merge' }, [{ source: id }], {});
   }
 
-  /** Branches that run at the same time. The next node waits for all of them. */
+  /** Concurrent branches. The next node waits for all of them. */
   parallel<Outs extends readonly unknown[]>(
     ...branches: { [At in keyof Outs]: Body<Keys, Ids, Outs[At]> }
   ): Chain<Keys | KeysOf<Outs[number]>, Ids | IdsOf<Outs[number]>> {
@@ -170,7 +170,10 @@ export class Chain<Keys extends string, Ids extends string> {
     return this.#at(bodies.flatMap((body) => endsOf(body(this.#at(this.#ends)))));
   }
 
-  /** The next node follows these nodes in place of the last one, each as a whole or with one of its results. */
+  /**
+   * Makes the next node follow these nodes instead of the last one, each regardless of its result or with one of its
+   * results.
+   */
   after(...sources: (Ids | readonly [Ids, Branch])[]): Chain<Keys, Ids> {
     return this.#at(
       sources.map((each) =>
@@ -179,20 +182,20 @@ export class Chain<Keys extends string, Ids extends string> {
     );
   }
 
-  /** An edge between two nodes that are there. */
+  /** Adds an edge between two existing nodes. */
   edge(source: Ids, target: Ids, condition?: Branch): this {
     this.#connect({ source, ...(condition && { condition_value: condition }) }, target);
     return this;
   }
 
-  /** Nothing follows: the branch ends here. */
+  /** Ends the branch: no node follows. */
   end(): Chain<Keys, Ids> {
     return this.#at([]);
   }
 
   /**
-   * Keys that come from elsewhere: from the input of a workflow without a schema, from what an approver sends without a
-   * form, or from an earlier iteration. After it, templates are checked. Adds nothing to the graph.
+   * Declares keys that come from elsewhere: from the input of a workflow without a schema, from an approver without a
+   * form, or from an earlier iteration. After it, templates are checked. It adds nothing to the graph.
    */
   reads<const Key extends string>(
     ..._keys: Key[]
@@ -214,7 +217,7 @@ export class Chain<Keys extends string, Ids extends string> {
     this.#drawing.edges.push(value === undefined ? edge : { ...edge, condition_value: value });
   }
 
-  /** Adds a node behind the ends. `plain` are its own ends, beside those of its branches. */
+  /** Adds a node after the ends. `plain` are the node's own ends, in addition to those of its branches. */
   #add<K extends string, I extends string>(
     node: GraphNode,
     plain: readonly End[],
@@ -246,9 +249,9 @@ function endsOf(chain: unknown): readonly End[] {
 type Build<Keys extends string> = (chain: Chain<Keys, never>) => AnyChain;
 
 /**
- * Builds a workflow. With an `input_schema`, templates can read its properties and what nodes before them give; another
- * key is an error of the compiler. Without one, or where keys are not known, templates are not checked; `reads` names them.
- * The result is what a file of `ops apply` contains: `console.log(JSON.stringify(workflow(...)))`.
+ * Builds a workflow. With an `input_schema`, templates can read its properties and the outputs of earlier nodes; any
+ * other key is a compiler error. Without it, or where keys are unknown, templates are not checked; `reads` declares
+ * them. The result is what a file of `ops apply` contains: `console.log(JSON.stringify(workflow(...)))`.
  */
 export function workflow(name: string, build: Build<string>): BuiltWorkflow;
 export function workflow<const Settings extends WorkflowSettings>(

@@ -67,11 +67,11 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof templateMethods> &
   ReturnType<typeof workspaceMethods> & {
     /**
-     * The frames of a run from now on. Earlier events are not included: read the run in `onOpen`. Ends when the loop
-     * is left. After a `StreamError`, the caller decides whether to reconnect.
+     * The frames of a run from now on. Earlier events are not included: read the run in `onOpen`. It ends when you
+     * leave the loop. After a `StreamError`, the caller decides whether to reconnect.
      */
     stream: StreamRun;
-    /** What changes in the workspace from now on, at most one frame a second. Read what you show in `onOpen`. */
+    /** Changes in the workspace from now on, at most one frame per second. Read what you show in `onOpen`. */
     streamWorkspace(
       options?: Omit<StreamOptions, 'deltas'>,
     ): AsyncGenerator<WorkspaceFrame, void, undefined>;
@@ -149,7 +149,7 @@ function streamMethods(
     path: string,
     { deltas, ...options }: StreamOptions = {},
   ): AsyncGenerator<Frame, void, undefined> => {
-    // Read for each stream: a global that is replaced after the client was created counts.
+    // Read for each stream, so that a global that is replaced after the creation of the client counts.
     const Socket = given ?? (globalThis.WebSocket as SocketConstructor | undefined);
     const query = new URLSearchParams({
       ...(token !== undefined && { token }),

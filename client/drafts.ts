@@ -4,10 +4,10 @@ import type { Workflow, WorkflowDraft } from './types.ts';
 
 export function draftMethods(send: Send) {
   return {
-    /** What is being edited beside the current version; status 404 without a draft. */
+    /** The edits beyond the current version. Status 404 without a draft. */
     getDraft: (workflowId: string, options?: CallOptions): Promise<WorkflowDraft> =>
       send('GET /api/workflows/{id}/draft', [workflowId], { options }),
-    /** Creates the draft, or changes it with its `etag` as `ifMatch`. Omitted fields are unchanged. */
+    /** Creates the draft, or changes the one with the `etag` in `ifMatch`. Omitted fields are unchanged. */
     saveDraft: (
       workflowId: string,
       body: BodyOf<'PUT /api/workflows/{id}/draft'>,

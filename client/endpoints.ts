@@ -87,8 +87,8 @@ function deliveryMethods(send: Send) {
         options,
       }),
     /**
-     * Restarts the dead letters of events from a time on, of a range, or all, up to the limit of pending deliveries. A
-     * range with `status` `all` has the delivered ones, too.
+     * Restarts the dead letters: of events from a time on, of a range, or all of them, up to the limit of pending
+     * deliveries. With `status` `all`, a range also restarts delivered ones.
      */
     redeliverDeadLetters: (
       endpointId: string,

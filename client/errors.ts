@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly requestId: string | undefined;
   /** Seconds to wait before a retry, if the service says so. */
   readonly retryAfter: number | undefined;
-  /** For status 412: the record as it is now; null if it is gone. */
+  /** For status 412: the present record; null if it was deleted. */
   readonly current: unknown;
 
   constructor(
@@ -37,7 +37,7 @@ export class WaitTimeoutError extends ApiError {
   }
 }
 
-/** No response: the connection was refused or broke, or the request timed out. */
+/** There was no response: the connection was refused or broke, or the request timed out. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly timedOut: boolean;
@@ -51,7 +51,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** A run's stream ended, but not by the caller. */
+/** A stream ended, but not because of the caller. */
 export class StreamError extends Error {
   override readonly name = 'StreamError';
   /**
@@ -66,7 +66,7 @@ export class StreamError extends Error {
   }
 }
 
-/** A webhook delivery that the service did not send, or that is outside of the time tolerance. */
+/** A webhook delivery that the service did not send, or that is outside the time tolerance. */
 export class SignatureError extends Error {
   override readonly name = 'SignatureError';
 }

@@ -3,7 +3,7 @@ import { type CallOptions, pause, type Send } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
 import type { ComparedRun, Experiment, ListedExperiment } from './types.ts';
 
-/** Milliseconds between two reads of an experiment that is awaited. */
+/** Milliseconds between two reads of an experiment while waiting for its end. */
 const LOOK_EVERY_MS = 500;
 
 type ListQuery = QueryOf<'GET /api/workflows/{id}/experiments'>;
@@ -24,7 +24,7 @@ function changeMethods(send: Send) {
       options?: CallOptions,
     ): Promise<AnswerOf<'POST /api/workflows/{id}/experiments'>> =>
       send('POST /api/workflows/{id}/experiments', [workflowId], { body, options }),
-    /** Cancels its open rehearsals, too. What is done stays. */
+    /** Cancels an experiment and its open rehearsals. Existing results are kept. */
     cancelExperiment: (
       experimentId: string,
       options?: CallOptions,
@@ -63,9 +63,9 @@ function readMethods(send: Send) {
     options?: CallOptions,
   ): Promise<Experiment> => send('GET /api/experiments/{id}', [experimentId], { query, options });
   return {
-    /** With a page of its runs, the worst first. */
+    /** An experiment with a page of its runs, worst first. */
     getExperiment,
-    /** The runs of an experiment that are done, the worst first. Requests each page when it is needed. */
+    /** The runs of an experiment that are done, worst first. Requests each page when it is needed. */
     experimentRuns: (
       experimentId: string,
       query: ReadQuery = {},
@@ -75,7 +75,7 @@ function readMethods(send: Send) {
         (cursor) => getExperiment(experimentId, { ...query, ...from(cursor) }, options),
         ({ runs }) => runs,
       ),
-    /** All runs of an experiment that are done, the worst first, as CSV with a header row. */
+    /** All runs of an experiment that are done, worst first, as CSV with a header row. */
     experimentCsv: async (
       experimentId: string,
       { outcome }: Pick<ReadQuery, 'outcome'> = {},

@@ -4,7 +4,7 @@ import type { QueryOf } from './routes.ts';
 import type { Approval, Gate, JsonObject, Run } from './types.ts';
 
 export interface AssignmentOptions extends CallOptions {
-  /** The gate, when several are open. Default: the oldest. */
+  /** The gate, if several are open. Default: the oldest. */
   nodeId?: string;
   /** Only this iteration of a loop, or this tool call. */
   stepKey?: string;
@@ -12,11 +12,11 @@ export interface AssignmentOptions extends CallOptions {
 
 export interface DecisionOptions extends AssignmentOptions {
   reason?: string;
-  /** Required for a tool call: its `digest`, so that exactly the call that was shown is decided. */
+  /** Required for a tool call: its `digest`, so that the decision is about exactly the call that was shown. */
   digest?: string;
-  /** Of an approved tool call: the arguments to send instead. */
+  /** For an approved tool call: the arguments to send instead. */
   arguments?: JsonObject;
-  /** Decides nothing, but fails as the decision would. */
+  /** Decides nothing, but fails like the decision would. */
   onlyCheck?: boolean;
 }
 
@@ -39,8 +39,8 @@ export function gateMethods(send: Send) {
     getGate: (runId: string, stepKey: string, options?: CallOptions): Promise<Gate> =>
       send('GET /api/runs/{id}/gates/{step_key}', [runId, stepKey], { options }),
     /**
-     * Says which member is expected to decide a gate, the oldest open one or the one that the options name; null takes
-     * the assignment back.
+     * Assigns a gate to the member who is expected to decide it: the oldest open gate, or the one in the options. Null
+     * removes the assignment.
      */
     assignGate: (
       runId: string,
@@ -55,7 +55,7 @@ export function gateMethods(send: Send) {
         },
         options,
       }),
-    /** Approves or rejects a gate that a run waits at: the oldest open one, or the one that the options name. */
+    /** Approves or rejects a gate at which a run waits: the oldest open gate, or the one in the options. */
     approve: (
       runId: string,
       approved = true,

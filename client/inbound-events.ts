@@ -31,10 +31,10 @@ export function inboundEventMethods(send: Send) {
           ),
         ({ events }) => events,
       ),
-    /** With its headers and its body. */
+    /** An event with its headers and body. */
     getInboundEvent: (eventId: string, options?: CallOptions): Promise<ReceivedEvent> =>
       send('GET /api/inbound-events/{id}', [eventId], { options }),
-    /** Starts a run with the input of an event. Its conditions are those of now. */
+    /** Starts a run with the input of an event, under the present conditions. */
     replayInboundEvent: (
       eventId: string,
       body: NonNullable<BodyOf<'POST /api/inbound-events/{id}/replay'>> = {},
@@ -51,7 +51,7 @@ export function inboundEventMethods(send: Send) {
 
 function replayMethods(send: Send) {
   return {
-    /** Starts runs with the inputs of the events of a range, in the background. */
+    /** Starts runs with the inputs of the events in a range, in the background. */
     replayInboundEvents: (
       workflowId: string,
       body: BodyOf<'POST /api/workflows/{id}/inbound-events/replay'>,
@@ -67,7 +67,7 @@ function replayMethods(send: Send) {
       send('GET /api/workflows/{id}/event-replays', [workflowId], { query, options }),
     getEventReplay: (replayId: string, options?: CallOptions): Promise<EventReplay> =>
       send('GET /api/event-replays/{id}', [replayId], { options }),
-    /** It starts no further run. Those that it has started continue. */
+    /** Cancels a replay: it starts no further runs. Runs that it started continue. */
     cancelEventReplay: (replayId: string, options?: CallOptions): Promise<EventReplay> =>
       send('POST /api/event-replays/{id}/cancel', [replayId], { options }),
   };

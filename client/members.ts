@@ -20,7 +20,7 @@ export function memberMethods(send: Send) {
       body: BodyOf<'POST /api/members/invite'>,
       options?: CallOptions,
     ): Promise<Member> => send('POST /api/members/invite', [], { body, options }),
-    /** Creates a new invite code; the previous one is invalid at once. */
+    /** Creates a new invite code. The previous one becomes invalid immediately. */
     renewInvite: (memberId: string, options?: CallOptions): Promise<MemberDetail> =>
       send('POST /api/members/{id}/invite', [memberId], { options }),
     /** Approves a member who has signed up. */
@@ -28,17 +28,17 @@ export function memberMethods(send: Send) {
       send('POST /api/members/{id}/approve', [memberId], { options }),
     changeRole: (memberId: string, role: Role, options?: WriteOptions): Promise<MemberDetail> =>
       send('PATCH /api/members/{id}', [memberId], { body: { role }, options }),
-    /** The same as `changeRole`, over PUT. */
+    /** Like `changeRole`, with PUT. */
     setRole: (memberId: string, role: Role, options?: WriteOptions): Promise<MemberDetail> =>
       send('PUT /api/members/{id}', [memberId], { body: { role }, options }),
-    /** True and false override the role; null clears an override. Omitted capabilities are unchanged. */
+    /** True and false override the role; null removes an override. Omitted capabilities are unchanged. */
     changePermissions: (
       memberId: string,
       overrides: Overrides,
       options?: WriteOptions,
     ): Promise<MemberDetail> =>
       send('PATCH /api/members/{id}/permissions', [memberId], { body: { overrides }, options }),
-    /** The same as `changePermissions`, over PUT. */
+    /** Like `changePermissions`, with PUT. */
     setPermissions: (
       memberId: string,
       overrides: Overrides,

@@ -4,12 +4,12 @@ import type { NodeTest, Pin } from './types.ts';
 
 export type NodeTestOptions = CallOptions & BodyOf<'POST /api/workflows/{id}/nodes/{node_id}/test'>;
 
-/** Tests of single nodes, and the outputs that are pinned for them. */
+/** Tests of single nodes, and outputs that are pinned for them. */
 export function nodeTestMethods(send: Send) {
   return {
     /**
-     * Rehearses one node with the state of a past run (`run_id`) or the given `state`, and answers with its step. After
-     * 10 seconds it answers with a run that is still open.
+     * Rehearses one node with the state of a past run (`run_id`) or the given `state`, and returns its step. After 10
+     * seconds, it returns a run that is still open.
      */
     testNode: (workflowId: string, nodeId: string, given: NodeTestOptions): Promise<NodeTest> => {
       const { run_id, step_key, state, version, draft, allow, pins, ...options } = given;
@@ -18,7 +18,7 @@ export function nodeTestMethods(send: Send) {
         options,
       });
     },
-    /** The caller's pinned outputs of a workflow, by node. */
+    /** The caller's pinned outputs in a workflow, by node. */
     listPins: async (workflowId: string, options?: CallOptions): Promise<Pin[]> =>
       (await send('GET /api/workflows/{id}/pins', [workflowId], { options })).pins,
     /** Pins the output of a node from a past run. */

@@ -11,13 +11,13 @@ export async function* byCursor<Page extends { next_cursor: string | null }, Row
   } while (cursor !== undefined);
 }
 
-/** Secrets have only a name. */
+/** Secrets only have a name. */
 type Identified = { id: string } | { name: string };
 const keyOf = (row: Identified): string => ('id' in row ? row.id : row.name);
 
 /**
- * Iterates over the rows of a newest-first list that is paged by offset. New rows shift the others to later pages;
- * rows that were already returned, or that the caller has `seen`, are skipped.
+ * Iterates over the rows of a newest-first list that is paged by offset. New rows shift the others to later pages: rows
+ * that were already returned, or that are in `seen`, are skipped.
  */
 export async function* byOffset<Row extends Identified>(
   read: (offset: number) => Promise<Row[]>,
@@ -38,7 +38,7 @@ export async function* byOffset<Row extends Identified>(
 const MAX_PAGE = 200;
 
 /**
- * All rows of a list without a cursor, read page by page if one response is not enough. With a `limit` or an `offset`,
+ * All rows of a list without a cursor, read page by page if one response is not enough. With `limit` or `offset`,
  * returns only that page.
  */
 export async function wholeList<

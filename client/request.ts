@@ -8,11 +8,11 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** Options of a change of one record. */
+/** Options of a change to one record. */
 export interface WriteOptions extends CallOptions {
   /**
-   * The `etag` of the record as you read it, or `*` for any. If it has changed since, the call fails with an `ApiError` of
-   * status 412, whose `current` is the record as it is now.
+   * The `etag` of the record as you read it, or `*` for any. If the record has changed since, the call fails with an
+   * `ApiError` of status 412, whose `current` is the present record.
    */
   ifMatch?: string | undefined;
 }
@@ -45,9 +45,9 @@ export type Send = <R extends Route>(
 const FIRST_DELAY_MS = 250;
 
 /**
- * Sends all requests to the service. Responses other than 2xx are an `ApiError`; no response is a `ConnectionError`.
- * Reads, and requests with an `Idempotency-Key`, are retried after a broken connection and after 429, 502, 503 and 504.
- * Other writes are sent once, since a failed one may have been applied.
+ * Sends all requests to the service. A response other than 2xx throws an `ApiError`; no response throws a
+ * `ConnectionError`. Reads, and requests with an `Idempotency-Key`, are retried after a broken connection and after
+ * 429, 502, 503 and 504. Other writes are sent once, since a failed one may have been applied.
  */
 export function createSend(connection: Connection): Send {
   return async <R extends Route>(
@@ -67,7 +67,7 @@ export function createSend(connection: Connection): Send {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A redirect would send the credential to its target.
+      // Following a redirect would send the credential to its target.
       redirect: 'manual',
     };
     const repeatable = method === 'GET' || 'Idempotency-Key' in headers;
@@ -82,7 +82,7 @@ export function createSend(connection: Connection): Send {
   };
 }
 
-/** The header's form of a tag from a record or from the header `ETag`. */
+/** A tag from a record or from the header `ETag`, in the format of the header. */
 const entityTag = (tag: string): string => (/^(\*|(W\/)?".*)$/.test(tag) ? tag : `"${tag}"`);
 
 async function sendRepeatedly<Answer>(
@@ -138,8 +138,8 @@ function tagged(body: unknown, tag: string | null): unknown {
 }
 
 /**
- * The entity tag of a record as a call returned it, or as the `current` of an `ApiError`, for `ifMatch`; undefined for records
- * of lists and for copies. All records except policies and prices also have it as `etag`.
+ * The entity tag of a record as a call returned it, or of the `current` of an `ApiError`, for `ifMatch`. Undefined for
+ * records in lists and for copies. All records except policies and prices also have it as `etag`.
  */
 export const etagOf = (record: object): string | undefined => tags.get(record);
 
@@ -154,7 +154,7 @@ function toError(response: Response, text: string): ApiError {
   });
 }
 
-/** The record as it is now, if the response has it. */
+/** The present record, if the response contains it. */
 function currentIn(text: string): unknown {
   try {
     return (JSON.parse(text) as { current?: unknown } | null)?.current;
@@ -163,7 +163,7 @@ function currentIn(text: string): unknown {
   }
 }
 
-/** The error message of the service, or else of HTTP: a proxy's error page does not help. */
+/** The error message of the service, or else that of HTTP, because a proxy's error page does not help. */
 function detailOf(response: Response, text: string): string {
   if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
     const target = response.headers.get('location');
@@ -174,7 +174,7 @@ function detailOf(response: Response, text: string): string {
     if (typeof detail === 'string') return detail;
     if (detail !== undefined) return JSON.stringify(detail);
   } catch {
-    // Another server responded; handled below.
+    // Another server responded; this is handled below.
   }
   return response.statusText === '' ? `HTTP ${response.status}` : response.statusText;
 }
@@ -230,7 +230,7 @@ async function withDeadline<T>(
   }
 }
 
-/** The longest delay of a timer; longer ones fire at once. */
+/** The longest delay of a timer. Longer ones fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Waits for `ms`. Rejects with the signal's reason when the signal aborts. */

@@ -23,7 +23,7 @@ export interface WaitOptions extends Omit<CallOptions, 'timeout'> {
 }
 
 export interface RunOptions extends WaitOptions {
-  /** Resolve only when the run is `success`, `failed` or `paused`. */
+  /** Resolves only when the run is `success`, `failed` or `paused`. */
   wait?: boolean;
   /** Requests with the same key and input start one run. Default: a new key for each call. */
   idempotencyKey?: string;
@@ -40,7 +40,7 @@ export interface StartOptions extends TriggerOptions {
   draft?: boolean;
 }
 
-/** What a run has in common with the one that it starts from, unless it is given. */
+/** What a run has in common with the run it starts from, unless the options give another value. */
 export type RerunOptions = TriggerOptions & NonNullable<BodyOf<'POST /api/runs/{id}/rerun'>>;
 
 export type ForkOptions = TriggerOptions & Omit<BodyOf<'POST /api/runs/{id}/fork'>, 'from_step'>;
@@ -60,7 +60,7 @@ export type RunQuery = RunsQuery<'GET /api/runs'>;
 const sent = <R extends Listing>({ status, ...query }: RunsQuery<R>): QueryOf<R> =>
   ({ ...query, ...(status === undefined ? {} : { status: [status].flat() }) }) as QueryOf<R>;
 
-/** The format of workflow ids; other text is a name. */
+/** The format of workflow ids. Other text is a name. */
 const idLike = /^[\w-]{1,100}$/;
 /** The service ends an export after two minutes. */
 const EXPORT_SECONDS = 150;
@@ -121,8 +121,8 @@ function startMethods(send: Send) {
   }
 
   /**
-   * Starts a run of the workflow with this id, or else exactly this name, and waits for it if `wait` is set. One call
-   * starts at most one run, including its retries.
+   * Starts a run of the workflow with this id or, if there is none, exactly this name, and waits for it if `wait` is
+   * set. One call starts at most one run, including its retries.
    */
   async function run(
     workflow: string,
@@ -194,7 +194,6 @@ function listMethods(send: Send) {
     listRuns,
     /** One page of a workflow's runs, newest first. */
     listWorkflowRuns,
-    /** One page of open gates, oldest first. */
     /** One page of the frames of a run's stream, oldest first. */
     listRunEvents,
 
@@ -204,7 +203,7 @@ function listMethods(send: Send) {
         (cursor) => listRuns({ ...query, cursor }),
         (page) => page.runs,
       ),
-    /** The runs that match, newest first, as the text of a file: CSV with a header row, or one JSON object per line. */
+    /** The matching runs, newest first, as the text of a file: CSV with a header row, or one JSON object per line. */
     exportRuns: async (
       query: Omit<RunQuery, 'cursor' | 'limit'> = {},
       format: 'csv' | 'ndjson' = 'csv',
@@ -226,7 +225,7 @@ function listMethods(send: Send) {
         (page) => page.runs,
       ),
 
-    /** All frames of a run's stream so far, oldest first; with `after`, those after that number. */
+    /** All frames of a run's stream so far, oldest first; with `after`, those with a higher number. */
     runEvents: (
       runId: string,
       query: QueryOf<'GET /api/runs/{id}/events'> = {},
@@ -266,7 +265,7 @@ function stepMethods(send: Send) {
   return {
     /** One page of a run's steps: those outside of loops and maps, then those in them. */
     listRunSteps,
-    /** All steps of a run, also of one with more than its record has. */
+    /** All steps of a run, even if there are more than its record contains. */
     runSteps: (
       runId: string,
       query: Omit<QueryOf<'GET /api/runs/{id}/steps'>, 'cursor'> = {},
@@ -312,7 +311,7 @@ function changeMethods(send: Send) {
 /** What a run would do, without starting it. */
 function dryRunMethods(send: Send) {
   return {
-    /** Says what a run of the workflow with this id would do. Without an input, what any run could. */
+    /** What a run of the workflow with this id would do. Without an input, what any run could do. */
     dryRun: (
       workflowId: string,
       input?: JsonObject,
@@ -325,18 +324,18 @@ function dryRunMethods(send: Send) {
   };
 }
 
-/** Runs that start from another one. */
+/** Runs that start from another run. */
 function forkMethods(send: Send) {
   return {
     /**
-     * Runs again, with the same input and version unless others are given. With mode `recorded` it rehearses: steps take
-     * their results from the record, and nothing has an effect.
+     * Starts a run with the same input and version, unless others are given. With mode `recorded`, it is a rehearsal:
+     * steps take their results from the record, and nothing has an effect.
      */
     rerun: (runId: string, given: RerunOptions = {}): Promise<Fork> => {
       const { body, headers, options } = startOf(given);
       return send('POST /api/runs/{id}/rerun', [runId], { body, headers, options });
     },
-    /** Runs again from a step; what was finished before is reused. With mode `recorded` it rehearses. */
+    /** Starts a run from a step, and reuses what was finished before it. With mode `recorded`, it is a rehearsal. */
     fork: (runId: string, fromStep: string, given: ForkOptions = {}): Promise<Fork> => {
       const { state, ...rest } = given;
       const { body, headers, options } = startOf(rest);
@@ -349,7 +348,7 @@ function forkMethods(send: Send) {
   };
 }
 
-/** The body and the headers of a request that starts a run from another one. */
+/** The body and headers of a request that starts a run from another run. */
 function startOf({ idempotencyKey = newKey(), ...given }: RerunOptions) {
   const { input, version, draft, mode, allow, failures, decisions, pins, ...options } = given;
   return {
@@ -365,7 +364,10 @@ export function newKey(): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Throws a TypeError for an invalid header value. The error omits it, since errors are logged and keys are secret. */
+/**
+ * Throws a TypeError for an invalid header value. The error omits the value, since errors are logged and keys are
+ * secret.
+ */
 export function headerValue(name: string, value: string): string {
   if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
     throw new TypeError(`${name} must be printable ASCII text`);

@@ -22,7 +22,7 @@ export function scheduleMethods(send: Send) {
       body: BodyOf<'PUT /api/schedules/{id}'>,
       options?: WriteOptions,
     ): Promise<Schedule> => send('PUT /api/schedules/{id}', [scheduleId], { body, options }),
-    /** Runs that it has started continue. */
+    /** Deletes a schedule. Runs that it started continue. */
     deleteSchedule: (scheduleId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/schedules/{id}', [scheduleId], { options }),
     /** Starts a run now, with the schedule's input. */

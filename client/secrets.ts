@@ -13,7 +13,7 @@ export function secretMethods(send: Send) {
       wholeList((page) => send('GET /api/secrets', [], { query: page, options }), query),
     getSecret: (name: string, options?: CallOptions): Promise<Secret> =>
       send('GET /api/secrets/{name}', [name], { options }),
-    /** Creates or replaces a secret, which only requests to its allowed hosts receive. */
+    /** Creates or replaces a secret, which is only sent to its allowed hosts. */
     putSecret: (
       name: string,
       secret: BodyOf<'PUT /api/secrets/{name}'>,

@@ -1,6 +1,6 @@
 /**
  * Types that check the templates of nodes against the keys of the run's state. `Keys` is `string` where any key may
- * exist, and nothing is checked then.
+ * exist; then nothing is checked.
  */
 
 type Letter =
@@ -33,7 +33,7 @@ type Letter =
 type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
 type Start = Letter | Uppercase<Letter> | '_' | '$';
 
-/** Whether a text is only characters of a key; keys in other scripts are not checked. */
+/** Whether a text only consists of characters of a key. Keys in other scripts are not checked. */
 type IsRest<Text extends string> = Text extends ''
   ? true
   : Text extends `${infer First}${infer Rest}`
@@ -54,7 +54,7 @@ type Head<Inside extends string> = Inside extends `${infer First}.${string}`
     ? First
     : Inside;
 
-/** The first key in a template that the state does not have; never if there is none. `{{` is a brace. */
+/** The first key in a template that the state does not have; never if there is none. `{{` is a literal brace. */
 type UnknownKey<Text extends string, Keys extends string> = Text extends `${string}{${infer After}`
   ? After extends `{${infer Rest}`
     ? UnknownKey<Rest, Keys>
@@ -67,7 +67,7 @@ type UnknownKey<Text extends string, Keys extends string> = Text extends `${stri
       : never
   : never;
 
-/** The text itself, or else an error message for the compiler to print. A text that is not a literal is not checked. */
+/** The text itself, or else an error message that the compiler prints. A text that is not a literal is not checked. */
 type CheckedText<Text extends string, Keys extends string> = string extends Text
   ? Text
   : [UnknownKey<Text, Keys>] extends [never]
@@ -84,7 +84,7 @@ type CheckedTexts<Value, Keys extends string> = Value extends string
 /** The fields whose texts are templates. */
 type TemplateField = 'prompt' | 'system_prompt' | 'params' | 'mock' | 'tools';
 
-/** The options of a node, without fields that it does not have and without templates that read unknown keys. */
+/** The options of a node, without unknown fields and without templates that read unknown keys. */
 export type CheckedNode<Given, Options, Keys extends string> = {
   [Field in keyof Given]: Field extends keyof Options
     ? string extends Keys
@@ -102,7 +102,7 @@ export type OutputKey<Id extends string, Given> = Given extends {
   ? Key
   : Id;
 
-/** The keys of an object that fits a schema; any if it does not list them all. */
+/** The keys of an object that matches a schema; any key if the schema does not list them all. */
 export type SchemaKeys<Schema> = Schema extends { additionalProperties: true | object }
   ? string
   : Schema extends { properties: infer Properties }

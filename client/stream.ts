@@ -18,7 +18,7 @@ export interface StreamOptions {
   onOpen?: () => void;
   /** Ends the iteration without an error. */
   signal?: AbortSignal;
-  /** Also the frames about the turns of agents, and the answers of their models as they arrive. */
+  /** Includes the frames about agents' turns, and their models' answers as they arrive. */
   deltas?: boolean;
 }
 
@@ -34,8 +34,8 @@ export interface StreamRun {
 const MAX_WAITING = 10_000;
 
 /**
- * The frames of a stream from now on. Ends when the loop is left or the signal aborts, and throws a `StreamError` when
- * the connection closes. The stream of a run does not end with the run: a failed run can be resumed.
+ * The frames of a stream from now on. It ends when you leave the loop or the signal aborts, and throws a `StreamError`
+ * when the connection closes. The stream of a run does not end with the run: a failed run can be resumed.
  */
 export async function* readStream<Frame>(
   Socket: SocketConstructor | undefined,

@@ -13,7 +13,7 @@ export function toolMethods(send: Send) {
     /** Registers an endpoint, which workflows call as `custom:<name>`. */
     registerTool: (tool: BodyOf<'POST /api/tools'>, options?: CallOptions): Promise<CustomTool> =>
       send('POST /api/tools', [], { body: { ...toolDefaults, ...tool }, options }),
-    /** Registers the tools of an MCP server, pinned to the schemas that it gives now. */
+    /** Registers the tools of an MCP server, pinned to their present schemas. */
     importTools: (
       from: BodyOf<'POST /api/tools/import'>,
       options?: CallOptions,

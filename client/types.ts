@@ -59,13 +59,13 @@ export type Price = Schemas['Price'];
 export type Redelivered = Schemas['Redelivered'];
 export type RotatedSecret = Schemas['RotatedSecret'];
 export type Run = Schemas['Run'];
-/** A run that started from a step of another one. */
+/** A run that started from a step of another run. */
 export type Fork = Schemas['Fork'];
 /** What a run would do, without running it. */
 export type DryRun = Schemas['DryRun'];
 /** The test of one node. */
 export type NodeTest = Schemas['NodeTest'];
-/** An output that is kept for such tests. */
+/** An output that is pinned for such tests. */
 export type Pin = Schemas['Pin'];
 export type RunEvent = Schemas['RunEvent'];
 export type RunSummary = Schemas['RunSummary'];
@@ -98,10 +98,13 @@ export type JsonObject = Record<string, unknown>;
 /** A frame of a run's stream. Frames contain ids, not payloads: read the run again after each. */
 export type StreamFrame = Schemas['StreamFrame'];
 
-/** A frame of the stream of a workspace: what has changed. Read again what you show of it. */
+/** A frame of a workspace's stream: what has changed. Read again what you show of it. */
 export interface WorkspaceFrame {
   type: 'changed';
-  /** Types of audit targets, `step` for steps and states of runs, `job` for background jobs, `record` for data records. */
+  /**
+   * Types of audit targets, `step` for steps and statuses of runs, `job` for background jobs, `record` for data
+   * records.
+   */
   changed: string[];
 }
 

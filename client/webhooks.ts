@@ -12,7 +12,7 @@ export interface EventOptions extends CallOptions {
 
 export function webhookMethods(send: Send) {
   return {
-    /** Enables the webhook, or replaces its secret: the old URL is invalid at once. */
+    /** Enables the webhook, or replaces its secret: the old URL becomes invalid immediately. */
     enableWebhook: (
       workflowId: string,
       options?: CallOptions,
@@ -29,7 +29,10 @@ export function webhookMethods(send: Send) {
       options?: WriteOptions,
     ): Promise<Webhook> =>
       send('PUT /api/workflows/{id}/webhook/config', [workflowId], { body: config, options }),
-    /** Starts a run like an external system, with the secret of the webhook's URL. Throws for a challenge, which starts none. */
+    /**
+     * Starts a run like an external system, with the secret in the webhook's URL. Throws for a challenge, which starts
+     * no run.
+     */
     sendEvent: async (
       workflowId: string,
       secret: string,

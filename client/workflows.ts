@@ -18,7 +18,7 @@ export function workflowMethods(send: Send) {
       body: BodyOf<'POST /api/workflows'>,
       options?: CallOptions,
     ): Promise<Workflow> => send('POST /api/workflows', [], { body, options }),
-    /** With `include: 'draft'`, also its `draft`: null without one. */
+    /** With `include: 'draft'`, the result has a `draft`, which is null if there is none. */
     getWorkflow: (
       workflowId: string,
       { include, ...options }: CallOptions & { include?: 'draft' } = {},

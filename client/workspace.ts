@@ -31,7 +31,7 @@ function settingMethods(send: Send) {
     ): Promise<Workspace> => send('PUT /api/workspace', [], { body, options }),
     setPlan: (plan: Workspace['plan'], options?: WriteOptions): Promise<Workspace> =>
       send('PUT /api/workspace/plan', [], { body: { plan }, options }),
-    /** The same as `setPlan`, over POST. */
+    /** Like `setPlan`, with POST. */
     changePlan: (plan: Workspace['plan'], options?: WriteOptions): Promise<Workspace> =>
       send('POST /api/workspace/plan', [], { body: { plan }, options }),
     /** Runs and cost of the month so far, and the plan's limit. */
@@ -62,7 +62,7 @@ function settingMethods(send: Send) {
 
     /** The health of the service and its dependencies. Requires no credential. */
     getHealth: (options?: CallOptions): Promise<Health> => send('GET /api/health', [], { options }),
-    /** The same as `getHealth`, but throws an `ApiError` with status 503 until runs can be accepted. */
+    /** Like `getHealth`, but throws an `ApiError` with status 503 until runs can be accepted. */
     getReadiness: (options?: CallOptions): Promise<Health> =>
       send('GET /api/ready', [], { options }),
   };
@@ -93,7 +93,7 @@ function governanceMethods(send: Send) {
 
     getPolicies: (options?: CallOptions): Promise<Policies> =>
       send('GET /api/workspace/policies', [], { options }),
-    /** Replaces all policies; absent ones are unrestricted. */
+    /** Replaces all policies. Those that are absent become unrestricted. */
     setPolicies: (
       body: BodyOf<'PUT /api/workspace/policies'>,
       options?: WriteOptions,

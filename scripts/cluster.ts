@@ -15,7 +15,7 @@ import { projectDir } from './start/servers.ts';
 /**
  * `npm run cluster [-- --apis 2] [-- --workers 3]`: what docker-compose.yml describes, without containers: the Temporal
  * server of that file on Postgres with 128 shards, its UI, several API and worker processes, and a balancer in front of
- * the APIs. Each process is started again when it ends. Data is in `cluster` below the data folder. See docs/cluster.md.
+ * the APIs. Each process is restarted when it ends. Data is in `cluster` below the data folder. See docs/cluster.md.
  */
 const { values } = parseArgs({
   options: {

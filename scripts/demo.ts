@@ -100,7 +100,7 @@ async function until(
 
 interface FrameLog {
   frames: StreamFrame[];
-  /** Waits for a frame of this type; an earlier one counts. */
+  /** Waits for a frame of this type. An earlier one also counts. */
   next(type: StreamFrame['type']): Promise<void>;
   close(): Promise<void>;
 }

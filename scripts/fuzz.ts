@@ -26,7 +26,7 @@ interface Options {
   refusals: boolean;
 }
 
-/** Throws an Error of one sentence if an argument is invalid. */
+/** Throws an Error with one sentence if an argument is invalid. */
 function readOptions(): Options {
   const { values } = parseArgs({
     options: {
@@ -69,7 +69,7 @@ async function main({ requests, seed, refusals }: Options): Promise<number> {
     console.log(reportOf(result));
     if (refusals) console.log(['\nrefused', ...refusalsOf(result)].join('\n'));
     if (result.failures.length === 0) return 0;
-    // The folder is removed with this process; only the API's log contains the causes of errors.
+    // The folder is removed with this process. Only the API's log contains the causes of errors.
     const kept = join(projectDir, '.data', 'fuzz', `seed-${seed}`);
     cpSync(join(claim.folder, 'logs'), kept, { recursive: true });
     console.log(`\nThe logs of both processes are kept in ${relative(process.cwd(), kept)}`);

@@ -4,8 +4,7 @@ import { type Config, loadConfig } from '#shared/platform/config.ts';
 import { loadEnvFile } from './stack/env-file.ts';
 
 /**
- * Finds the running service for other commands: from the settings, or from the file that `npm start` wrote to
- * `DATA_DIR`.
+ * Finds the running service for other commands: in the settings, or in the file that `npm start` wrote to `DATA_DIR`.
  */
 const projectDir = join(import.meta.dirname, '..');
 
@@ -28,7 +27,7 @@ export function findDatabase(): string {
   return config.database.url ?? readEndpoints(config, 'set DATABASE_URL to its database').database;
 }
 
-/** The configuration, with the database and the Temporal server of the settings, else of a running `npm start`. */
+/** The configuration, with the database and Temporal server of the settings, or else those of a running `npm start`. */
 export function findServers(): Config & { database: { url: string } } {
   const config = readConfig();
   const { url } = config.database;

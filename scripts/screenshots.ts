@@ -9,8 +9,8 @@ import { findChromium } from './stack/chromium.mjs';
 
 /**
  * `npm run screenshots [-- --api <url>] [--all <folder>]`: takes screenshots of the console's pages from a running
- * service in open mode, with its current data. Without `--all` those in the documents, to docs/screenshots; with it
- * every page in both color schemes and at the width of a phone.
+ * service in open mode, with its current data. Without `--all`, it takes those in the documents and writes them to
+ * docs/screenshots; with it, every page in both color schemes and at the width of a phone.
  */
 const projectDir = join(import.meta.dirname, '..');
 const DESKTOP = { width: 1280, height: 800 };
@@ -32,7 +32,7 @@ interface Look {
   fullPage: boolean;
 }
 
-/** All pages to capture. Pages of one object show the newest of its kind. */
+/** All pages to capture. Pages of a single object show the newest of its kind. */
 async function shotsOf(client: Client): Promise<Shot[]> {
   const { runs } = await client.listRuns({ limit: 50 });
   const { approvals } = await client.listApprovals();

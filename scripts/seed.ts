@@ -10,13 +10,13 @@ import { type Example, examples, type ExampleRun } from './seed/index.ts';
 /** Timeout for the example runs to settle. After that, a start continues without them. */
 const SETTLE_MS = 30_000;
 const POLL_MS = 15;
-/** By then, a start has created its examples or was interrupted. */
+/** After this time, a start has created its examples or was interrupted. */
 const MADE_WITHIN_MS = 3_600_000;
 
 export interface SeedOptions extends Service {
-  /** File for the secret of a test key of the data API; without it no key is created. */
+  /** The file for the secret of a test key of the data API. Without it, no key is created. */
   dataKeyFile?: string;
-  /** The examples of earlier starts. Without it, missing ones are created. */
+  /** The examples of earlier starts. Without it, missing examples are created. */
   memory?: ExampleMemory;
   /** Called with problems; not called if everything succeeded. */
   log?: (text: string) => void;
@@ -33,7 +33,7 @@ export interface SeedResult {
   workflows: Record<string, string>;
   /** Run ids by the example's key. */
   runs: Record<string, string>;
-  /** A paused run, and the URL and the body of the request that approves its oldest gate. */
+  /** A paused run. */
   gateRunId?: string;
   approveUrl?: string;
   approveBody?: { approved: true; digest?: string };
@@ -98,11 +98,11 @@ export async function seed(options: SeedOptions): Promise<SeedResult> {
 
 async function listByName(service: Service): Promise<Map<string, Workflow>> {
   const { body } = await call<Workflow[]>(service, 'GET', '/api/workflows');
-  // The oldest is last in the list and wins: a later workflow may have been given the same name.
+  // The oldest is last in the list and wins, because a later workflow may have been given the same name.
   return new Map(body.map((workflow) => [workflow.name, workflow]));
 }
 
-/** Creates the workflow, or publishes a draft that an interrupted start left. A published one is unchanged. */
+/** Creates the workflow, or publishes a draft that an interrupted start left. A published one is not changed. */
 async function settleWorkflow(
   service: Service,
   example: Example,
@@ -122,7 +122,7 @@ async function settleWorkflow(
   return workflow.id;
 }
 
-/** Published so long ago that its start also created the runs, even if it did not record them. */
+/** It was published so long ago that its start has also created the runs, even if it did not record them. */
 const madeBefore = (found: Workflow | undefined): boolean =>
   found?.status === 'published' && Date.parse(found.created_at) < Date.now() - MADE_WITHIN_MS;
 

@@ -1,5 +1,5 @@
 // Runs before `npm start` and `npm test`: installs packages, builds the console, finds or creates the Temporal server.
-// Runs on any Node from 20 up without dependencies, since it installs them. Prints nothing if all is there.
+// Runs on any Node from 20 up without dependencies, since it installs them. Prints nothing if everything is there.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -23,8 +23,8 @@ import { findOnPath, isExecutable } from './stack/temporal-binary.mjs';
 const minimumNode = 20;
 
 /**
- * The environment for npm and install scripts, without this project's node_modules/.bin: the Node in there is about to
- * be replaced, and may be the one that runs this script.
+ * The environment for npm and install scripts, without this project's node_modules/.bin, because the Node in it is
+ * about to be replaced, and may be the one that runs this script.
  * @param {string} projectDir
  */
 function outsideEnvironment(projectDir) {
@@ -200,7 +200,7 @@ async function buildConsole(projectDir) {
 }
 
 /**
- * Installs Debian's Chromium where possible. Without a browser its tests are skipped, so a failed installation is only
+ * Installs Debian's Chromium where possible. Without a browser, its tests are skipped, so a failed installation is only
  * reported.
  * @param {string} projectDir
  */

@@ -32,10 +32,10 @@ import { settlePorts } from './start/choose-ports.ts';
 /**
  * `npm start`: starts Postgres and Temporal in parallel, then runs migrations, API and worker, creates the example data
  * on the first start, and prints a banner with all addresses. Servers that the environment configures (DATABASE_URL,
- * TEMPORAL_ADDRESS) are not started. One Ctrl-C stops everything in order, a second one at once.
+ * TEMPORAL_ADDRESS) are not started. One Ctrl-C stops everything in order, a second one immediately.
  */
 
-/** npm forwards a Ctrl-C that the terminal has already delivered; two within this time count as one. */
+/** npm forwards a Ctrl-C that the terminal has already delivered, so two within this time count as one. */
 const sameSignalMs = 500;
 
 /** The owner creates the examples. If requests need a session, this process signs one with the secret key. */
@@ -72,11 +72,11 @@ async function launch(config: Config, supervisor: Supervisor): Promise<string> {
     startServers(config, supervisor, time),
     time('workflow bundle', cachedWorkflowBundle(projectDir)),
   );
-  // Generated if not configured, as in the API; sessions then end with this start.
+  // Generated if not configured, as in the API. Sessions then end with this start.
   const secretKey = config.auth.secretKey ?? randomBytes(32).toString('base64');
   const env = {
     ...childEnvironment(config, addresses, bundle, secretKey),
-    // Ctrl-C stops the servers as well: there is nothing to wait for.
+    // Ctrl-C also stops the servers, so there is nothing to wait for.
     SHUTDOWN_GRACE_SECONDS: '1',
   };
   await both(
@@ -109,7 +109,7 @@ function makeFolders(path: string): void {
   try {
     mkdirSync(path, { mode: 0o711 });
   } catch (error) {
-    // Another start may have created it meanwhile.
+    // Another start may have created it in the meantime.
     if (!existsSync(path)) throw error;
   }
 }
@@ -120,7 +120,8 @@ async function main(): Promise<void> {
   process.stderr.on('error', () => undefined);
   loadEnvFile(projectDir);
   const configured = loadConfig();
-  // Other accounts can pass through (as root, the database account must) but read nothing: runs contain users' inputs.
+  // Other accounts can pass through (if we are root, the database account must) but read nothing, because runs contain
+  // users' inputs.
   makeDataFolder(configured.dataDir);
   process.umask(0o077);
   const claim = await claimFolder(configured.dataDir);

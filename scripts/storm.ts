@@ -8,14 +8,15 @@ import { claimTemporaryFolder, clearEarlierRuns, removeFolder } from './stack/te
 import { temporaryPlace } from './stack/test-servers.ts';
 
 /**
- * `npm run storm [-- --seconds 300] [-- --seed 7] [-- --keep] [-- --server]`: runs the service, two processes of each kind, under
- * load while its processes are killed and its connections cut; then repairs everything and verifies the result. Exits
- * with 0 without a violation, 1 with one, 2 if the test could not run. See docs/testing.md.
+ * `npm run storm [-- --seconds 300] [-- --seed 7] [-- --keep] [-- --server]`: runs the service, two processes of each
+ * kind, under load while its processes are killed and its connections cut; then repairs everything and verifies the
+ * result. Exits with 0 if there was no violation, 1 if there was one, and 2 if the test could not run. See
+ * docs/testing.md.
  */
 const projectDir = join(import.meta.dirname, '..');
 const prefix = 'durable-workflows-storm-';
 
-/** Time for starting, healing, settling and verifying, in addition to the storm itself. */
+/** The time for starting, healing, settling and verifying, in addition to the storm itself. */
 const AROUND_MS = 95_000;
 /** After this extra time, everything is killed. */
 const TOO_LATE_MS = 15_000;

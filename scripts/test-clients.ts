@@ -81,7 +81,7 @@ async function main(): Promise<number> {
   bundling.catch(() => undefined);
   const servers = await startTestServers(claim);
   try {
-    // As `npm test` passes them to its files.
+    // The same as `npm test` passes to its files.
     Object.assign(process.env, {
       TEST_DATABASE_URL: servers.databaseUrl,
       TEST_DATABASE_TEMPLATE: await createTemplate(servers.databaseUrl, migrate),

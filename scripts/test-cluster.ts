@@ -18,7 +18,7 @@ import { claimTestFolder, clearEarlierTests, testDynamicConfig } from './stack/t
  */
 const projectDir = join(import.meta.dirname, '..');
 
-/** Of triggers during the rolling restart, including retries. */
+/** For triggers during the rolling restart, including retries. */
 const MAX_P99_MS = 2_000;
 const STORM_SECONDS = 60;
 

@@ -16,10 +16,10 @@ import { provideBaseImages } from '#test/image/stand-ins.ts';
 import { messageOf, since } from './stack/output.ts';
 
 /**
- * `npm run test:image`: builds the image and runs docker-compose.yml, unchanged, on a Docker engine: the one that answers, or
- * one that it starts and stops itself. Where no registry of images can be reached, it builds stand-ins of the base images
- * first. Prints figures and what holds. Exits with 1 if something does not, and with 0 and the reason where there is no
- * engine. See docs/testing.md.
+ * `npm run test:image`: builds the image and runs docker-compose.yml, unchanged, on a Docker engine: the one that
+ * answers, or one that it starts and stops itself. If no image registry can be reached, it first builds stand-ins for
+ * the base images. Prints figures and the results of its checks. Exits with 1 if a check fails, and with 0 and the
+ * reason if there is no engine. See docs/testing.md.
  */
 const projectDir = join(import.meta.dirname, '..');
 
@@ -35,7 +35,7 @@ const check: Check = async (title, work) => {
   }
 };
 
-/** Bytes of the image, and of the one it begins with. */
+/** The size of the image, and of its base image, in bytes. */
 async function sizes(env: NodeJS.ProcessEnv): Promise<{ image: string; base: string }> {
   const bytes = async (name: string): Promise<string> => {
     const { stdout } = await run('docker', ['image', 'inspect', '--format', '{{.Size}}', name], {

@@ -16,10 +16,10 @@ import { isWhole, jestArguments, numbersOf, type Tier, tierOf } from './tests/ti
 
 /**
  * `npm test [-- <jest arguments>]`: one throwaway Postgres and one Temporal server for all test files, a migrated
- * template database that each file clones, the workflow bundle built once, then jest. It leaves `*.soak.test.ts` out unless
- * a path is named. Without arguments the steps of `npm run check` run too and count as one each, and a failed file runs
- * once more, alone. `--related` selects the test files nearest to the changes. `npm run test:soak [-- --shard 1/4]` runs
- * those, and `npm run test:all` everything. The last line is always `N passed, N failed`.
+ * template database that each file clones, the workflow bundle built once, then jest. It leaves out `*.soak.test.ts`
+ * unless a path is given. Without arguments, the steps of `npm run check` also run and count as one test each, and a
+ * failed file runs once more, alone. `--related` selects the test files nearest to the changes. `npm run test:soak [--
+ * --shard 1/4]` runs the soak tests, and `npm run test:all` everything. The last line is always `N passed, N failed`.
  */
 const projectDir = join(import.meta.dirname, '..');
 const samePriority = join(projectDir, 'test/support/jest/same-priority.mjs');
@@ -31,7 +31,7 @@ function testEnvironment(): NodeJS.ProcessEnv {
     ...(process.stderr.isTTY ? {} : { NO_COLOR: '1' }),
     // The machine's proxy must not be used for servers on this machine.
     no_grpc_proxy: '127.0.0.1,localhost',
-    // By default glibc keeps several pools of freed memory for each thread.
+    // By default, glibc keeps several pools of freed memory for each thread.
     MALLOC_ARENA_MAX: '2',
     // Tests start hundreds of processes, and each would parse and compile the same files.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
@@ -79,7 +79,7 @@ async function runTests(tier: Tier, rest: string[], claim: Claim): Promise<Tally
   }
 }
 
-/** Processes to end on a signal: they get the terminal's Ctrl-C directly, but not a plain kill. */
+/** Processes to end on a signal. They get the terminal's Ctrl-C directly, but not a plain kill. */
 const running = new Set<ChildProcess>();
 const ending = new AbortController();
 let stopServers: () => Promise<void> = async () => undefined;
@@ -107,7 +107,7 @@ async function main(args: string[]): Promise<void> {
       void cleanUp().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
     });
   }
-  // Sequentially and at low priority: they use the processor time that waiting tests leave.
+  // Sequentially and at low priority: the checks use the processor time that waiting tests leave.
   const beside =
     isWhole(rest) && tier !== 'soak'
       ? runChecks({

@@ -3,8 +3,8 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import { moduleUrl } from '#shared/platform/module-url.ts';
 
 /**
- * Bundles the workflow code for the sandbox, in 1 to 3 s. In production this happens once, when the image is built, and
- * `WORKFLOW_BUNDLE` names the file.
+ * Bundles the workflow code for the sandbox, in 1 to 3 s. In production, this happens once, when the image is built,
+ * and `WORKFLOW_BUNDLE` is the path of the file.
  */
 export async function bundleWorkflows(): Promise<{ code: string }> {
   const source = (path: string): string =>
@@ -19,7 +19,7 @@ export async function bundleWorkflows(): Promise<{ code: string }> {
 
 /**
  * Evaluated once per worker instead of once per run, which saves almost a millisecond per run. Only for modules without
- * state of a run: the graph engine is functions over data, and its caches hold parsed texts.
+ * a run's state: the graph engine consists of functions over data, and its caches contain parsed texts.
  */
 const PURE_MODULES = [
   'shared/graph/schedule/scheduler',

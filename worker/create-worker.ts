@@ -36,31 +36,36 @@ export interface WorkerDeps {
   temporal: TemporalLink;
   bundle: WorkflowBundleOption;
   metrics?: WorkerMetrics;
-  /** Servers of this process that are not in the configuration: steps must not call them. */
+  /** Servers of this process that are not in the configuration, and that steps must not call. */
   ownServices?: readonly ServiceAddress[];
 }
 
 export interface RunningWorker {
-  /** Rejects when a worker fails permanently: the process should then end and be restarted. */
+  /** Rejects when a worker fails permanently. The process should then end and be restarted. */
   finished: Promise<void>;
-  /** Stops polling, lets steps in progress end for `SHUTDOWN_GRACE_SECONDS`, then hand over, and closes its connections. */
+  /**
+   * Stops polling, lets steps in progress end for up to `SHUTDOWN_GRACE_SECONDS`, then hands them over, and closes its
+   * connections.
+   */
   stop(): Promise<void>;
 }
 
-/** Alerts, sweeps and jobs hand over when a stop is requested: another worker continues them without repeating much. */
+/**
+ * When a stop is requested, alerts, sweeps and jobs hand over: another worker continues them without repeating much.
+ */
 const BACKGROUND_GRACE_MS = 1_000;
-/** From the cancel of what still runs until the worker gives it up. */
+/** The time from cancelling what is still running until the worker abandons it. */
 const HAND_OVER_MS = 2_000;
-/** Workflow tasks that are computed or wait for their local activities. */
+/** Workflow tasks that are being computed or wait for their local activities. */
 const WORKFLOW_TASK_SLOTS = 100;
 const STEP_POLLERS = { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 } as const;
-/** How often the heartbeats of a step are sent to the server, at most. */
+/** The minimum interval between two heartbeats of a step to the server. */
 const HEARTBEAT_THROTTLE_MS = 2_000;
 /** Slots of the overflow queue that do not depend on how busy the machine is. */
 const OVERFLOW_MINIMUM = 5;
 /** Alerts only wait for the network; a receiver that hangs occupies a slot for half a minute. */
 const BACKGROUND_SLOTS = 50;
-/** The same for deliveries. An endpoint uses at most its own slots of these. */
+/** Like `BACKGROUND_SLOTS`, for deliveries. An endpoint uses at most its own slots of these. */
 const DELIVERY_SLOTS = 400;
 
 /** The workers' activities, and what they share in this process. */
@@ -86,15 +91,16 @@ function prepareActivities(deps: WorkerDeps) {
 }
 
 /**
- * Workflow tasks, bookkeeping as local activities, and steps. A workflow task that schedules steps gets them in the
- * answer to its completion, while there are free slots: without a dispatch, which costs the server as much as the step.
+ * Workflow tasks, bookkeeping as local activities, and steps. While there are free slots, a workflow task that
+ * schedules steps gets them in the response to its completion, without a dispatch, which costs the server as much as
+ * the step.
  */
 function controlOptions({ config, bundle }: WorkerDeps): Partial<WorkerOptions> {
   return {
     workflowBundle: bundle,
     maxCachedWorkflows: config.worker.maxCachedWorkflows,
-    // A run that is evicted from the cache while a workflow task of it waits for local activities loses them, and the
-    // task times out. The oldest runs are evicted first: with twice the size, those have none.
+    // If a run is evicted from the cache while its workflow task waits for local activities, it loses them, and the
+    // task times out. The oldest runs are evicted first: with twice the size, those are not waiting.
     maxConcurrentWorkflowTaskExecutions: Math.min(
       WORKFLOW_TASK_SLOTS,
       Math.floor(config.worker.maxCachedWorkflows / 2),
@@ -114,8 +120,8 @@ type Slots = SlotSupplier<ActivitySlotInfo>;
 const fixed = (numSlots: number): FixedSizeSlotSupplier => ({ type: 'fixed-size', numSlots });
 
 /**
- * Slots beyond a few are given while the machine, or the container, has processor time and memory to spare: what one
- * workspace has in excess of its share then slows the runs of the others little.
+ * Beyond a few, slots are only used while the machine, or the container, has processor time and memory to spare, so
+ * that what one workspace uses beyond its share hardly slows down the runs of others.
  */
 const whileIdle = (most: number): Slots => ({
   type: 'resource-based',
@@ -125,7 +131,7 @@ const whileIdle = (most: number): Slots => ({
   rampThrottle: '20ms',
 });
 
-/** For a worker of activities alone; the other slots are required by the type, and unused. */
+/** For a worker that only executes activities. The type requires the other slots, but they are unused. */
 const activityTuner = (slots: Slots): TunerHolder => ({
   activityTaskSlotSupplier: slots,
   workflowTaskSlotSupplier: fixed(1),
@@ -133,7 +139,9 @@ const activityTuner = (slots: Slots): TunerHolder => ({
   nexusTaskSlotSupplier: fixed(1),
 });
 
-/** A worker that is stopped takes no tasks, lets those it has end for so long, and then cancels them. */
+/**
+ * A worker that is being stopped takes no new tasks, lets its current ones end for this long, and then cancels them.
+ */
 const stopTimes = (graceMs: number): Partial<WorkerOptions> => ({
   shutdownGraceTime: graceMs,
   shutdownForceTime: graceMs + HAND_OVER_MS,
@@ -196,11 +204,12 @@ async function createWorkers(
 }
 
 /**
- * The workers of a process: control (workflow tasks, bookkeeping, steps), overflow (further steps), background
- * (alerts, sweeps, jobs) and deliveries (webhooks of the data API). Beside them run the reconciler, the starts of
- * children, the audit log's sealer, the usage rollup, the schedule sync, the invitation mailer, the delivery dispatcher and the watch of jobs.
- * Separate workers, so that an alert whose receiver hangs uses no slot of a step. Workflow tasks, local activities and
- * steps have separate slots in any case: gates open and runs end at once even with many slow steps.
+ * The workers of a process: control (workflow tasks, bookkeeping, steps), overflow (further steps), background (alerts,
+ * sweeps, jobs) and deliveries (webhooks of the data API). The process also runs the reconciler, the starts of
+ * children, the audit log's sealer, the usage rollup, the schedule sync, the invitation mailer, the delivery dispatcher
+ * and the watch of jobs. The workers are separate, so that an alert whose receiver hangs uses no slot of a step.
+ * Workflow tasks, local activities and steps have separate slots in any case, so gates open and runs end immediately,
+ * even with many slow steps.
  */
 export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, log, temporal } = deps;

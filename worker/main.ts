@@ -17,7 +17,7 @@ const config = loadConfig();
 const log = createLogger({ name: 'worker', level: config.logLevel });
 if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
 
-// The SDK serves its metrics on its own loopback port; this server returns them together with the service's own.
+// The SDK serves its metrics on its own loopback port. This server returns them together with the service's own.
 const sdkMetricsPort = await freePort();
 const sdkMetrics = `127.0.0.1:${sdkMetricsPort}`;
 Runtime.install({
@@ -74,7 +74,7 @@ async function stop(reason: string): Promise<void> {
     await temporal.close();
     await db.end();
   } catch (error) {
-    // After a failure, workers may still hold the connection.
+    // After a failure, workers may still use the connection.
     log.error({ err: error }, 'stopping failed');
     exitCode = 1;
   }

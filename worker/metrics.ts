@@ -11,7 +11,7 @@ import type { Logger } from '#shared/platform/logger.ts';
 
 export interface WorkerMetrics {
   contentType: string;
-  /** All metrics in the text format, with the database values read again, or without them while it cannot be reached. */
+  /** All metrics in the text format, with current values from the database, or without them if it cannot be reached. */
   read(): Promise<string>;
   steps: StepMetrics;
   reconciler: ReconcilerMetrics;
@@ -40,7 +40,7 @@ export function createWorkerMetrics(db: Pool, log: Logger): WorkerMetrics {
     labelNames: ['cause'],
     registers,
   });
-  // A counter whose first sample is 1 has no increase: an alert would miss the first event.
+  // A counter whose first sample is 1 shows no increase, so an alert would miss the first event.
   for (const cause of taskFailures) stuckTasks.inc({ cause }, 0);
   for (const kind of ['agent', 'tool']) {
     for (const outcome of attemptOutcomes) durations.zero({ kind, outcome });
@@ -63,8 +63,8 @@ export function createWorkerMetrics(db: Pool, log: Logger): WorkerMetrics {
 }
 
 /**
- * Gauges of what the database knows. The result reads them again; while the database cannot be reached it takes them
- * away, because old figures would look like new ones.
+ * Gauges for values in the database. The result reads them again. While the database cannot be reached, it removes
+ * them, because old figures would look like current ones.
  */
 function createStateGauges(registers: Registry[], db: Pool, log: Logger): () => Promise<void> {
   const readable = new Gauge({
@@ -112,9 +112,9 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `GET /metrics`: the service's own, followed by what Temporal's SDK exports at `sdkUrl`; and `GET /health`, which
- * is 200 as long as the process answers. Port 0 uses a free port. Responds with 404 to requests that look like DNS
- * rebinding.
+ * Serves `GET /metrics`: the service's own, followed by what Temporal's SDK exports at `sdkUrl`; and `GET /health`,
+ * which is 200 as long as the process responds. Port 0 means a free port. Responds with 404 to requests that look like
+ * DNS rebinding.
  */
 export async function serveMetrics(
   options: { host: string; port: number; sdkUrl: string; publicUrl: string },

@@ -24,8 +24,8 @@ const required: { [Q in Queue]: Record<keyof Activities[Q], true> } = {
 };
 
 /**
- * Throws if an activity is missing. A worker without one would take tasks from the queue and fail them again and again,
- * beside workers that could execute them.
+ * Throws if an activity is missing. A worker without one would take tasks from the queue and fail them repeatedly, next
+ * to workers that could execute them.
  */
 export function requireActivities(activities: Activities): void {
   const missing = Object.entries(required).flatMap(([queue, names]) => {

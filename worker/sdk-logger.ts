@@ -2,8 +2,8 @@ import type { Logger as SdkLogger, LogLevel } from '@temporalio/worker';
 import type { Logger } from '#shared/platform/logger.ts';
 
 /**
- * The SDK's and the workflows' log lines in the service's log. A failed step or run is logged at `info`, since it is in
- * the run's record; `warn` and above are for the operator.
+ * Writes the SDK's and the workflows' log lines to the service's log. A failed step or run is logged at `info`, since
+ * it is in the run's record; `warn` and above are for operators.
  */
 export function createSdkLogger(log: Logger): SdkLogger {
   const write = (level: LogLevel, message: string, meta: object = {}): void => {
@@ -33,5 +33,5 @@ export function createSdkLogger(log: Logger): SdkLogger {
 const belongsToRun = (message: string): boolean =>
   message === 'Activity failed' ||
   message === 'Workflow failed' ||
-  // The worker for steps has none on purpose.
+  // The worker for steps intentionally has none.
   message.startsWith('No workflows registered');

@@ -9,13 +9,13 @@ import { SWEEP_WORKFLOW, type SweepInput } from '#shared/execution.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import type { TemporalLink } from '#shared/platform/temporal.ts';
 
-/** One per installation: several may share a namespace, but not the names of their task queues. */
+/** One per installation. Several installations can share a namespace, but not the names of their task queues. */
 export const sweepScheduleId = (taskQueuePrefix: string): string =>
   `${taskQueuePrefix}-retention-sweep`;
 
 /**
  * Ensures that the sweep is scheduled every 24 hours in the version of this build, and triggers one now. Any number of
- * workers can do so at once: there is one schedule, and it skips while a sweep is in progress.
+ * workers can do this concurrently: there is one schedule, and it skips while a sweep is in progress.
  */
 async function scheduleSweep(link: TemporalLink, taskQueuePrefix: string): Promise<void> {
   const { schedule: client } = link.client;
@@ -27,7 +27,7 @@ async function scheduleSweep(link: TemporalLink, taskQueuePrefix: string): Promi
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const current = await link.withTimeout(() => handle.describe());
-    // An update writes the state that was read: a pause by an operator between the two would be lost.
+    // An update writes the state that was read, so a pause by an operator between the two would be lost.
     if (!isDeepStrictEqual(settingsOf(current), settingsOf(wanted))) {
       await link.withTimeout(() => handle.update(({ state }) => ({ ...wanted, state })));
     }
@@ -56,7 +56,7 @@ function scheduleOptions(link: TemporalLink, scheduleId: string) {
     spec: { intervals: [{ every: DAY_MS }] },
     policies: {
       overlap: ScheduleOverlapPolicy.SKIP,
-      // The start of a worker triggers a sweep anyway, so there is nothing to catch up.
+      // The start of a worker triggers a sweep anyway, so there is nothing to catch up on.
       catchupWindow: MINUTE_MS,
     },
     action: {
@@ -76,7 +76,7 @@ export interface SweepSchedule {
 
 const MAX_PAUSE_MS = MINUTE_MS;
 
-/** Schedules the sweep in the background and retries until it succeeds: no run has to wait for it. */
+/** Schedules the sweep in the background, and retries until it succeeds. No run has to wait for it. */
 export function startSweepSchedule(
   link: TemporalLink,
   taskQueuePrefix: string,

@@ -2,29 +2,31 @@ import { basename } from 'node:path';
 import workerThreads, { Worker } from 'node:worker_threads';
 import { moduleUrl } from '#shared/platform/module-url.ts';
 
-/** What a workflow thread receives. */
+/** What a workflow thread gets. */
 export interface WorkflowThreadData {
   /** The SDK's entry point. */
   script: string;
-  /** Counts the beginnings and ends of calls into workflow code: odd during a call. */
+  /** The number of beginnings and ends of calls into workflow code: odd during a call. */
   calls: Int32Array;
 }
 
 const SDK_SCRIPT = 'workflow-worker-thread.js';
 const entry = moduleUrl('./workflow-thread.ts', import.meta.url);
 const CHECK_MS = 1_000;
-/** A call that lasts this many checks is stuck. Checks, not time: a process can be suspended. */
+/**
+ * A call that lasts this many checks is stuck. It counts checks instead of time, because a process can be suspended.
+ */
 const STUCK_CHECKS = 10;
 
 let stuck: Promise<never> | undefined;
 
 /**
- * Makes the SDK start its workflow threads with our entry point, once per process, before a worker is created. The SDK
- * limits each call into workflow code with a timer of Node, which starts and ends an operating system thread: twenty
- * times for a run of three steps, for a tenth of its duration. Here one timer of this thread watches all calls of a
- * workflow thread.
+ * Makes the SDK start its workflow threads with our entry point. Call it once per process, before a worker is created.
+ * The SDK limits each call into workflow code with a Node timer that starts and ends an operating system thread: twenty
+ * times in a run of three steps, for a tenth of its duration. Here, a single timer of this thread watches all calls of
+ * a workflow thread.
  *
- * The promise rejects when a call does not return. The process has to end then: nothing else stops the thread.
+ * The promise rejects when a call does not return. Then the process must end, because nothing else stops the thread.
  */
 export function watchWorkflowThreads(): Promise<never> {
   stuck ??= replaceThreads();

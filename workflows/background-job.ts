@@ -10,12 +10,12 @@ import { isAmount, isText, requireInput } from './received.ts';
 
 const inputFields = { task_queue: isText, workspace_id: isText, job_id: isText, round: isAmount };
 
-/** Attempts at one part of a job. With the pauses in between they take more than half an hour. */
+/** Attempts at one part of a job. With the pauses in between, they take more than half an hour. */
 const MAX_ATTEMPTS = 40;
 
 /**
- * One execution of a background job. Its row counts the pages and says where it continues, so that an attempt that is
- * repeated, or a second execution, does nothing twice. A cancelled job ends with its next page.
+ * One execution of a background job. The job's row counts the pages and stores where it continues, so that a repeated
+ * attempt, or a second execution, does nothing twice. A cancelled job ends at its next page.
  */
 export async function backgroundJob(input: BackgroundJobInput): Promise<void> {
   requireInput('backgroundJob', inputFields, input);

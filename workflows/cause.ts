@@ -1,5 +1,5 @@
 import { ActivityFailure } from '@temporalio/workflow';
 
-/** What an activity failed with; any other error stands for itself. */
+/** The error inside an activity failure. Other errors are returned unchanged. */
 export const causeOf = (error: unknown): unknown =>
   error instanceof ActivityFailure ? error.cause : error;

@@ -16,8 +16,8 @@ const inputFields = {
 };
 
 /**
- * One cycle of one delivery. Its row counts the attempts, not the workflow: attempts that failed through no fault of
- * the receiver are retried and not counted. A dead letter appears as a failed execution.
+ * One cycle of one delivery. The delivery's row counts the attempts, not the workflow: attempts that failed through no
+ * fault of the receiver are retried and not counted. A dead letter appears as a failed execution.
  */
 export async function deliverWebhook(input: DeliverWebhookInput): Promise<DeliveryResult> {
   requireInput('deliverWebhook', inputFields, input);

@@ -12,10 +12,13 @@ import {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The same payloads as those of the default converter, which reads and writes UTF-8 in JavaScript: ten times as long. */
+/**
+ * The same payloads as those of the default converter, which parses and serializes UTF-8 in JavaScript and takes ten
+ * times as long.
+ */
 export class NativeJsonConverter extends JsonPayloadConverter {
   override toPayload(value: unknown): Payload | undefined {
-    // Undefined for what JSON cannot express, which the types of `stringify` leave out.
+    // Undefined for what JSON cannot express, which the type of `stringify` ignores.
     const json = JSON.stringify(value) as string | undefined;
     if (json === undefined) return undefined;
     return {

@@ -29,8 +29,8 @@ class Undecodable {
 const present = new Uint8Array();
 
 /**
- * Marks the argument of a local activity: it stays in this process, however large, and is not part of the history. Its
- * result is: the worker's main thread writes that, with the other converter.
+ * Marks the argument of a local activity: it stays in this process, regardless of its size, and is not stored in the
+ * history. Its result is stored: the worker's main thread serializes it with the other converter.
  */
 class ArgumentConverter extends NativeJsonConverter {
   override toPayload(value: unknown, context?: SerializationContext): Payload | undefined {
@@ -41,9 +41,9 @@ class ArgumentConverter extends NativeJsonConverter {
 }
 
 /**
- * The converter of all processes, except for payloads that it cannot decode. Anyone with access to Temporal can send a run a
- * signal in another encoding. The SDK decodes it before any handler; an error there would fail the workflow task again
- * and again, and block the run.
+ * Like the converter of all processes, but tolerates payloads that it cannot decode. Anyone with access to Temporal can
+ * send a run a signal in another encoding. The SDK decodes it before any handler; an error there would fail the
+ * workflow task again and again, and block the run.
  */
 class TolerantPayloadConverter extends CompositePayloadConverter {
   constructor() {

@@ -3,9 +3,9 @@ import type { ChildSignal } from '#shared/graph/children/child-step.ts';
 import { type GateDecision, withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 
 /**
- * Checks data that reaches an execution from outside: its input and its signals. Anyone with access to Temporal can
- * send them, and an error over a malformed one would fail the workflow task forever. Not with zod, which would enlarge
- * the workflow bundle.
+ * Checks data that an execution gets from outside: its input and its signals. Anyone with access to Temporal can send
+ * them, and an error caused by a malformed one would fail the workflow task forever. It does not use zod, which would
+ * enlarge the workflow bundle.
  */
 
 type Check = (value: unknown) => boolean;
@@ -57,20 +57,20 @@ const decisionFields = {
   timed_out: optional((value) => value === 'fail'),
 } satisfies Record<keyof GateDecision, Check>;
 
-/** The decision of a signal, without other fields; undefined when it has none. */
+/** The decision in a signal, without other fields; undefined if there is none. */
 export function readDecision(value: unknown): GateDecision | undefined {
   if (!isObject(value) || !hasFields(decisionFields)(value)) return undefined;
   const fields = Object.keys(decisionFields).map((name) => [name, value[name]]);
   return withoutNulls(Object.fromEntries(fields) as GateDecision) as GateDecision;
 }
 
-/** The notice of a signal `child`; undefined when it is malformed. */
+/** The notice in a signal `child`; undefined if it is malformed. */
 export const readChildSignal = (value: unknown): ChildSignal | undefined =>
   isObject(value) && isText(value['step_key'])
     ? { step_key: value['step_key'] as string }
     : undefined;
 
-/** The decisions of a signal `resumed`, with undefined for each invalid one. Undefined when the signal is malformed. */
+/** The decisions in a signal `resumed`, with undefined for each invalid one. Undefined if the signal is malformed. */
 export function readResumed(value: unknown): (GateDecision | undefined)[] | undefined {
   if (!isObject(value) || !Array.isArray(value['decisions'])) return undefined;
   return value['decisions'].map(readDecision);

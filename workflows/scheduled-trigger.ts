@@ -8,12 +8,12 @@ const inputFields = { workspace_id: isText, schedule_id: isText, cron: isText, t
 
 const schedules = proxyBookkeeping<ScheduleActivities>({ firstRetryMs: 100 });
 
-/** The server sets it on every execution of a schedule: when it was due, even if it starts late. */
+/** The server sets it on every execution of a schedule: the time when it was due, even if it starts late. */
 const dueAt = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 /**
  * One tick of a schedule: starts its run, which is a separate execution, and ends. A tick without a run also succeeds,
- * and says why.
+ * and returns the reason.
  */
 export async function scheduledTrigger(input: ScheduledTriggerInput): Promise<TickResult> {
   requireInput('scheduledTrigger', inputFields, input);

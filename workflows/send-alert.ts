@@ -6,12 +6,12 @@ import { isListOf, isObject, isText, requireInput } from './received.ts';
 
 const inputFields = { task_queue: isText, channels: isListOf(isText), alert: isObject };
 
-/** Attempts per channel. With the pauses in between they take half a minute; then the alert has failed. */
+/** Attempts per channel. With the pauses in between, they take half a minute; then the alert has failed. */
 const MAX_ATTEMPTS = 6;
 
 /**
- * Sends one alert over all of its channels in parallel, so that a failing channel does not block the others. The run is
- * not affected. An alert that could not be delivered appears as a failed execution.
+ * Sends one alert over all of its channels concurrently, so that a failing channel does not block the others. The run
+ * is not affected. An alert that could not be delivered appears as a failed execution.
  */
 export async function sendAlert(input: SendAlertInput): Promise<{ delivered: AlertChannel[] }> {
   requireInput('sendAlert', inputFields, input);

@@ -22,7 +22,10 @@ const inputFields = {
   ),
 };
 
-/** Further iterations for runs whose executions are about to end; the rest waits for the next sweep. */
+/**
+ * The maximum number of further iterations for runs whose executions are about to end. The rest waits for the next
+ * sweep.
+ */
 const MAX_WAITS = 6;
 const WAIT = '10s';
 

@@ -10,22 +10,22 @@ import type { Redact } from './redact.ts';
 
 export interface CallArguments {
   args: JsonObject;
-  /** A person had to approve them: what the approval is bound to. */
+  /** What the approval is bound to, if a person had to approve the call. */
   approval?: CallApproval | undefined;
-  /** The approval was given in another run: it is history, and lets nothing be executed. */
+  /** The approval was given in another run, so it does not permit the execution of anything. */
   history: boolean;
 }
 
-/** What an approved call may reach. */
+/** What an approved call can reach. */
 export interface CallApproval {
-  /** The digest of the tool as it was when the call was requested; null for a built-in tool. */
+  /** The digest of the tool when the call was requested; null for a built-in tool. */
   toolDigest: string | null;
 }
 
 /**
  * The arguments of a call: those of the turn that requested it, or as its approver changed them. Undefined when the
- * failure of the call is already its result: then it is not made again. Throws when a call that needs approval
- * has none for exactly these arguments. See `requireOwnApproval`, too.
+ * failure of the call is already its result: then it is not made again. Throws when a call that needs approval has none
+ * for exactly these arguments. See also `requireOwnApproval`.
  */
 export async function readArguments(
   db: Pool,
@@ -49,7 +49,7 @@ export async function readArguments(
   };
 }
 
-/** Throws unless a call may be executed under its approval: one that needs it must have it in this run. */
+/** Throws unless a call can be executed under its approval: a call that needs one must have it in this run. */
 export function requireOwnApproval(
   asked: CallArguments | undefined,
   { tool = '' }: Pick<AgentPart, 'tool'>,
@@ -71,7 +71,7 @@ function permittedArguments(
 ): JsonObject {
   if (call.question === undefined) return requested;
   const args = approved?.arguments ?? requested;
-  // It was made, perhaps in the run from which this one starts, and is not made again.
+  // It was already made, perhaps in the run that this one starts from, and is not made again.
   if (status === 'success') return args;
   const digest = callDigest({
     run_id: runId,
@@ -85,7 +85,7 @@ function permittedArguments(
   throw notApproved(call.tool);
 }
 
-/** A tool's output as the model reads it: redacted, and cut when it is long. */
+/** A tool's output as the model reads it: redacted, and truncated if it is long. */
 export async function resultForModel(output: Json, redact: Redact) {
   const { value, verdicts } = await redact(output);
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -3,20 +3,29 @@ import type { Pool } from '#shared/db/pool.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 
 export interface DeltaNotifier {
-  /** Sends a piece of a model's answer soon. Never fails. */
+  /** Sends a piece of a model's answer after a short delay. Never fails. */
   push: (delta: AgentDelta) => void;
-  /** Sends what waits now; resolves when it is sent. What is written after it comes later than the pieces. */
+  /**
+   * Sends all waiting pieces, and resolves when they are sent. Call it before writing anything that must come after
+   * them.
+   */
   flush: () => Promise<void>;
   /** Resolves when nothing is in progress. */
   close: () => Promise<void>;
 }
 
-/** Pieces are sent at most this often; the first after a pause at once. */
+/** Pieces are sent at most this often. The first piece after a pause is sent immediately. */
 const EVERY_MS = 100;
-/** Characters that wait at most. A worker that cannot send fast enough drops the rest: the answer itself is stored. */
+/**
+ * The maximum number of waiting characters. A worker that cannot send fast enough drops the rest, but the answer itself
+ * is stored.
+ */
 const MAX_WAITING = 200_000;
 
-/** Sends the pieces of all turns of this worker together: ten statements a second, however many models are answering. */
+/**
+ * Sends the pieces of all turns of this worker together: ten statements a second, no matter how many models are
+ * answering.
+ */
 export function createDeltaNotifier(db: Pool, log: Logger): DeltaNotifier {
   const waiting = new Map<string, AgentDelta>();
   let size = 0;

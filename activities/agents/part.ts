@@ -19,12 +19,12 @@ import { readTurnContext, type TurnContext } from './turn.ts';
 
 /**
  * The parts of an agent with tools are steps like any other: claimed, judged, retried and recorded by the same code.
- * This is what differs: where their input comes from, and what the workflow learns of their result.
+ * Only this differs: where their input comes from, and what the workflow learns about their result.
  */
 
 /**
- * The call with its arguments and its approval, for a tool call, or with the context of a turn, which is read while the turn is judged
- * and claimed. Undefined for a call that is not made again. Any other step is returned unchanged.
+ * For a tool call, the call with its arguments and approval; for a turn, with its context, which is read while the turn
+ * is judged and claimed. Undefined for a call that is not made again. Any other step is returned unchanged.
  */
 export async function prepareAgentPart(
   { db, recentCalls }: Pick<ExecuteNodeDeps, 'db' | 'recentCalls'>,
@@ -47,12 +47,12 @@ export async function prepareAgentPart(
   if (node.kind !== 'agent') throw new Error('Only an agent has turns');
   const tools = await resolveTools(db, call.workspace_id, node);
   const turn = readTurnContext(db, { ...call, agent }, tools);
-  // Awaited once the step is claimed, if it is.
+  // Awaited after the step is claimed, if it is.
   turn.catch(() => undefined);
   return { call, turn };
 }
 
-/** After a turn is stored: its calls probably come to this worker next. */
+/** Call this after a turn is stored: its calls will probably come to this worker next. */
 export function keepCalls(
   { recentCalls }: Pick<ExecuteNodeDeps, 'recentCalls'>,
   { agent, run_id: runId }: StepCall,
@@ -67,7 +67,10 @@ export function keepCalls(
 const isCall = (agent: AgentPart): agent is AgentPart & { call: number } =>
   agent.call !== undefined;
 
-/** What the workflow learns of a finished part: nothing of the conversation, since results stay in its history. */
+/**
+ * What the workflow learns about a finished part. It contains nothing of the conversation, since results stay in the
+ * history.
+ */
 export function agentProgress({ agent }: StepCall, output: Json | undefined): Json {
   if (agent === undefined) return output ?? null;
   const progress: TurnProgress | CallProgress = isCall(agent)
@@ -77,8 +80,8 @@ export function agentProgress({ agent }: StepCall, output: Json | undefined): Js
 }
 
 /**
- * A call that has failed permanently is reported to the model, unless it fails the agent. One that the policies
- * refused is always reported.
+ * Reports a call that has failed permanently to the model, unless it fails the agent. A call that the policies refused
+ * is always reported.
  */
 export async function reportAgentPart(
   call: StepCall,
@@ -99,7 +102,7 @@ function reportsFailure({ agent }: StepCall, refused: boolean, error: unknown): 
   return error.type === FAILURE_NODE && (refused || agent.fails !== true);
 }
 
-/** The frame of a finished turn; other steps have their usual one. */
+/** The frame of a finished turn. Other steps have their usual frame. */
 export function turnFrame(
   { agent, node, run_id }: StepCall,
   { output, usage, costMicros }: { output: Json } & Consumption,

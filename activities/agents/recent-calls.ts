@@ -2,9 +2,9 @@ import { callKey, type TurnRecord } from '#shared/agents/turn-record.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
-/** Calls of all runs of this worker. The arguments of older ones are read from the ledger. */
+/** The maximum number of calls, over all runs of this worker. The arguments of older ones are read from the ledger. */
 const MAX_CALLS = 1_000;
-/** Characters of the arguments of a call. Longer ones are not kept. */
+/** The maximum length of a call's arguments in characters. Longer ones are not cached. */
 const MAX_ARGUMENTS = 10_000;
 
 /** The Temporal run id of the execution, and the run. */
@@ -14,19 +14,25 @@ interface Source {
 }
 
 export interface RecentCalls {
-  /** Keeps the arguments of the calls that a turn requested, once it is stored. Those that need approval are not kept. */
+  /**
+   * Caches the arguments of the calls that a turn requested, once it is stored. Those that need approval are not
+   * cached.
+   */
   keep: (
     source: Source & { agentKey: string; turn: number },
     record: Pick<TurnRecord, 'calls'>,
   ) => void;
-  /** The arguments of a call that the same execution requested, once. Undefined: read them from the ledger. */
+  /**
+   * The arguments of a call that the same execution requested. They are returned only once. Undefined: read them from
+   * the ledger.
+   */
   take: (source: Source & { stepKey: string }) => JsonObject | undefined;
 }
 
 /**
- * Arguments between the turn that requested a call and the first attempt at it, when one worker does both: the attempt
- * needs no read. A later attempt, or one of another execution, finds nothing here, because the ledger may know more of
- * the call by then.
+ * Caches arguments between the turn that requested a call and the first attempt at it, when one worker does both: the
+ * attempt needs no read. A later attempt, or one of another execution, finds nothing here, because the ledger may know
+ * more about the call by then.
  */
 export function createRecentCalls(): RecentCalls {
   const kept = new BoundedMap<string, JsonObject>(MAX_CALLS);

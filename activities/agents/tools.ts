@@ -8,8 +8,8 @@ import type { Pool } from '#shared/db/pool.ts';
 import { FAILURE_NODE } from '#shared/execution.ts';
 
 /**
- * The tools of an agent as they are now. Throws a failure that is not retried when one of them cannot be offered: it was
- * deleted, or lost its schema, after the graph was checked. Not a NodeError, since the step is not claimed yet.
+ * The present tools of an agent. Throws a failure that is not retried if one of them cannot be offered because it was
+ * deleted or lost its schema after the graph was checked. It is not a NodeError, since the step is not claimed yet.
  */
 export async function resolveTools(
   db: Pool,

@@ -21,13 +21,13 @@ import type { ModelCall, TurnResult, TurnRunner } from '#activities/nodes/model-
 import { type Consumption, NodeError } from '#activities/nodes/node.ts';
 import type { Redact } from './redact.ts';
 
-/** What a turn needs besides its call. */
+/** What a turn needs in addition to its call. */
 export interface TurnContext {
   agent: AgentPart;
   /** Empty before the first turn, whose prompts come with the call. */
   earlier: Conversation;
   tools: readonly OfferedTool[];
-  /** Calls by tool in earlier turns. */
+  /** The number of calls in earlier turns, by tool. */
   made: ReadonlyMap<string, number>;
 }
 
@@ -58,8 +58,8 @@ export async function readTurnContext(
 }
 
 /**
- * Asks the model for one turn, and decides about each call that it requests. Throws NodeError, and CostlyError where
- * that may not wait for a thread: such an attempt asks only the mock, and counts as not made.
+ * Calls the model for one turn, and decides about each call that it requests. Throws NodeError, and CostlyError if it
+ * must not wait for a thread: such an attempt only calls the mock, and counts as not made.
  */
 export async function runTurn(
   ask: TurnRunner,
@@ -95,7 +95,7 @@ export async function runTurn(
   return { ...consumption, output: record as unknown as Json };
 }
 
-/** `required` holds for the first turn only: a model that must always call a tool never answers. */
+/** `required` only applies to the first turn, because a model that must always call a tool never answers. */
 function toolChoice(node: AgentNode, { turn, tools }: AgentPart): 'auto' | 'required' | 'none' {
   if (tools === false) return 'none';
   return turn === 1 ? (node.tool_choice ?? 'auto') : 'auto';
@@ -158,16 +158,16 @@ async function decideCall(
   return { ...recorded, question: questionOf(tool.name, value), redacted };
 }
 
-/** A model writes texts, not the markup of a chat: what it has read could make it notify everybody. */
+/** A model writes plain text, not chat markup: what it has read could otherwise make it notify everyone. */
 const givenFor = (tool: string, given: JsonObject): JsonObject =>
   tool === 'send_chat_message' && typeof given['text'] === 'string'
     ? { ...given, text: inChat(given['text']) }
     : given;
 
-/** The turn is paid for: it must not be asked again because the threads are busy. */
+/** The turn is already paid for, so it must not be repeated because the threads are busy. */
 const patiently = (place: Place) => ({ place, patient: true });
 
-/** An expression that fails asks. */
+/** An expression that fails requires an approval. */
 async function needsApproval(
   workspaceId: string,
   approval: string,
@@ -181,7 +181,7 @@ async function needsApproval(
 }
 
 const MAX_QUESTION = 1_000;
-/** Characters of redacted arguments that an event of a run contains. */
+/** The maximum length of the redacted arguments in an event of a run, in characters. */
 const MAX_REDACTED = 20_000;
 
 function questionOf(tool: string, args: Json): string {

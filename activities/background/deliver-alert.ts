@@ -21,7 +21,7 @@ export interface AlertDeps {
 
 const HEARTBEAT_MS = 2_000;
 
-/** Describes the response or its absence, without the address and the body. */
+/** Describes the response or its absence, without the address and body. */
 class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
   readonly retryable: boolean;
@@ -40,7 +40,7 @@ export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliv
   return async ({ alert, channel }: AlertCall) => {
     const context = Context.current();
     const { cancellationSignal: signal, info } = context;
-    // Lets another attempt start soon after this worker dies.
+    // Lets another attempt start soon if this worker dies.
     const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
     const about = alert.event === 'test' ? undefined : alert.run_id;
     const execution = info.workflowExecution?.workflowId ?? about ?? alert.workspace_id;
@@ -101,7 +101,7 @@ async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
   await deps.mailer.send({ to: [email], subject, text: body }, attempt);
 }
 
-/** Undefined without one: also when the gate was decided or assigned to another member meanwhile. */
+/** Undefined if there is none, including when the gate was decided or assigned to another member in the meantime. */
 async function recipientOf({ db, config }: AlertDeps, alert: Alert): Promise<string | undefined> {
   if (alert.event !== 'assigned') return config.alerts.email;
   const { run_id: runId, step_key: stepKey, member_id: memberId } = alert;
@@ -115,7 +115,7 @@ function toDeliveryError(error: unknown, channel: AlertCall['channel']): Deliver
     return new DeliveryError(text, isRetryableStatus(error.status));
   }
   if (error instanceof EgressError) return new DeliveryError(error.message, error.retryable);
-  // An abort because the worker is stopping, or an internal error: another attempt may succeed.
+  // The worker is stopping, or there was an internal error: another attempt may succeed.
   const kind = error instanceof Error ? error.name : messageOf(error);
   return new DeliveryError(`Sending over ${channel} was interrupted (${kind})`, true);
 }

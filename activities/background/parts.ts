@@ -3,8 +3,8 @@ import { ApplicationFailure, type Context } from '@temporalio/activity';
 const HEARTBEAT_MS = 2_000;
 
 /**
- * Work in batches, each with its own transaction. Heartbeats on a timer, since every statement and call in a batch has
- * its own deadline. When stopped, it ends after the current batch: `onBatch` throws.
+ * Runs work in batches, each with its own transaction. Heartbeats come from a timer, since every statement and call in
+ * a batch has its own deadline. When stopped, it ends after the current batch: `onBatch` throws.
  */
 export async function inParts<T>(
   context: Context,
@@ -18,7 +18,7 @@ export async function inParts<T>(
   }
 }
 
-/** Another worker continues: what the batches did is counted, and stays done. */
+/** Another worker continues: finished batches are counted and committed. */
 function stopIfAsked(context: Context): void {
   if (!context.cancellationSignal.aborted) return;
   if (context.cancellationDetails?.workerShutdown === true) {

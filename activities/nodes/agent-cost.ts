@@ -19,8 +19,8 @@ interface CostSources {
 
 /**
  * The possible cost of one attempt at an agent, over its model and its fallbacks. A mock's cost is in its node. With an
- * output limit, the price table bounds a provider's cost, since a text has at most as many tokens as bytes. Otherwise
- * it is the node's last cost, and unknown without one.
+ * output limit, the price table limits a provider's cost, since a text has at most as many tokens as bytes. Otherwise
+ * it is the node's last cost, or unknown if there is none.
  */
 export const agentCost = (
   { node, params, state }: { node: AgentNode; params: JsonObject; state: JsonObject },
@@ -32,7 +32,7 @@ export const agentCost = (
     ask,
   );
 
-/** The possible cost of one attempt at a turn, before which the conversation has this size. */
+/** The possible cost of one attempt at a turn after a conversation of this size. */
 export const turnCost = (
   { node, turn, inputBytes }: { node: AgentNode; turn: number; inputBytes: number },
   ask: CostSources,
@@ -53,7 +53,7 @@ async function costOverModels(
   const providers = models.filter((model) => model !== 'mock');
   if (providers.length > 0) {
     const input = sentBytes(node, inputBytes);
-    // Models without a price are not called where a limit applies.
+    // Models without a price are not called if a limit applies.
     const bounds = providers
       .map((model) => requestBound(node, model, ask.prices, input))
       .filter((bound) => bound !== undefined);
@@ -72,7 +72,7 @@ const costBefore = (most: number | null): StepCost =>
 const requestBytes = ({ params, state }: { params: JsonObject; state: JsonObject }): number =>
   bytesOf([params, state]);
 
-/** The size of what a turn sends: the conversation before it, the offered tools, and the prompts of the first turn. */
+/** The size of what a turn sends: the earlier conversation, the offered tools, and, in the first turn, the prompts. */
 export function turnBytes(
   { mock: _script, ...prompts }: JsonObject,
   { earlier, tools }: { earlier: Conversation; tools: readonly OfferedTool[] },
@@ -85,8 +85,8 @@ const sentBytes = (node: AgentNode, inputBytes: number): number =>
   inputBytes + bytesOf(node.response_schema ? presentedAnswer(node.response_schema) : null);
 
 /**
- * The cost of an answer, in micro-dollars. `inputBytes` is the size of a turn, see `turnBytes`; by default that of an agent
- * without tools.
+ * The cost of a response, in micro-dollars. `inputBytes` is the size of a turn, see `turnBytes`; by default, that of an
+ * agent without tools.
  */
 export function consumptionOf(
   { node, params, state, prices }: Pick<ModelCall, 'node' | 'params' | 'state' | 'prices'>,
@@ -107,7 +107,7 @@ export function consumptionOf(
   return { model, usage: counted, costMicros: costOf(price, counted) };
 }
 
-/** Undefined when the provider has not reported them. */
+/** Undefined when the provider did not report them. */
 function tokensOf(model: string, usage: LanguageModelUsage): Usage | undefined {
   const input = tokenCount(usage.inputTokens);
   const output = tokenCount(usage.outputTokens);
@@ -119,7 +119,7 @@ function tokensOf(model: string, usage: LanguageModelUsage): Usage | undefined {
   return {
     input_tokens: input,
     output_tokens: output,
-    // A provider that reports more than the whole is not believed.
+    // A part that exceeds the whole is ignored.
     ...(cached > 0 && cached <= input ? { cached_tokens: cached } : {}),
     ...(written > 0 && written <= input ? { cache_write_tokens: written } : {}),
   };

@@ -12,8 +12,8 @@ import { withPrefixes } from './turn-cache.ts';
 import { messagesOf } from './turn-messages.ts';
 
 /**
- * Asks the node's model for one turn, then its fallbacks while providers fail. Throws NodeError, which carries the cost
- * of an unusable response, and the signal's reason on abort.
+ * Calls the node's model for one turn, then its fallbacks while providers fail. Throws NodeError, which carries the
+ * cost of an unusable response, and the signal's reason on abort.
  */
 export function createTurnRunner(deps: AgentDeps): TurnRunner {
   return (call) =>
@@ -57,7 +57,7 @@ async function askProvider(deps: AgentDeps, call: TurnCall, model: string): Prom
   return { ...consumption, said, output: await answerOf(asked, reply) };
 }
 
-/** Throws a retryable NodeError for a turn that is cut off, or neither calls nor answers as it has to. */
+/** Throws a retryable NodeError for a turn that is truncated, or that neither calls nor answers as required. */
 function refuseUnusable({ model, consumption }: Asked, call: TurnCall, reply: ModelReply): void {
   const isCut = reply.finishReason === 'length';
   const calls = reply.parts.some((part) => part.type === 'tool-call');
@@ -70,7 +70,7 @@ function refuseUnusable({ model, consumption }: Asked, call: TurnCall, reply: Mo
       : 'answered instead of calling a tool';
     throw new NodeError(`${model} ${what}`, { consumption });
   }
-  // A text that ends at the node's own limit is accepted, as without tools. The default is no one's choice.
+  // A text that ends at the node's own limit is accepted, as for agents without tools. No one chose the default limit.
   const chosen = call.node.max_output_tokens !== undefined && reply.text !== '';
   if (isCut && !calls && !chosen && call.node.response_schema === undefined) {
     throw cutOff(model, 'its answer was complete', consumption);

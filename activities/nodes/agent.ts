@@ -8,7 +8,7 @@ import { askModel } from './model-request.ts';
 import { type NodeCall, NodeError, type NodeResult, type NodeRunner } from './node.ts';
 
 /**
- * Calls the node's model, then its fallbacks. The output is the response text, or with `response_schema` the parsed
+ * Calls the node's model, then its fallbacks. The output is the response text or, with `response_schema`, the parsed
  * value. Throws NodeError, which carries the cost of an unusable response, and the signal's reason on abort.
  */
 export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {

@@ -1,25 +1,25 @@
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
-/** Branches of choices that are tried. */
+/** The maximum number of branches that are tried per choice. */
 const MAX_CHOICES = 8;
-/** Levels of an example, and schemas that are looked at for it: a schema can refer to itself. */
+/** The maximum depth of an example, and the number of schemas that are visited for it: a schema can refer to itself. */
 const MAX_DEPTH = 16;
 const MAX_PARTS = 2_000;
 
 interface Wish {
   root: JsonObject;
-  /** Which branch of each choice. */
+  /** Which branch of each choice to take. */
   choice: number;
-  /** Only the fields that must be there, with the values that the schema gives as default or example. */
+  /** Includes only required fields, with the default or example values from the schema. */
   plain: boolean;
-  /** Schemas that can still be looked at. */
+  /** The number of schemas that can still be visited. */
   left: { parts: number };
 }
 
 /**
- * Values that may fit a JSON Schema, the simplest first, so that later nodes find their keys: first with every field,
- * then with the required ones and each branch of the schema's choices.
+ * Values that may match a JSON Schema, most complete first, so that later nodes find their keys: first with every
+ * field, then with the required fields and each branch of the schema's choices.
  */
 export function examplesOf(schema: JsonObject): Json[] {
   const example = (choice: number, plain: boolean): Json =>
@@ -58,7 +58,7 @@ function exampleOf(schema: Json | undefined, wish: Wish, depth: number): Json {
   }
 }
 
-/** The schema with what it refers to, all of `allOf`, and one branch of each choice. */
+/** The schema merged with its references, all of `allOf`, and one branch of each choice. */
 function joined(schema: JsonObject, wish: Wish, depth: number): JsonObject {
   wish.left.parts -= 1;
   if (depth > MAX_DEPTH || wish.left.parts <= 0) return schema;
@@ -87,7 +87,7 @@ const merged = (left: JsonObject, right: JsonObject): JsonObject => ({
     Array.isArray(right['required']) && { required: [...left['required'], ...right['required']] }),
 });
 
-/** What a reference within the schema, such as `#/$defs/order`, leads to. */
+/** The target of a reference within the schema, such as `#/$defs/order`. */
 function referred(root: JsonObject, reference: string): Json | undefined {
   if (!reference.startsWith('#')) return undefined;
   const keys = reference.split('/').slice(1);

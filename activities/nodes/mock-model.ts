@@ -11,8 +11,9 @@ import { type Consumption, type NodeCall, NodeError, type NodeResult } from './n
 const ECHO_LENGTH = 120;
 
 /**
- * The model of the examples: needs no key, gives the same response every time, and can be slow, expensive or failing on
- * request. Costs nothing when it fails. Throws NodeError while `fail_times` lasts, and the signal's reason on abort.
+ * The model of the examples. It needs no key, gives the same response every time, and can be slow, expensive or failing
+ * on request. It costs nothing when it fails. Throws NodeError while `fail_times` lasts, and the signal's reason on
+ * abort.
  */
 export async function askMock(call: NodeCall<AgentNode>, prompt: string): Promise<NodeResult> {
   await waitAsMock(call);
@@ -22,7 +23,7 @@ export async function askMock(call: NodeCall<AgentNode>, prompt: string): Promis
   return { ...spent, output: await heldToSchema(call, output, spent) };
 }
 
-/** The mock's answer, which has to fit the node's response schema like any other. Throws NodeError. */
+/** The mock's answer, which must match the node's response schema like any other. Throws NodeError. */
 export async function heldToSchema(
   { node, workspaceId }: NodeCall<AgentNode>,
   output: Json,
@@ -33,7 +34,7 @@ export async function heldToSchema(
   return requireFitting(asked, node.response_schema, output);
 }
 
-/** The mock's delay, then its failures. */
+/** Waits for the mock's delay, then simulates its failures. */
 export async function waitAsMock(call: NodeCall<AgentNode>): Promise<void> {
   const mock = call.node.mock ?? {};
   if (mock.delay_ms !== undefined && mock.delay_ms > 0) {
@@ -45,7 +46,7 @@ export async function waitAsMock(call: NodeCall<AgentNode>): Promise<void> {
   if (call.attempt <= failures) throw new NodeError(`Mock failure ${call.attempt} of ${failures}`);
 }
 
-/** The rendered output when the caller rendered it, else the node's own; null is an output like any other. */
+/** The rendered output if the caller rendered it, otherwise the node's own. Null is an output like any other. */
 function givenOutput(call: NodeCall<AgentNode>): Json | undefined {
   const rendered = call.params['mock'];
   if (isObject(rendered) && 'output' in rendered) return rendered['output'];
@@ -63,7 +64,7 @@ async function defaultOutput(
   return `Mock answer to: ${short}${short.length < line.length ? '...' : ''}`;
 }
 
-/** An example that fits the schema; the first one, so that its problem is reported, when none of them does. */
+/** The first example that matches the schema; if none does, the first example, so that its problem is reported. */
 async function fittingExample(workspaceId: string, schema: JsonObject): Promise<Json> {
   const examples = examplesOf(schema);
   for (const example of examples) {

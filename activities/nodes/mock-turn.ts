@@ -10,12 +10,12 @@ import { requestedCalls } from './turn-calls.ts';
 
 type MockTurn = NonNullable<NonNullable<AgentNode['mock']>['turns']>[number];
 
-/** Pieces of a streamed text. */
+/** The number of pieces of a streamed text. */
 const PIECES = 4;
 
 /**
- * One turn of the mock's script. After its last turn, without one, and without tools to call it answers as `askMock`.
- * Throws NodeError while `fail_times` lasts, and the signal's reason on abort.
+ * One turn of the mock's script. After its last turn, and without a script or tools, it answers like `askMock`. Throws
+ * NodeError while `fail_times` lasts, and the signal's reason on abort.
  */
 export async function askMockTurn(call: TurnCall): Promise<TurnResult> {
   const scripted = scriptedTurn(call);
@@ -51,7 +51,7 @@ async function answer(
   return heldToSchema(call, scripted.output, spent);
 }
 
-/** The rendered turn when the caller rendered the script, else the node's own. */
+/** The rendered turn if the caller rendered the script, otherwise the node's own. */
 function scriptedTurn({ params, node, turn }: TurnCall): MockTurn | undefined {
   const rendered = params['mock'];
   const turns =

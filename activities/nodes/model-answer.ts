@@ -6,7 +6,7 @@ import { answerUntrusted } from '#shared/platform/threads/untrusted.ts';
 import type { ModelReply } from './model-request.ts';
 import { type Consumption, NodeError } from './node.ts';
 
-/** What a reply is read for. */
+/** What is needed to interpret a reply. */
 export interface Asked {
   workspaceId: string;
   model: string;
@@ -16,7 +16,7 @@ export interface Asked {
   consumption: Consumption;
 }
 
-/** The output in a reply without calls: its text, or the JSON that fits the schema. Throws NodeError. */
+/** The output of a reply without calls: its text, or the JSON that matches the schema. Throws NodeError. */
 export async function answerOf(asked: Asked, reply: ModelReply): Promise<Json> {
   if (asked.schema === undefined) return asked.keys.json(reply.text);
   const answer = parsed(asked, reply);
@@ -24,7 +24,7 @@ export async function answerOf(asked: Asked, reply: ModelReply): Promise<Json> {
   return requireFitting(asked, asked.schema, asked.keys.json(answer));
 }
 
-/** Throws a retryable NodeError for a response that is no answer. */
+/** Throws a retryable NodeError for a response that is not an answer. */
 export function refuseUnfinished(
   { model, consumption }: Asked,
   { finishReason }: ModelReply,
@@ -57,7 +57,7 @@ function unparsable({ model, keys, consumption }: Asked, reply: ModelReply): Nod
 export const cutOff = (model: string, before: string, consumption: Consumption): NodeError =>
   new NodeError(`${model} was cut off at its output limit before ${before}`, { consumption });
 
-/** The answer, if it fits the node's response schema. Throws NodeError, which carries the cost. */
+/** The answer, if it matches the node's response schema. Throws NodeError, which carries the cost. */
 export async function requireFitting(
   { workspaceId, model, consumption }: Pick<Asked, 'workspaceId' | 'model' | 'consumption'>,
   schema: JsonObject,

@@ -13,7 +13,7 @@ export interface ModelFailure {
   tryNext: boolean;
 }
 
-/** The SDK's error is not kept as the cause: it contains the prompt, and texts that may contain a key. */
+/** The SDK's error is not used as the cause, because it contains the prompt, and text that may contain a key. */
 export function judgeFailure(model: string, error: unknown, keys: SecretCutter): ModelFailure {
   if (error instanceof NodeError) {
     // The mock acts as a provider, so its failures lead to the fallbacks; a bad response does not.
@@ -46,14 +46,14 @@ export function judgeFailure(model: string, error: unknown, keys: SecretCutter):
   return { model, error: new NodeError(text), tryNext: true };
 }
 
-/** A refusal by the server. Without a status it may pass. */
+/** A refusal by the server. Without a status, it may be temporary. */
 function refusedBy(
   model: string,
   text: string,
   { status, ...rest }: { status: number | undefined; definite?: boolean; retryAfterMs?: number },
 ): ModelFailure {
   const retryable = status === undefined || isRetryableStatus(status);
-  // An invalid request would fail with every model. A refused key or model concerns only this provider.
+  // An invalid request would fail with every model, while a rejected key or model concerns only this provider.
   const tryNext = status === undefined || ![400, 413, 422].includes(status);
   return { model, error: new NodeError(text, { retryable, ...rest }), tryNext };
 }

@@ -14,7 +14,7 @@ export interface AgentDeps {
 }
 
 /**
- * Asks the node's model, then its fallbacks in order while providers fail, without the models that the policies block.
+ * Calls the node's model, then its fallbacks in order while providers fail, except for models that the policies block.
  * Throws NodeError, which carries the cost of an unusable response, and the signal's reason on abort.
  */
 export async function askInOrder<Answer extends Consumption>(
@@ -63,7 +63,7 @@ function combined(failures: readonly ModelFailure[]): NodeError {
     retryable: failures.some((failure) => failure.error.retryable),
     definite: failures.some((failure) => failure.error.definite),
     consumption: last.consumption,
-    // Any of them may succeed: the first that can be asked again decides.
+    // Any of them may succeed, so the first retryable failure counts.
     retryAfterMs: leastWait(failures),
     cause: last,
   });

@@ -18,20 +18,20 @@ import { withPrefix } from './turn-cache.ts';
 // The SDK would write warnings (a setting a model ignores) to the console, past the logger.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
-/** What a provider is asked, once: the node's own retry policy counts and spaces the attempts. */
+/** A single request to a provider: the node's own retry policy counts and spaces the attempts. */
 export interface ModelRequest {
   model: LanguageModel;
-  /** Empty without one. */
+  /** Empty if there is none. */
   system: string;
   messages: ModelMessage[];
   temperature: number | undefined;
   maxOutputTokens: number | undefined;
-  /** JSON Schema of the answer, for providers that support one. The response is not checked here. */
+  /** JSON Schema of the answer, for providers that support one. The response is not validated here. */
   schema: JsonObject | undefined;
   signal: AbortSignal;
   tools?: readonly OfferedTool[];
   toolChoice?: 'auto' | 'required' | 'none';
-  /** Asks for a stream; receives its text, unchanged, as it arrives. */
+  /** Requests a stream. Called with its text, unchanged, as it arrives. */
   onText?: ((delta: string) => void) | undefined;
 }
 
@@ -47,19 +47,19 @@ export interface ModelReply {
   ignoredToolChoice: boolean;
 }
 
-/** A stream and a single response give the same reply. Throws the SDK's errors. */
+/** Calls a model. A stream and a single response give the same reply. Throws the SDK's errors. */
 export async function askModel(request: ModelRequest): Promise<ModelReply> {
   const ends: LanguageModelCallEndEvent[] = [];
   let ignoredToolChoice = false;
   try {
     await transfer(request, (end) => void ends.push(end));
   } catch (error) {
-    // The response has arrived, and its cost counts.
+    // The response has already arrived, so its cost counts.
     if (!ToolChoiceViolationError.isInstance(error)) throw error;
     ignoredToolChoice = true;
   }
   const end = ends[0];
-  // Without the provider's last event, neither its text nor its calls need to be complete.
+  // Without the provider's last event, its text and calls may be incomplete.
   if (end === undefined || end.finishReason === 'interrupted') {
     throw new Error('its response ended early');
   }
@@ -85,7 +85,7 @@ async function transfer(
     await generateText({ ...options, maxRetries: 0 });
     return;
   }
-  // Not `streamText`: for its loop of turns, which is ours, each part of the stream passes ten more transforms.
+  // Not `streamText`, which passes each part of the stream through ten more transforms for its own loop of turns.
   const { stream } = await streamModel(options);
   for await (const part of stream) {
     if (part.type === 'text-delta') onText(part.text);
@@ -102,9 +102,9 @@ function optionsOf({ system, schema, tools = [], toolChoice, ...request }: Model
     maxOutputTokens: request.maxOutputTokens,
     abortSignal: request.signal,
     providerOptions: {
-      // Strict mode refuses schemas with optional properties; the response is checked here instead.
+      // Strict mode rejects schemas with optional properties, so the response is validated here instead.
       openai: { strictJsonSchema: false },
-      // A field of streamed requests only, which gateways may not know.
+      // A field that only streamed requests have, and that gateways may not know.
       anthropic: { toolStreaming: false },
     },
     ...(tools.length === 0 ? {} : { tools: toolSet(tools), toolChoice: toolChoice ?? 'auto' }),
@@ -123,7 +123,7 @@ const toolSet = (tools: readonly OfferedTool[]): ToolSet =>
     ),
   );
 
-/** Sends the schema but leaves the text as it is: models wrap JSON in other text, which the SDK refuses to parse. */
+/** Sends the schema but does not parse the text: models wrap JSON in other text, which the SDK would reject. */
 const textFor = (schema: JsonObject) => ({
   ...Output.object({
     schema: jsonSchema<Json>(presentedAnswer(schema)),

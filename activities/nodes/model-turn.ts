@@ -5,25 +5,25 @@ import type { NodeCall } from './node.ts';
 import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import type { Consumption } from '#shared/node-error.ts';
 
-/** The call of a node with a model. */
+/** A node's call with a model. */
 export type ModelCall = NodeCall<AgentNode>;
 
-/** A turn to ask: the conversation so far, and the tools on offer. */
+/** A turn to request: the conversation so far, and the offered tools. */
 export interface TurnCall extends ModelCall {
   /** From 1. */
   turn: number;
   conversation: Conversation;
   /** The size of what is sent. */
   inputBytes: number;
-  /** Also with `none`: providers require the tools of the calls in the conversation. */
+  /** Set even with `none`, because providers require the tools of all calls in the conversation. */
   tools: readonly OfferedTool[];
   /** `none`: the model must answer. */
   toolChoice: 'auto' | 'required' | 'none';
-  /** Receives the text as it arrives, without keys. Another model begins again, after one that failed. */
+  /** Called with the text as it arrives, without keys. After one model has failed, the next starts again. */
   onText?: (delta: string, model: string) => void;
 }
 
-/** The model's turn. With calls, `output` is not set; without, it is the node's output. */
+/** The model's turn. `output` is only set for a turn without calls: then it is the node's output. */
 export interface TurnResult extends Consumption {
   said: ModelTurn;
   output?: Json;

@@ -8,36 +8,36 @@ import type { Place } from '#shared/platform/threads/untrusted.ts';
 
 export { type Consumption, NodeError } from '#shared/node-error.ts';
 
-/** One attempt at one step, as the node's code receives it. */
+/** One attempt at one step, as the node's code gets it. */
 export interface NodeCall<Node extends ExecutedNode = ExecutedNode> {
   workspaceId: string;
   workflowId: string;
   runId: string;
   stepKey: string;
-  /** 1 for the first try; counts only tries that ended in an error of the node. */
+  /** 1 for the first try. Counts only tries that ended in an error of the node. */
   attempt: number;
-  /** Stable over crashes and resets, new after a definite error response: external tools use it for deduplication. */
+  /**
+   * The same after crashes and resets, new after a definite error response. External tools use it for deduplication.
+   */
   idempotencyKey: string;
-  /** A cap or a budget applies to the run: a model without a price must not be used. */
+  /** A cap or a budget applies to the run, so a model without a price must not be used. */
   budgeted: boolean;
-  /** The workspace's prices where they differ from the price table. */
+  /** The workspace's prices that override the price table. */
   prices?: PriceOverrides | undefined;
   node: Node;
   /** The registered tool of a `custom:<name>`; undefined when there is none. */
   customTool?: CustomTool | undefined;
-  /** A person approved the call: nothing that it depends on may be taken from a cache. */
+  /** A person approved the call, so nothing that it depends on can come from a cache. */
   approved?: boolean | undefined;
-  /** The secrets of its parameters, or of its custom tool, sealed. */
+  /** The secrets of its parameters or its custom tool, sealed. */
   secrets?: StepSecrets | undefined;
   /** The node's templated parameters with every reference resolved. */
   params: JsonObject;
   /** The part of the run state that the node reads as a whole (default prompt, `json_transform`). */
   state: JsonObject;
-  /**
-   * Called before each fallback model: false when policies block it, which is then recorded. Absent: all are allowed.
-   */
+  /** Called before each fallback model. False when policies block it; this is recorded. Absent: all are allowed. */
   mayFallBack?: ((model: string) => Promise<boolean>) | undefined;
-  /** Why policies refuse to follow a redirect to this address, which is then recorded. Absent: all are allowed. */
+  /** Why policies forbid following a redirect to this address; this is recorded. Absent: all are allowed. */
   redirectRefusal?: ((url: URL) => Promise<string | undefined>) | undefined;
   /** Where its texts can be computed. */
   place?: Place | undefined;

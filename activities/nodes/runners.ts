@@ -13,12 +13,12 @@ import type { NodeRunners } from './node-runners.ts';
 import { createToolRunner } from './tool.ts';
 
 export interface NodeRunnerDeps {
-  /** For the tools that write records. */
+  /** For tools that write records. */
   db: Pool;
   config: Pick<Config, 'models' | 'chatWebhookUrl' | 'encryptionKey' | 'previousEncryptionKey'>;
   egress: Egress;
   mailer: Mailer | undefined;
-  /** Tools besides the built-in ones, by name. */
+  /** Tools in addition to the built-in ones, by name. */
   tools?: ToolRegistry;
 }
 

@@ -1,14 +1,14 @@
 import type { ModelMessage, ToolSet } from 'ai';
 
 /**
- * Prompt caching of Anthropic: a request names the ends of the prefixes to store and to look for. Other providers cache
- * by themselves and ignore the option.
+ * Prompt caching of Anthropic: a request marks the ends of the prefixes to store and to look up. Other providers cache
+ * automatically and ignore the option.
  */
 const END = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
 /**
- * The conversation with the ends of two prefixes: of what the turn before sent, which is stored already, and of what
- * this turn sends, which the next one reads. `last`: there is no next turn, so that storing it would only cost.
+ * The conversation with the ends of two prefixes: what the previous turn sent, which is already stored, and what this
+ * turn sends, which the next one reads. `last`: there is no next turn, so storing it would only cost money.
  */
 export function withPrefixes(
   messages: readonly ModelMessage[],
@@ -21,7 +21,7 @@ export function withPrefixes(
   );
 }
 
-/** The tools with the end of a prefix, which every agent that offers the same ones can read. */
+/** The tools with the end of a prefix, which every agent with the same tools can read. */
 export function withPrefix(tools: ToolSet): ToolSet {
   const last = Object.entries(tools).at(-1);
   if (last === undefined) return tools;

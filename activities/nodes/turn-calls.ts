@@ -23,7 +23,7 @@ export function turnOf(
 ): ModelTurn {
   const requested = parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
   const calls = requestedCalls(
-    // Before the texts are shortened, which could leave a part of a key.
+    // Before the texts are shortened, which could leave part of a key.
     requested.map(({ toolCallId, toolName, input }) => ({
       id: keys.json(toolCallId) as string,
       name: keys.json(toolName) as string,
@@ -86,7 +86,7 @@ function refusalOf(
 
 const textOf = (input: Json): string => (typeof input === 'string' ? input : JSON.stringify(input));
 
-/** Undefined when the provider signed nothing, and when a key was redacted, which its signature would not survive. */
+/** Undefined when the provider signed nothing, and when a key was redacted, because that invalidates its signature. */
 function verbatimOf(
   model: string,
   parts: readonly ReplyPart[],

@@ -11,7 +11,7 @@ import type { OfferedTool } from '#shared/agents/offered-tool.ts';
 type Turn = Conversation['turns'][number];
 type Part = Exclude<AssistantContent, string>[number];
 
-/** A conversation as the SDK's messages. `model` is the one to ask: it gets its own turns back verbatim. */
+/** A conversation as the SDK's messages. `model` is the model to call: it gets its own turns back verbatim. */
 export function messagesOf(
   { prompt, turns }: Conversation,
   model: string,
@@ -65,7 +65,7 @@ const callPart = (
   type: 'tool-call',
   toolCallId: idFor(id),
   toolName: named(tool),
-  // Providers accept only objects; the call's result quotes the text.
+  // Providers accept only objects; the result of the call quotes the text.
   input: typeof given === 'string' ? {} : given,
 });
 
@@ -83,9 +83,9 @@ const resultPart = (
       : { type: isError ? 'error-json' : 'json', value: content },
 });
 
-/** A name that is not offered, in the characters and the length that providers accept. */
+/** A name that is not offered, in the characters and length that providers accept. */
 const spelled = (tool: string): string => tool.replace(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
 
-/** Anthropic refuses ids with other characters, which calls of a fallback model can have. */
+/** Anthropic rejects ids with other characters, which calls of a fallback model can have. */
 const idsFor = (model: string) => (id: string) =>
   model.startsWith('anthropic/') ? id.replace(/[^\w-]/g, '_') : id;

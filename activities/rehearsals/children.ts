@@ -8,7 +8,7 @@ import type { CallArguments } from '#activities/agents/call.ts';
 import type { ExecuteNodeDeps } from '#activities/step-context.ts';
 import { approvedCall, endOf, endStep, notExecuted } from './records.ts';
 
-/** Ends a step of a rehearsal or a fork that would start a run. Undefined when the run is to be started. */
+/** Ends a step of a rehearsal or fork that would start a run. Undefined when the run must be started. */
 export async function rehearseChild(
   { db, frames }: Pick<ExecuteNodeDeps, 'db' | 'frames'>,
   call: ChildCall & { execution: string },

@@ -12,20 +12,21 @@ import { isPureTool, isTimer, workflowOf, writes } from '#shared/tools.ts';
 import { CLAIM_MS } from '#activities/step-context.ts';
 
 /**
- * Steps of a rehearsal, and those of a fork behind a gate that is asked again. A step takes its result from the record of
- * the other run: the one that was executed with the same. Without a record a fork executes it; a rehearsal does if it
- * only computes or the request allows it by name, and else ends. Policies and budgets apply to what is executed.
+ * Steps of a rehearsal, and those of a fork behind a gate that is asked again. A step takes its result from the other
+ * run's record of the step with the same node and input. Without a record, a fork executes it. A rehearsal executes it
+ * if it only computes, or if the request allows it by name; otherwise the rehearsal ends. Policies and budgets apply to
+ * what is executed.
  */
 
 /** What a step would do. */
 export interface Effect {
-  /** What the request must allow for it. */
+  /** What the request must allow. */
   name: string;
   /** Why no request can allow it. */
   refusal?: string;
 }
 
-/** What a step would do outside; undefined for one that only computes. */
+/** What a step would do outside the service; undefined for a step that only computes. */
 export function effectOf({
   node,
   params,
@@ -62,7 +63,7 @@ export function effectsOf(call: StepCall): Effects | undefined {
 }
 
 /**
- * The end of a step without executing it; undefined when it is to be executed. `inputOf` is the input as it is stored.
+ * The end of a step that is not executed; undefined when it must be executed. `inputOf` returns the input as stored.
  * Without rules, it is a step of a fork.
  */
 export async function endOf(
@@ -88,18 +89,18 @@ export const approvedCall = (effect: Effect | undefined): Effect => ({
   refusal: 'it needs approval, so no rehearsal executes it',
 });
 
-/** What a step of a rehearsal that is not executed begins with. */
+/** The initial fields of a step of a rehearsal that is not executed. */
 export const notExecuted = (workspaceId: string) => ({
   claim: '',
   claimMs: CLAIM_MS,
   judged: { workspaceId, revision: 0, verdicts: [] },
 });
 
-/** What has become of a step that is not executed. */
+/** The state of a step that is not executed. */
 type Rehearsed =
   | { state: 'success'; output: Json }
   | { state: 'failed' | 'unrecorded'; error: string; kind: ErrorKind; attempts: number }
-  /** The run does not accept the work of this execution. */
+  /** The run does not accept work from this execution. */
   | { state: 'gone' };
 
 export async function endStep(db: Pool, step: StepBeginning, done: Done): Promise<Rehearsed> {

@@ -62,7 +62,7 @@ async function endOfCall(
   return endOf(step, record, rules, effectOf(call));
 }
 
-/** What a step stores as its input, by the policies as they are now. */
+/** What a step stores as its input, by the present policies. */
 const storedInput =
   ({ policies }: RehearsalDeps, { signal, place }: Attempt, call: StepCall) =>
   async (): Promise<Json> => {
@@ -74,7 +74,7 @@ const storedInput =
     );
   };
 
-/** The pinned output of a step; for an agent with tools, the first turn answers with it. */
+/** The pinned output of a step. An agent with tools answers with it in the first turn. */
 async function pinnedEnd(
   db: Pool,
   { node, agent, run_id: runId }: StepCall,
@@ -88,8 +88,8 @@ async function pinnedEnd(
 }
 
 /**
- * Ends a step of a rehearsal or a fork that is not executed, and returns what the workflow learns of it. Undefined when it is to be
- * executed. Throws as an attempt does: FAILURE_UNRECORDED for a step without a record.
+ * Ends a step of a rehearsal or fork that is not executed, and returns what the workflow learns about it. Undefined
+ * when it must be executed. Throws as an attempt does: FAILURE_UNRECORDED for a step without a record.
  */
 export async function rehearseStep(
   deps: RehearsalDeps,

@@ -9,7 +9,7 @@ import { numberOf, parseParams, storable } from './params.ts';
 
 const { limit, confidence_min, cursor: _pages, ...filters } = entityListQuery.shape;
 
-/** The query of `GET /v1/entities` without pages, and the key of a record. */
+/** The query of `GET /v1/entities` without pagination, plus the key of a record. */
 export const entitySearchParams = z.strictObject({
   ...filters,
   external_key: entityRecordFields.external_key.optional(),

@@ -12,12 +12,15 @@ export const feedListParams = z.strictObject({
   limit: numberOf(dataPageQuery.shape.limit),
 });
 
-/** `{name?, limit?}` to `{data, has_more}`: the workspace's own feeds with their state, newest first, not archived ones. */
+/**
+ * `{name?, limit?}` to `{data, has_more}`: the workspace's own feeds with their status, newest first, without archived
+ * ones.
+ */
 export const createFeedList =
   (db: Pool): NodeRunner<ToolNode> =>
   async ({ params, workspaceId }) => {
     const { name, limit } = parseParams('feed_list', feedListParams, storable(params));
-    // One more shows whether there are more.
+    // One more row shows whether there are more.
     const page = { limit: limit + 1, offset: 0 };
     const feeds = await listFeeds(db, { workspaceId, name, archived: false }, page);
     return {

@@ -21,7 +21,7 @@ import { openForStep } from '#activities/step-secrets.ts';
 import { parseParams } from './params.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
-/** Templates turn numbers into text and back, so a header can be any plain value. */
+/** Templates turn numbers into text and back, so a header can have any plain value. */
 export const headersSchema = z.record(
   z.string(),
   z.union([z.string(), z.number(), z.boolean()]).transform(String),
@@ -44,8 +44,8 @@ const MAX_REDIRECTS = 5;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /**
- * `{url, method, headers, query, body}` to `{status, headers, body}`; a response other than 2xx fails the node. Values of
- * secrets are put in here, and redacted in everything that comes back.
+ * `{url, method, headers, query, body}` to `{status, headers, body}`; a response other than 2xx fails the node. The
+ * values of secrets are inserted here, and redacted from everything that comes back.
  */
 export function createHttpRequest(
   egress: Egress,
@@ -109,7 +109,7 @@ async function requireRedirect(call: NodeCall<ToolNode>, to: URL, from: URL): Pr
   throw new NodeError(text, { retryable: false, kind: 'policy' });
 }
 
-/** Text is sent unchanged, an object under a header for forms as a form, and everything else as JSON. */
+/** Text is sent unchanged; an object is sent as a form if the headers say so; everything else is sent as JSON. */
 function encodeBody(body: Json | undefined, headers: Record<string, string>): string | undefined {
   if (body === undefined || body === null || typeof body === 'string') return body ?? undefined;
   if (isObject(body) && isForm(contentTypeIn(headers))) return formOf(body);
@@ -126,7 +126,7 @@ function setDefault(
   if (!Object.keys(headers).some((key) => key.toLowerCase() === lowerName)) headers[name] = value;
 }
 
-/** Null omits a query parameter; a list repeats it. The egress guard refuses an invalid URL. */
+/** Null omits a query parameter, and a list repeats it. The egress guard rejects an invalid URL. */
 function withQuery(text: string, query: JsonObject): string {
   const url = URL.parse(text);
   if (url === null) return text;

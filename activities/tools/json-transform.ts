@@ -6,7 +6,7 @@ import { parseParams } from './params.ts';
 
 export const jsonTransformParams = z.strictObject({ expression: z.string().min(1) });
 
-/** `{expression}` over the run state to its value. The same input gives the same error, so no error is retried. */
+/** `{expression}` over the run state to its value. The same input gives the same error, so errors are not retried. */
 export const jsonTransform: NodeRunner<ToolNode> = async (call) => {
   const { expression } = parseParams('json_transform', jsonTransformParams, call.params);
   const { workspaceId, state, signal, place } = call;

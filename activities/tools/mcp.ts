@@ -20,8 +20,8 @@ const paramsSchema = z.strictObject({
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /**
- * `{server_url, tool, arguments, headers?}` to `{content, structured}`; a result marked as error fails the node. Values
- * of secrets are put in here, and redacted in everything that comes back.
+ * `{server_url, tool, arguments, headers?}` to `{content, structured}`; a result marked as error fails the node. The
+ * values of secrets are inserted here, and redacted from everything that comes back.
  */
 export function createMcp(egress: Egress, sealer: Sealer | undefined): NodeRunner<ToolNode> {
   return async (call) => {

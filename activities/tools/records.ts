@@ -10,7 +10,7 @@ import { parseParams, storable } from './params.ts';
 
 const target = z.looseObject({ feed_id: z.string().min(1).max(200) });
 
-/** A tool's parameters as a record, and its feed. Absent and null are the same. Throws a final NodeError. */
+/** A tool's parameters as a record, and its feed. Null counts as absent. Throws a final NodeError. */
 export function parseRecord(
   tool: string,
   type: IngestRecord['type'],
@@ -24,7 +24,7 @@ export function parseRecord(
   return { feedId, record };
 }
 
-/** Writes one record. A repeated write changes nothing, so a step can be retried any number of times. */
+/** Writes one record. Writing it again changes nothing, so a step can be retried any number of times. */
 export async function keepRecord(
   tool: string,
   db: Pool,

@@ -19,7 +19,7 @@ import { createSendEmail } from './send-email.ts';
 import { createSourceReport } from './source-report.ts';
 
 export interface ToolDeps {
-  /** For the tools that read or write records. */
+  /** For tools that read or write records. */
   db: Pool;
   /** Opens the secrets of calls. */
   sealer: Sealer | undefined;
@@ -52,7 +52,7 @@ export const createBuiltinTools = ({
   source_report: writing(createSourceReport(db)),
 });
 
-/** A tool that writes data records: never in a rehearsal. */
+/** A tool that writes data records, which a rehearsal must not do. */
 const writing =
   (run: NodeRunner<ToolNode>): NodeRunner<ToolNode> =>
   (call) => {

@@ -11,7 +11,7 @@ export const sendChatMessageParams = z.strictObject({
   webhook_url: z.string().min(1).nullish(),
 });
 
-/** One message to an incoming webhook, with any response. Throws EgressError, or the signal's reason. */
+/** Sends one message to an incoming webhook and returns any response. Throws EgressError, or the signal's reason. */
 export function postChatMessage(
   egress: Egress,
   url: string,

@@ -5,7 +5,7 @@ import { callOutside, isRetryableStatus } from '#shared/platform/calls/outside.t
 import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';
 import { parseParams } from './params.ts';
 
-// The provider validates addresses; this only refuses what could become another header.
+// The provider validates addresses. This only rejects what could become another header.
 const address = z
   .string()
   .trim()

@@ -65,7 +65,7 @@ export function guardDataRoutes(
     if (scope !== undefined) await dataAccess.admit(request, reply, scope);
   });
   app.addHook('onSend', async (request, reply, payload) => {
-    // Public routes have no call. By now its cost is known.
+    // Public routes have no call. At this point, its cost is known.
     if ((request.dataAccount as DataAccount | undefined) !== undefined) {
       setAllowanceHeaders(request, reply);
     }
@@ -74,7 +74,7 @@ export function guardDataRoutes(
 }
 
 const missing = () => new AppError('unauthenticated', 'An API key is required');
-/** The error for an invalid key; `seconds` until the address may try again, when too many have come from it. */
+/** The error for an invalid key. `seconds`: when the address can try again, if too many have come from it. */
 const invalid = (seconds: number | undefined) =>
   seconds === undefined
     ? new AppError('unauthenticated', 'The API key is invalid, expired or revoked')
@@ -85,8 +85,8 @@ const invalid = (seconds: number | undefined) =>
       );
 
 /**
- * The key in `X-API-Key`, else in `Authorization`; undefined when the credential cannot be a valid key. Throws AppError
- * `unauthenticated` when there is none.
+ * The key in `X-API-Key`, or else in `Authorization`; undefined when the credential cannot be a valid key. Throws
+ * AppError `unauthenticated` when there is none.
  */
 function secretOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const key = headers['x-api-key'];
@@ -120,14 +120,14 @@ function requireRequestLeft({ plan, month, requests }: DataAccount): void {
 
 const isOver = ({ used, limit }: Allowance): boolean => limit !== null && used > limit;
 
-/** Until the month ends. */
+/** The seconds until the month ends. */
 function secondsLeft(month: string): number {
   const first = new Date(month);
   const end = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1);
   return Math.max(1, Math.ceil((end - Date.now()) / 1000));
 }
 
-/** The allowance of the two with the lower remainder; undefined where neither has a limit. */
+/** The one of the two allowances with less remaining; undefined if neither has a limit. */
 function tighter({
   plan,
   key,

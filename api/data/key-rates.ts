@@ -1,7 +1,7 @@
 import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 const WINDOW_MS = 60_000;
-/** Subjects that are counted at once; above that, the one with the oldest window is dropped. */
+/** The maximum number of subjects that are counted; beyond it, the one with the oldest window is dropped. */
 const MAX_SUBJECTS = 10_000;
 
 /** How often each subject (a key, an address) has acted in its current minute, in this process. */

@@ -19,14 +19,14 @@ import type { DataCost, Meter } from '#api/deps.ts';
 import { createThresholdWatch } from './threshold-watch.ts';
 
 /**
- * The limit bounds the wait of a request to one statement before its own. With three turns, ten connections of one key
+ * The limit makes a request wait for at most one statement before its own. With three turns, ten connections of one key
  * share a statement five at a time instead of three.
  */
 const BATCHES = { limit: 200, turns: 3 };
 
 /**
- * Counts requests and takes credits in batches per key: one statement locks the shared rows for many requests, so the
- * requests of a busy key do not queue for them.
+ * Counts requests and takes credits in batches per key: a single statement locks the shared rows for many requests, so
+ * the requests of a busy key do not queue for them.
  */
 export function createMeter({ db, log }: { db: Pool; log: Logger }): Meter {
   const watch = createThresholdWatch({ db, log });

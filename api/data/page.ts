@@ -1,7 +1,7 @@
 import type { ListPosition, DataCursors } from '#shared/crypto/data-cursors.ts';
 import type { Page, PageRequest, ReaderScope } from '#shared/db/data/lists.ts';
 
-/** A parsed query of a list of the data API. */
+/** A parsed query for a list of the data API. */
 export interface OpenPage<Filter> {
   filter: Filter;
   page: PageRequest;
@@ -31,7 +31,7 @@ export function openPage<Query extends { limit: number; cursor?: string | undefi
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
 
-/** A page of a list that is short enough to be read completely, newest first. */
+/** A page of a list that is short enough to be read as a whole, newest first. */
 export function pageOfWhole<Row extends { id: string; created_at: string }>(
   rows: readonly Row[],
   { limit, after }: PageRequest,
@@ -39,7 +39,7 @@ export function pageOfWhole<Row extends { id: string; created_at: string }>(
   const positioned = rows.map((row) => ({ row, at: Date.parse(row.created_at) * 1000 }));
   const isAfter = ({ row, at }: (typeof positioned)[number]): boolean =>
     after === undefined || at < after.at || (at === after.at && row.id < after.tie);
-  // By milliseconds, like the cursor: the rows were sorted with a higher precision.
+  // Compares milliseconds, like the cursor: the rows were sorted with a higher precision.
   const left = positioned
     .sort((a, b) => b.at - a.at || (a.row.id < b.row.id ? 1 : -1))
     .filter(isAfter);

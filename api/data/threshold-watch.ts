@@ -4,9 +4,9 @@ import type { Pool } from '#shared/db/pool.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
-/** Shares of a plan's allowance at which its workspace is notified. */
+/** Percentages of a plan's allowance at which its workspace is notified. */
 const PERCENTS = [80, 100];
-/** Maximum cached notifications; a missing one costs a statement and changes nothing. */
+/** The maximum number of cached notifications. A missing one costs a statement and changes nothing. */
 const MAX_REMEMBERED = 10_000;
 
 export interface ThresholdWatch {

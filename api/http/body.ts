@@ -41,7 +41,7 @@ function parseJson(text: string): unknown {
     if (error instanceof AppError) throw error;
     throw new AppError('invalid', `Invalid body: not valid JSON (${messageOf(error)})`);
   }
-  // The validator could not distinguish null from no body.
+  // The validator could not distinguish null from an absent body.
   if (value === null) {
     throw new AppError('invalid', 'Invalid body: must be a JSON object, not null');
   }

@@ -14,19 +14,19 @@ import { AppError } from '#shared/errors.ts';
 import { refusedWriteOf } from './responses.ts';
 
 /**
- * Records that people edit have an entity tag, and a change can require it: `If-Match`. A route names its record, and the
- * rest happens here. Reads and changes send the tag of their response; a change compares under the lock of the record, at
- * the beginning of its own transaction.
+ * Records that people edit have an entity tag, and a change can require it with `If-Match`. A route declares its
+ * record, and the rest happens here. Reads and changes send the tag of their response. A change compares the tag under
+ * the lock of the record, at the beginning of its own transaction.
  */
 
 /** How a record is read and locked. */
 export interface EditedRecord {
   noun: LockedNoun;
-  /** What a caller sees of it. */
+  /** What a caller sees of the record. */
   schema: z.ZodType;
-  /** As its GET returns it. Throws AppError `not_found`. */
+  /** The record as its GET returns it. Throws AppError `not_found`. */
   read: (db: Db, request: FastifyRequest) => Promise<object>;
-  /** A PUT creates it. */
+  /** Whether a PUT creates it. */
   isCreated?: true;
 }
 
@@ -41,7 +41,10 @@ declare module 'fastify' {
     record?: EditedRecord;
   }
   interface FastifyRequest {
-    /** The database for changes of the route's record: compares before the first one, if `If-Match` says so. */
+    /**
+     * The database for changes to the route's record. Before the first change, it compares the tag if `If-Match`
+     * requires that.
+     */
     writes: Pool;
   }
 }
@@ -51,7 +54,7 @@ const changes = new Set(['PUT', 'PATCH', 'POST', 'DELETE']);
 const isChange = ({ method }: Pick<RouteOptions, 'method'>): boolean =>
   [method].flat().some((each) => changes.has(each));
 
-/** What the caller of a change accepts. */
+/** The tags that the caller of a change accepts. */
 export const ifMatchOf = ({ headers }: FastifyRequest): IfMatch | undefined =>
   (headers as { 'if-match'?: IfMatch })['if-match'];
 
@@ -97,13 +100,13 @@ export function compareRecords(app: FastifyInstance, db: Pool): void {
   });
 }
 
-/** The record's own tag. Policies and prices have none, since people send them back whole. */
+/** The tag in the record. Policies and prices have none, since people send them back as a whole. */
 function tagOf(current: object): string {
   const { etag } = current as { etag?: unknown };
   return typeof etag === 'string' ? etag : etagOf(current);
 }
 
-/** The record that a change is about. `read` throws the AppError of one that does not exist. */
+/** The record that is being changed. `read` throws the AppError for one that does not exist. */
 interface ComparedRecord {
   noun: LockedNoun;
   workspaceId: string;
@@ -112,8 +115,8 @@ interface ComparedRecord {
 }
 
 /**
- * The database for changes of a record: its first transaction compares the tag under the lock of the record, and throws
- * AppError `precondition_failed` for another one. Without a wanted tag, it is the database itself.
+ * The database for changes to a record. Its first transaction compares the tag under the lock of the record, and throws
+ * AppError `precondition_failed` if it differs. Without a wanted tag, it is the database itself.
  */
 export function comparingWrites(
   db: Pool,

@@ -13,7 +13,7 @@ import type { App } from '#api/deps.ts';
 
 /** Limits on the time and sockets that one client can use in a process. */
 export interface ConnectionLimits {
-  /** From the connection, or the first byte of a further request, until the end of its head. */
+  /** From the connection, or the first byte of a later request, until the end of its head. */
   headMs: number;
   /** Until the end of head and body. */
   requestMs: number;
@@ -27,11 +27,11 @@ export interface ConnectionLimits {
   idleMs: number;
   /** How often head and request are checked: both may take this much longer. */
   checkEveryMs: number;
-  /** How often a WebSocket must respond to a ping; otherwise the next check closes it. */
+  /** How often a WebSocket must respond to a ping. If it does not, the next check closes it. */
   pingEveryMs: number;
   /** Concurrent connections of one process, including WebSockets. */
   connections: number;
-  /** Maximum requests on one connection, answered or not: this limits pipelining. */
+  /** The maximum number of requests on one connection, answered or not, to limit pipelining. */
   requestsPerConnection: number;
 }
 
@@ -42,7 +42,7 @@ export const connectionLimits: ConnectionLimits = {
   handlerMs: 35_000,
   exchangeMs: 180_000,
   handshakeMs: 40_000,
-  // Above the minute after which load balancers usually close an idle connection, so that they close it first.
+  // Longer than the minute after which load balancers usually close an idle connection, so that they close it first.
   idleMs: 72_000,
   checkEveryMs: 5_000,
   pingEveryMs: 30_000,
@@ -50,14 +50,14 @@ export const connectionLimits: ConnectionLimits = {
   requestsPerConnection: 1_000,
 };
 
-/** Creates HTTP servers with these limits; an application that listens on several addresses has one for each. */
+/** Creates HTTP servers with these limits. An application that listens on several addresses has one for each. */
 export const serverFactory =
   (limits: ConnectionLimits) =>
   (handler: RequestListener): Server => {
     const server = createServer(
       {
         headersTimeout: limits.headMs,
-        // `boundExchanges` enforces this: a server option cannot exempt one request.
+        // `boundExchanges` enforces this, because a server option could not exempt single requests.
         requestTimeout: 0,
         connectionsCheckingInterval: limits.checkEveryMs,
         keepAliveTimeout: limits.idleMs,
@@ -68,7 +68,7 @@ export const serverFactory =
     server.maxConnections = limits.connections;
     server.maxRequestsPerSocket = limits.requestsPerConnection;
     boundExchanges(server, limits);
-    // After an upgrade request the server no longer tracks the socket. A WebSocket clears its timeout.
+    // After an upgrade request, the server no longer tracks the socket. A WebSocket clears this timeout.
     server.on('upgrade', (_request, socket) => {
       if (socket instanceof Socket) socket.setTimeout(limits.handshakeMs, () => socket.destroy());
     });
@@ -76,7 +76,7 @@ export const serverFactory =
   };
 
 /**
- * Any other upgrade that a client offers (curl and Java offer `h2c` by default) is ignored, as HTTP permits: the
+ * Other upgrades that a client offers (curl and Java offer `h2c` by default) are ignored, as HTTP permits, and the
  * request gets a normal response.
  */
 const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
@@ -86,8 +86,8 @@ const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
 const liftBounds = new WeakMap<IncomingMessage, () => void>();
 
 /**
- * Replaces the total timeout of a request by an idle timeout, for a body that is processed as a stream. For routes with
- * authentication. The connection is closed after the response.
+ * Replaces the total timeout of a request by an idle timeout, for a body that is processed as a stream. Only for routes
+ * with authentication. The connection is closed after the response.
  */
 export function boundBySilence(
   request: IncomingMessage,
@@ -95,14 +95,14 @@ export function boundBySilence(
   silenceMs: number,
 ): void {
   const lift = liftBounds.get(request);
-  // Without a socket there is nothing to limit.
+  // Without a socket, there is nothing to limit.
   if (lift === undefined) return;
   lift();
   reply.shouldKeepAlive = false;
   request.setTimeout(silenceMs, () => request.destroy());
 }
 
-/** Ends a request whose body does not arrive in time, as the server itself would. */
+/** Ends a request whose body does not arrive in time, as the server itself does for heads. */
 function boundBody(server: Server, request: IncomingMessage, requestMs: number): NodeJS.Timeout {
   const timer = setTimeout(() => {
     const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
@@ -119,7 +119,7 @@ function boundExchanges(server: Server, limits: ConnectionLimits): void {
     const { socket } = request;
     const count = (counts.get(socket) ?? 0) + 1;
     counts.set(socket, count);
-    // The server refuses requests above the limit, but leaves the connection open for more of them.
+    // The server rejects requests above the limit, but leaves the connection open for more of them.
     if (count >= limits.requestsPerConnection) response.shouldKeepAlive = false;
     // An unread response stays in memory, and nothing else ends it.
     const timer = setTimeout(() => socket.destroy(), limits.exchangeMs).unref();
@@ -132,7 +132,7 @@ function boundExchanges(server: Server, limits: ConnectionLimits): void {
   });
 }
 
-/** Closes the connection: otherwise the rest of a refused body would have to be read and discarded. */
+/** Closes the connection, because otherwise the rest of a rejected body would have to be read and discarded. */
 export function leaveLargeBodies(app: App): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!request.raw.complete && announcedBytes(request.headers) > BODY_LIMIT_BYTES) {
@@ -148,8 +148,8 @@ function announcedBytes(headers: IncomingHttpHeaders): number {
 }
 
 /**
- * Refuses requests that arrive on open connections while the process stops: 503, like every other error, and the
- * connection ends. Fastify's own refusal has a body of another shape.
+ * Refuses requests that arrive on open connections while the process is stopping, with a 503 in the usual format, and
+ * closes the connection. Fastify's own refusal has another format.
  */
 export function refuseWhileStopping(app: App): void {
   let stopping = false;

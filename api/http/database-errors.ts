@@ -14,7 +14,7 @@ interface Refusal {
   detail: string;
 }
 
-/** The errors for constraint violations. A constraint that is not listed here is a bug: 500. */
+/** The errors for constraint violations. A constraint that is not listed here is a bug, and gives a 500. */
 const constraints: Record<string, Refusal> = {
   members_email: { code: 'conflict', detail: 'A member with this email already exists' },
   data_sources_workspace_id_is_demo_name_key: {
@@ -32,9 +32,9 @@ const unreachable: Refusal = {
 };
 const busy: Refusal = { code: 'unavailable', detail: 'The database is busy; try again' };
 
-/** Postgres is shutting down or starting, has no free connections, or has become a standby. */
+/** Postgres is shutting down or starting up, has no free connections, or has become a standby. */
 const unreachableStates = /^(08\w{3}|57P0[1-5]|53300|53400|25006)$/;
-/** A serialization conflict of two transactions; one of them can be repeated. */
+/** A conflict between two transactions. One of them can be repeated. */
 const retryStates = /^(40001|40P01|55P03)$/;
 const networkCodes = new Set([
   'ECONNREFUSED',
@@ -61,7 +61,7 @@ export function databaseProblem(error: unknown): Refusal | undefined {
   return undefined;
 }
 
-/** An error of any realm. An event emitter puts an error of another realm in `context`. */
+/** An error of any realm. An event emitter puts an error of another realm into `context`. */
 interface Failure {
   message: string;
   code?: unknown;

@@ -21,7 +21,7 @@ const GOODBYE_MS = 1_000;
 interface Refusal {
   code: ErrorCode;
   detail: string;
-  /** The record as it is now, for `precondition_failed`. */
+  /** The present record, for `precondition_failed`. */
   current?: object | null;
 }
 
@@ -45,7 +45,7 @@ const frameworkRefusals: Record<string, Refusal> = {
   FST_ERR_HANDLER_TIMEOUT: { code: 'unavailable', detail: 'The request took too long' },
 };
 
-/** Converts every thrown value to a response. */
+/** Converts every thrown value into a response. */
 export function answerErrors(
   app: FastifyInstance,
   context: Pick<RouteContext, 'authenticator' | 'dataAccess'>,
@@ -54,7 +54,7 @@ export function answerErrors(
   app.setErrorHandler(answer);
   app.setNotFoundHandler(async (request, reply) => {
     if (console?.isPage(request) === true) return console.sendPage(reply);
-    // Callers without access must not learn which addresses exist. Webhooks have no authentication.
+    // Callers without access must not find out which addresses exist. Webhooks have no authentication.
     if (request.url.startsWith('/api/') && !request.url.startsWith(HOOK_PREFIX)) {
       await context.authenticator.identify(request.raw);
     } else if (request.url.startsWith('/v1/')) await context.dataAccess.admit(request, reply);
@@ -68,7 +68,7 @@ export function answerErrors(
   });
 }
 
-/** The framework refuses these before routing. No hook runs, so their work is done here. */
+/** The framework refuses these requests before routing. No hook runs, so the work of the hooks is done here. */
 export function answerFrameworkError(
   error: FastifyError,
   request: FastifyRequest,
@@ -85,7 +85,7 @@ export function answerFrameworkError(
 function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = inWordsOf(request, classify(error));
   if (refusal.code === 'internal') {
-    // The route pattern: the path may contain a secret or a token.
+    // Logs the route pattern, because the path may contain a secret or a token.
     const route = request.routeOptions.url ?? 'unknown';
     request.log.error({ err: error, method: request.method, route }, 'request failed');
   } else if (refusal.code === 'unavailable') request.log.warn({ err: error }, 'request refused');
@@ -102,7 +102,10 @@ function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): F
   return reply.serializer(JSON.stringify).send({ detail });
 }
 
-/** The data API distinguishes an invalid body (422) from an invalid query (400). All body errors start the same way. */
+/**
+ * The data API distinguishes an invalid body (422) from an invalid query (400). All errors about the body start the
+ * same way.
+ */
 function inWordsOf(request: FastifyRequest, refusal: Refusal): Refusal {
   const isBody = refusal.code === 'invalid' && refusal.detail.startsWith('Invalid body');
   return isBody && request.routeOptions.config.scope !== undefined
@@ -110,7 +113,7 @@ function inWordsOf(request: FastifyRequest, refusal: Refusal): Refusal {
     : refusal;
 }
 
-/** The request has committed its change, and only reading the response failed. */
+/** The request has committed its change; only reading the response failed. */
 const WRITTEN =
   'The change was saved, but the database cannot be reached to read the result: read the record instead of repeating the request';
 
@@ -122,7 +125,7 @@ export function classify(error: unknown): Refusal {
   }
   const { validation, validationContext, code, statusCode } = error as Partial<FastifyError>;
   if (validation !== undefined) {
-    // `/api/workflows/` names no workflow, so that address does not exist.
+    // `/api/workflows/` contains no workflow id, so this address does not exist.
     if (
       validationContext === 'params' &&
       validation.every(({ keyword }) => keyword === 'too_small')
@@ -143,7 +146,7 @@ export function classify(error: unknown): Refusal {
   return { code: 'internal', detail: 'Internal error' };
 }
 
-/** Bytes that are not HTTP never reach a route: the response goes to the bare socket. */
+/** Bytes that are not HTTP never reach a route, so the response is written to the bare socket. */
 export function answerSocketError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET') {
     socket.destroy();
@@ -173,7 +176,7 @@ function answerOnSocket(socket: Duplex, status: number, detail: string): void {
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-  // The client might never close its half.
+  // The client might never close its half of the connection.
   const timer = setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
   socket.once('close', () => clearTimeout(timer));
 }

@@ -9,14 +9,16 @@ const exportTypes = {
   csv: 'text/csv; charset=utf-8',
 };
 
-/** Maximum duration of an export; the snapshot of one that has one is kept that long. */
+/** The maximum duration of an export, and so of its snapshot. */
 const READ_MS = 120_000;
-/** The timeout of an export's handler. Above the reader's limit, so that the reader's limit ends it. */
+/**
+ * The timeout of an export's handler. It is longer than the reader's limit, so that the reader's limit applies first.
+ */
 export const EXPORT_MS = READ_MS + 35_000;
 /** Concurrent exports of one organization in one process. */
 const EXPORTS_OF_ONE = 2;
 
-/** Limits the concurrent exports of a process: each may hold a connection to the database. */
+/** Limits the concurrent exports of a process, because each may hold a connection to the database. */
 export function createExportSlots(poolSize: number) {
   const atMost = Math.max(1, Math.floor(poolSize / 4));
   const taken = new Map<string, number>();
@@ -41,9 +43,9 @@ export function createExportSlots(poolSize: number) {
 }
 
 /**
- * Sends an export and waits until the reader has it, so that its snapshot lasts exactly that long. Closes the
- * connection when the reader disconnects or is too slow, or when reading rows fails: the response has started, so there
- * is no other way to report an error.
+ * Sends an export and waits until the reader has received it, so that its snapshot lasts exactly that long. Closes the
+ * connection when the reader disconnects or is too slow, or when reading rows fails: the response has already started,
+ * so there is no other way to report an error.
  */
 export async function sendExport(
   reply: FastifyReply,

@@ -3,13 +3,13 @@ import { AppError } from '#shared/errors.ts';
 import { refuseUnsafe } from '#shared/values/unsafe-json.ts';
 
 /**
- * Refuses values that are valid JSON but cannot be stored by the database or written by a JSON writer, and keys that
- * reach a prototype where code copies them carelessly.
+ * Rejects values that are valid JSON but cannot be stored by the database or serialized as JSON, and keys that can
+ * reach a prototype in careless code.
  */
 export function refuseUnsafeInput(app: FastifyInstance): void {
   app.addHook('preValidation', async (request) => {
     refuseUnsafe('path', request.params);
-    // A stream refuses with close codes; its query is a token, which is compared and not stored.
+    // A stream reports refusals with close codes. Its query is a token, which is compared and not stored.
     if (!request.ws) {
       refuseRepeated(request.query as Record<string, unknown>);
       refuseUnsafe('query', request.query);

@@ -1,6 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 
-/** How many problems a response lists in full. */
+/** The maximum number of problems that a response lists in full. */
 const MAX_PROBLEMS = 5;
 
 const partNames: Record<string, string> = {
@@ -25,7 +25,7 @@ export function describeInvalid(
   problems: readonly FastifySchemaValidationError[],
 ): string {
   const issues = problems.map(toIssue);
-  // The framework passes null where there is no body; a body of null was refused before.
+  // The framework passes null if there is no body. A body of null was already rejected.
   if (part === 'body' && issues.some(isNothing)) return 'Invalid body: a JSON object is required';
   return describeIssues(partNames[part ?? ''] ?? 'request', issues);
 }
@@ -50,7 +50,7 @@ function toIssue(problem: FastifySchemaValidationError): Issue {
   };
 }
 
-/** The issue's problems as text; for a union, those of the closest branch. */
+/** The issue's problems as text. For a union, those of the branch that matches best. */
 function flatten(issue: Issue, above: readonly PropertyKey[]): string[] {
   const path = [...above, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
@@ -66,7 +66,7 @@ function flatten(issue: Issue, above: readonly PropertyKey[]): string[] {
   return [field === '' ? message : `${field} ${message}`];
 }
 
-// A branch that failed deeper matched the value better than one with another type.
+// A branch that failed at a deeper level matched the value better than one with another type.
 const rank = (branch: readonly Issue[]): number =>
   branch.length - (branch[0]?.path.length ?? 0) * 10;
 
@@ -85,7 +85,10 @@ function wording(message: string): string {
     : `must be ${article(nouns[type[1] ?? ''] ?? type[1] ?? '')}, not ${type[2]}`;
 }
 
-/** `Too small: expected string to have >=1 characters` in plain English. Undefined for other messages. */
+/**
+ * Rewrites messages like `Too small: expected string to have >=1 characters` in plain English. Undefined for other
+ * messages.
+ */
 function boundWording(message: string): string | undefined {
   const found =
     /^Too (?:small|big): expected \w+ to (?:have|be) ([<>])(=?)(-?[\d.e+]+)(?: (\w+))?$/.exec(

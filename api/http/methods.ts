@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 /** The HTTP methods of a path; empty for an unknown path. */
 export type MethodsOf = (path: string) => string[];
 
-/** Collects the methods of each address from the routes that are registered from now on. */
+/** Collects the methods of each address from all routes that are registered after this call. */
 export function learnMethods(app: FastifyInstance): MethodsOf {
   const byPattern = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {

@@ -18,7 +18,7 @@ export function measureRequests(app: App, deps: ApiDeps): void {
     registers: [registry],
   });
   app.addHook('onResponse', async (request, reply) => {
-    // The pattern, never the path: ids would create a series each.
+    // The pattern instead of the path, because each id would create a series.
     const route = request.routeOptions.url ?? 'unknown';
     const seconds = reply.elapsedTime / 1000;
     durations.observe({ method: request.method, route, status: reply.statusCode }, seconds);
@@ -59,7 +59,7 @@ const subjects: Record<string, string> = {
   hooks: 'workflowId',
 };
 
-/** The workspace and the subject of the request, under the keys that all logs use. */
+/** The workspace and subject of the request, under the keys that all logs use. */
 function subjectOf(request: FastifyRequest): Record<string, string> {
   const hook = request.hook as HookRequest | undefined;
   const { id = hook?.workflowId } = (request.params ?? {}) as { id?: string };
@@ -73,7 +73,7 @@ function subjectOf(request: FastifyRequest): Record<string, string> {
   };
 }
 
-// Behind an untrusted proxy, a request seems to come from the proxy: it is refused.
+// A request through an untrusted proxy seems to come from the proxy, so it is refused.
 function maySeeMetrics(
   request: FastifyRequest,
   isAllowed: AddressRanges,

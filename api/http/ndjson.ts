@@ -8,8 +8,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const NEWLINE = 0x0a;
 
 /**
- * The lines of a stream of JSON values, numbered from 1, each with its value or its error; empty lines are skipped.
- * Holds at most one line and one chunk, and reads on demand.
+ * Yields the lines of a stream of JSON values, numbered from 1, each with its value or its error. Empty lines are
+ * skipped. Holds at most one line and one chunk, and reads on demand.
  */
 export async function* readNdjson(stream: AsyncIterable<Buffer>): AsyncGenerator<SentRecord> {
   let line = 1;
@@ -38,7 +38,7 @@ export async function* readNdjson(stream: AsyncIterable<Buffer>): AsyncGenerator
   const last = take();
   if (last !== undefined) yield last;
 
-  // For a line that is too long, only the length is kept.
+  // For a line that is too long, only its length is tracked.
   function keep(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_LINE_BYTES) parts = [];

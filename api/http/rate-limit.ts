@@ -5,9 +5,9 @@ import { clientNetwork } from './client-address.ts';
 import type { App } from '#api/deps.ts';
 
 const WINDOW_MS = 60_000;
-/** Maximum addresses that are counted; the least recently seen are dropped first. */
+/** The maximum number of addresses that are counted; the least recently seen are dropped first. */
 const MAX_ADDRESSES = 10_000;
-/** Probes request these often and must not be refused. */
+/** Probes are frequent, and must not be refused. */
 const probes: ReadonlySet<string> = new Set(['/api/health', '/api/ready']);
 export const isProbe = (url: string): boolean => probes.has(url);
 
@@ -15,8 +15,8 @@ export const isProbe = (url: string): boolean => probes.has(url);
 export const rateLimitHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
 /**
- * Limits the requests of each address per minute, including WebSocket handshakes and unknown paths, and refuses the
- * others with `rate_limited` before any other check. Each process counts separately. 0: no limit.
+ * Limits the requests of each address per minute, including WebSocket handshakes and unknown paths. Further requests
+ * get `rate_limited` before any other check. Each process counts separately. 0: no limit.
  */
 export function limitRate(app: App, perMinute: number): void {
   if (perMinute === 0) return;
@@ -45,7 +45,7 @@ export async function countUnrouted(request: FastifyRequest, reply: FastifyReply
 const refusal = (max: number, seconds: number): string =>
   `Too many requests: at most ${max} a minute. Try again in ${seconds} s`;
 
-// By the matched route, never by the path: a path can be written in many ways.
+// By the matched route instead of the path, because a path can be written in many ways.
 function isLimited({ routeOptions: { url } }: FastifyRequest): boolean {
   return url === undefined || (url.startsWith('/api/') && !isProbe(url));
 }

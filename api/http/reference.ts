@@ -6,8 +6,8 @@ const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 const ASSET_TTL_SECONDS = 86_400;
 
 /**
- * The reference page at `/docs`, served from the installed package: no font, script or request goes to another host.
- * Its policy allows the service's own files and the page's one inline script, by its digest.
+ * The reference page at `/docs`, served from the installed package: it loads no font or script from another host, and
+ * sends no request there. Its policy allows the service's own files and, by digest, the page's only inline script.
  */
 export function serveReference(app: FastifyInstance): void {
   app.register(async (scope) => {
@@ -60,7 +60,7 @@ function policyFor(html: string): string {
   ].join('; ');
 }
 
-/** The plugin declares neither the access nor the responses of its pages: they are public files. */
+/** The plugin declares neither the access nor the responses of its pages, which are public files. */
 export function isReferencePage(route: RouteOptions): boolean {
   return route.url === '/docs' || route.url.startsWith('/docs/');
 }

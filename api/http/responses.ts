@@ -28,7 +28,7 @@ export function responses<Success extends Record<number, z.ZodType | InSeveralFo
 
 const refusedWrites = new Map<z.ZodType, z.ZodType>();
 
-/** The 412 of writes of this record, which shows its current state. */
+/** The 412 response of writes to this record, which contains its present state. */
 export function refusedWriteOf(record: z.ZodType): z.ZodType {
   const known = refusedWrites.get(record);
   if (known !== undefined) return known;
@@ -62,10 +62,10 @@ export const deliveryParams = z.strictObject({
 
 /**
  * Responses with payloads of steps, which can be megabytes. Their records are built field by field, and the tests check
- * each of them against its schema. To check them here would parse all payloads, and write them again.
+ * each of them against its schema. Checking them here would mean parsing and serializing all payloads.
  */
 const withPayloads = new Set<z.ZodType>([runSchema, forkSchema, nodeTestSchema, stepListSchema]);
 
-/** Writes responses as JSON, checked against the schema of their route. */
+/** Serializes responses as JSON, checked against the schema of their route. */
 export const serializer: typeof serializerCompiler = (route) =>
   withPayloads.has(route.schema as z.ZodType) ? jsonOf : serializerCompiler(route);

@@ -5,14 +5,14 @@ import { readRunStatus } from '#shared/db/runs/runs.ts';
 
 const FIRST_LOOK_MS = 40;
 const LAST_LOOK_MS = 500;
-/** Maximum callers that wait; further ones get their response immediately. */
+/** The maximum number of waiting callers. Further ones get their response immediately. */
 const MAX_WAITING = 100;
 
 let waiting = 0;
 
 /**
- * Resolves when the run has ended or waits at a gate, when `waitMs` have passed, when too many callers wait, or when
- * the signal is aborted: the caller then reads the run.
+ * Resolves when the run has ended or waits at a gate, when `waitMs` have passed, when too many callers are waiting, or
+ * when the signal is aborted. The caller then reads the run.
  */
 export async function waitUntilIdle(
   db: Db,

@@ -3,17 +3,17 @@ import type { FastifyReply } from 'fastify';
 
 /**
  * Headers for browsers on every response, whether a route, the framework or the bare socket sends it. HSTS is not
- * included: the operator of the TLS proxy decides about it.
+ * included, because it is up to the operator of the TLS proxy.
  */
 export const securityHeaders = {
-  // Responses are data; only the reference page is a document, and it has its own policy.
+  // Responses are data. Only the reference page is a document, and it has its own policy.
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // Responses are private; the few public ones set their own header.
+  // Responses are private. The few public ones set their own header.
   'cache-control': 'no-store',
 } as const;
 
@@ -23,6 +23,6 @@ export function prepareAnswer(reply: FastifyReply): void {
   if (isHandshake(reply.request.raw)) reply.header('connection', 'close');
 }
 
-/** Whether its connection was handed over for an upgrade. No further request is read from it. */
+/** Whether its connection was handed over for an upgrade. No further requests are read from it. */
 export const isHandshake = (request: IncomingMessage & { upgrade?: boolean }): boolean =>
   request.upgrade === true;

@@ -15,7 +15,7 @@ export const startConfig = {
   headers: ['Location', 'Idempotent-Replayed'],
 } as const;
 
-/** Sets status and headers: 201 for a new run, 200 where the `Idempotency-Key` has started it before. Returns the run. */
+/** Sets status and headers: 201 for a new run, 200 if the `Idempotency-Key` has already started it. Returns the run. */
 export function startedRun(reply: FastifyReply, run: Run, replayed: boolean): Run {
   reply.code(replayed ? 200 : 201).header('location', `/api/runs/${run.id}`);
   if (replayed) reply.header('idempotent-replayed', 'true');

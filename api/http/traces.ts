@@ -7,14 +7,16 @@ import type { App, DataCall, HookRequest } from '#api/deps.ts';
 /** Probes and scrapes would outnumber all other requests. */
 const UNTRACED = new Set(['/api/health', '/api/ready', '/metrics']);
 
-/** Records one span per request, below the caller's span if the request names one. Nothing without tracing. */
+/**
+ * Records one span per request, as a child of the caller's span if the request has one. Does nothing without tracing.
+ */
 export function traceRequests(app: App): void {
   if (!isTracing()) return;
   const requests = new WeakMap<FastifyRequest, TracedRequest>();
   app.addHook('onRequest', async (request) => {
     requests.set(request, openRequest(request.headers['traceparent']));
   });
-  // Around the handler only: a body arrives in the context of its connection, not of its request.
+  // Only around the handler: a body arrives in the context of its connection, not of its request.
   app.addHook('preHandler', (request, _reply, next) => {
     const traced = requests.get(request);
     if (traced === undefined) next();
@@ -26,7 +28,7 @@ export function traceRequests(app: App): void {
   });
 }
 
-/** The route is the pattern: a path can contain the secret of a webhook. */
+/** The route pattern, because a path can contain the secret of a webhook. */
 function recordRequest(request: FastifyRequest, reply: FastifyReply, traced: TracedRequest): void {
   const route = request.routeOptions.url;
   if (route !== undefined && UNTRACED.has(route)) return;

@@ -11,7 +11,7 @@ import type { SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import type { ApiDeps, Authenticator, Caller, RouteContext } from '#api/deps.ts';
 import type { KeyUses } from './key-uses.ts';
 
-/** How long the owner is cached: open mode reads it on every request, and it rarely changes. */
+/** How long the owner is cached. Open mode reads it on every request, and it rarely changes. */
 const OWNER_TTL_MS = 1_000;
 /** The service's own tokens are a quarter of this length. */
 const MAX_KEY_LENGTH = 200;
@@ -23,7 +23,7 @@ const invalid = () => new AppError('unauthenticated', 'The credential is invalid
 export function authenticate(app: FastifyInstance, context: RouteContext): void {
   app.decorateRequest('actor');
   app.decorateRequest('credential');
-  // Nearly all requests use the same host name: it is parsed once.
+  // Nearly all requests use the same host name, so it is parsed only once.
   let knownHost: string | undefined;
   app.addHook('onRequest', async (request) => {
     const { capability, also = [] } = request.routeOptions.config;
@@ -43,9 +43,9 @@ export function authenticate(app: FastifyInstance, context: RouteContext): void 
 }
 
 /**
- * Authenticates the caller: the holder of the key in `X-API-Key`, else of the session token in `Authorization`, else,
- * in open mode, the owner. An invalid credential is refused in both modes, and so is a repeated header: it is ambiguous
- * which of the two counts.
+ * Authenticates the caller: the holder of the key in `X-API-Key`, or else of the session token in `Authorization`, or
+ * else, in open mode, the owner. Both modes refuse an invalid credential, and a repeated header, because it is
+ * ambiguous which value counts.
  */
 export function createAuthenticator(
   deps: Pick<ApiDeps, 'db' | 'config'> & { tokens: SessionTokens; keyUses: KeyUses },
@@ -116,13 +116,13 @@ async function findOwner({ db }: Pick<ApiDeps, 'db'>): Promise<Actor> {
 
 /**
  * In open mode, network access is the credential, and a browser lends it to any page. This refuses pages of other
- * origins; CORS alone would let requests without a body through.
+ * origins, because CORS alone would let requests without a body through.
  */
 function refuseForeignOrigin(headers: IncomingHttpHeaders, deps: Pick<ApiDeps, 'config'>): void {
   if (deps.config.auth.mode === 'open') requireKnownOrigin(headers, deps);
 }
 
-/** Throws AppError `forbidden` for a host name that another party may own: see `isKnownHost`. */
+/** Throws AppError `forbidden` for a host name that another party may own; see `isKnownHost`. */
 function requireKnownHost(
   { host }: IncomingHttpHeaders,
   { config }: Pick<ApiDeps, 'config'>,

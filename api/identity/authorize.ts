@@ -2,7 +2,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import { isConsoleAsset } from '#api/console.ts';
 import { isReferencePage } from '#api/http/reference.ts';
 
-/** The app does not start with a route that does not declare who may call it. */
+/** The app does not start if a route does not declare who can call it. */
 export function refuseUndeclaredRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (isPreflight(route)) return;
@@ -19,10 +19,10 @@ export function refuseUndeclaredRoutes(app: FastifyInstance): void {
   });
 }
 
-/** The permission or scope that the route requires, as its API names it. */
+/** The permission or scope that the route requires, as its API calls it. */
 const accessOf = ({ url, config }: RouteOptions): string | undefined =>
   url.startsWith('/v1/') && config?.capability !== 'public' ? config?.scope : config?.capability;
 
-/** The one route that the CORS plugin adds: it answers preflight requests. */
+/** The only route that the CORS plugin adds: it answers preflight requests. */
 const isPreflight = (route: RouteOptions): boolean =>
   route.method === 'OPTIONS' && route.url === '*';

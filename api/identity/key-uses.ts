@@ -5,7 +5,7 @@ import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** Maximum delay before a use is written. */
 const WRITE_EVERY_MS = 2_000;
-/** Maximum keys with unwritten uses; above it, the key with the oldest use is dropped. */
+/** The maximum number of keys with unwritten uses; beyond it, the key with the oldest use is dropped. */
 const MAX_WAITING = 10_000;
 
 export interface KeyUses {
@@ -13,13 +13,13 @@ export interface KeyUses {
   note(keyId: string): void;
   /** The last use of a key that this process has not written yet. */
   latest(keyId: string): Date | undefined;
-  /** Writes the waiting uses; also resolves if that fails. Later uses are not written. */
+  /** Writes the waiting uses, and also resolves if that fails. Later uses are not written. */
   stop(): Promise<void>;
 }
 
 /**
- * The last uses of keys. A write per request would cost more than most requests, so uses wait here and one statement
- * writes them all; after a failure they wait for the next one. `record` is that statement.
+ * The last uses of keys. A write per request would cost more than most requests, so uses wait here, and one statement
+ * writes them all. After a failure, they wait for the next one. `record` is that statement.
  */
 export function createKeyUses(
   { db, log }: { db: Db; log: Logger },
@@ -70,7 +70,7 @@ export function createKeyUses(
   };
 }
 
-/** Uses are written with a delay; unwritten uses of this process are included at once. */
+/** Uses are written with a delay. This adds those that this process has not written yet. */
 export function withLatestUse<Key extends { id: string; last_used_at: string | null }>(
   key: Key,
   keyUses: KeyUses,

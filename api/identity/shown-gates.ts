@@ -10,17 +10,17 @@ import { joined } from '#shared/values/json-text.ts';
 /** A caller without a role, such as a webhook, holds no capability. */
 type Viewer = Partial<Pick<Actor, 'role' | 'overrides'>>;
 
-/** Whether the caller sees the arguments of tool calls that need approval: they are not redacted. */
+/** Whether the caller can see the arguments of tool calls that need approval, which are not redacted. */
 export const seesArguments = ({ role, overrides = {} }: Viewer): boolean =>
   role !== undefined && holds(role, overrides, 'approve_gates');
 
-/** The gate as the caller may see it. */
+/** The gate as the caller can see it. */
 export const shownGate = <Gate extends PendingGate>(actor: Viewer, gate: Gate): Gate =>
   gate.tool_call === undefined || seesArguments(actor)
     ? gate
     : { ...gate, tool_call: { ...gate.tool_call, arguments: null } };
 
-/** The run with its gates and its steps as the caller may see them. */
+/** The run with its gates and steps as the caller can see them. */
 export function shownRun(actor: Viewer, run: Run): Run {
   if (seesArguments(actor)) return run;
   const pending_gates = run.pending_gates.map((gate) => shownGate(actor, gate));
@@ -29,8 +29,9 @@ export function shownRun(actor: Viewer, run: Run): Run {
 }
 
 /**
- * Steps as the caller may see them. The output of a turn has the arguments of its calls as the model gave them; those of a
- * call that needs approval are hidden, as at its gate. The step of the call has them redacted, once it was made.
+ * Steps as the caller can see them. The output of a turn has the arguments of its calls as the model sent them. Those
+ * of a call that needs approval are hidden, as at its gate. Once the call was made, its step has the redacted
+ * arguments.
  */
 export const shownSteps = (actor: Viewer, steps: Step[]): Step[] =>
   seesArguments(actor) ? steps : steps.map(shownTurn);
@@ -47,7 +48,7 @@ function shownTurn(step: Step): Step {
 const shownCall = (call: Json): Json =>
   isObject(call) && call['needs_approval'] === true ? { ...call, arguments: null } : call;
 
-/** One gate with its earlier askings, as the caller may see them. */
+/** One gate with its earlier openings, as the caller can see them. */
 export function shownAskings(actor: Viewer, gate: Gate): Gate {
   if (seesArguments(actor)) return gate;
   const earlier = gate.earlier.map((asking) => ({

@@ -13,7 +13,7 @@ export interface HookAddress {
 /** Replaces the secret where it is hidden. No secret has this form. */
 const MASK = '*'.repeat(32);
 
-/** The same without the secret, for members who must not start runs with it. */
+/** The address without the secret, for members who must not start runs with it. */
 export const maskedHookUrl = (publicUrl: string, workflowId: string): string =>
   hookUrl(publicUrl, { workflowId, secret: MASK });
 
@@ -22,9 +22,9 @@ export const hookUrl = (publicUrl: string, { workflowId, secret }: HookAddress):
   `${publicUrl}${HOOK_PREFIX}${workflowId}/${secret}`;
 
 /**
- * The target that routes a request: its own, except below `/api/hooks/`. There the query is removed, and a target that
+ * The target that routes a request: its own, except under `/api/hooks/`. There, the query is removed, and a target that
  * is not written exactly like a webhook's address becomes one that matches none: an extra slash, an escape or an
- * invalid byte gets the same refusal from the same route as a wrong secret.
+ * invalid byte gets the same response from the same route as a wrong secret.
  */
 export function routedUrl(url: string): string {
   if (!url.startsWith(HOOK_PREFIX)) return url;
@@ -32,7 +32,7 @@ export function routedUrl(url: string): string {
   return ADDRESS.test(path) ? path : NOWHERE;
 }
 
-/** Workflow and secret of a routed target; undefined when it is no webhook address. */
+/** Workflow and secret of a routed target; undefined if it is not a webhook address. */
 export function parseHookAddress(url: string): HookAddress | undefined {
   const [, workflowId, secret] = ADDRESS.exec(url) ?? [];
   return workflowId === undefined || secret === undefined ? undefined : { workflowId, secret };

@@ -6,7 +6,7 @@ import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
 import { clientNetwork } from '#api/http/client-address.ts';
 import { eventIdOfHeader } from '#shared/operations/inbound/event.ts';
 
-/** The headers that the log keeps. Signatures, credentials and cookies are never among them. */
+/** The headers that are stored in the log, which never include signatures, credentials or cookies. */
 const KEPT_HEADERS = [
   'content-type',
   'content-encoding',
@@ -30,13 +30,15 @@ const KEPT_HEADERS = [
   'ce-type',
 ] as const;
 
-/** Characters of a header that are kept. */
+/** The maximum stored length of a header, in characters. */
 const MAX_HEADER = 200;
-/** Bits of an address that the log keeps: enough to recognize a sender, too few to name one machine. */
+/**
+ * The bits of an address that are stored in the log: enough to recognize a sender, but too few to identify a machine.
+ */
 const IPV4_BITS = 24;
 const IPV6_BITS = 48;
 
-/** What the log keeps of a request to a webhook with this secret, before its body is read. */
+/** What is logged about a request to a webhook with this secret, before its body is read. */
 export function arrivalOf(request: FastifyRequest, secret: string): ArrivedEvent {
   const { headers } = request;
   return {

@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#shared/json.ts';
 
-/** Characters of a challenge that is answered. */
+/** The maximum length of a challenge that is answered, in characters. */
 const MAX_CHALLENGE = 4_096;
 
-/** What a sender wants to read before it sends events, to see that the address belongs to one who wants them. */
+/** What a sender wants to read before it sends events, to verify that the receiver wants them. */
 type Challenge = { token: string } | { challenge: string };
 
-/** The challenge in the query of an event, or in its body; undefined for an event. */
+/** The challenge in the query or body of a request; undefined for an event. */
 export function challengeOf(url: string, input: JsonObject): Challenge | undefined {
   const at = url.indexOf('?');
   const token = at < 0 ? null : new URLSearchParams(url.slice(at)).get('validationToken');

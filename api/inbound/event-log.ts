@@ -8,20 +8,25 @@ import { BoundedMap } from '#shared/values/bounded-cache.ts';
 /** Maximum delay before an entry is written. */
 const WRITE_EVERY_MS = 500;
 const MINUTE_MS = 60_000;
-/** Entries of a workflow and an outcome per minute. Of further ones only the number is kept, for each reason. */
+/**
+ * The maximum number of log entries per minute for a workflow and outcome. Further events are only counted, per reason.
+ */
 export const ENTRIES_PER_MINUTE = 100;
-/** Entries that wait to be written. Above it, only the number is kept. */
+/** The maximum number of entries that wait to be written. Further events are only counted. */
 const MAX_WAITING = 500;
-/** Workflows whose entries are counted, and numbers that are kept. The ones that changed longest ago are dropped first. */
+/**
+ * The maximum number of workflows with counted entries, and of counts. Those that changed longest ago are dropped
+ * first.
+ */
 const MAX_COUNTED = 10_000;
-/** A statement writes entries until their bodies have so many bytes. */
+/** A statement writes entries until the total size of their bodies reaches this. */
 const BATCH_BYTES = 1_000_000;
 
-/** Keeps the inbound events that started no run. Those that did are written with their run. */
+/** Logs the inbound events that started no run. The others are logged with their run. */
 export interface EventLog {
   /** Adds an event, without a statement. */
   note(event: Omit<LoggedEvent, 'times'>): void;
-  /** Writes what waits; also resolves if that fails. Later events are not written. */
+  /** Writes the waiting entries, and also resolves if that fails. Later events are not written. */
   stop(): Promise<void>;
 }
 
@@ -33,7 +38,7 @@ interface Sum {
 
 /**
  * A write per event would make refused events, which anyone can send, as expensive as runs. So they wait here, and one
- * statement writes them all; after a failure they wait for the next one. Each process counts separately.
+ * statement writes them all. After a failure, they wait for the next one. Each process counts separately.
  */
 export function createEventLog({ db, log }: { db: Db; log: Logger }): EventLog {
   let waiting: LoggedEvent[] = [];
@@ -98,7 +103,7 @@ export function createEventLog({ db, log }: { db: Db; log: Logger }): EventLog {
   };
 }
 
-/** The first entries whose bodies together are small enough, and at least one. */
+/** The first entries whose bodies are small enough in total, and at least one. */
 function takeBatch(waiting: readonly LoggedEvent[]): LoggedEvent[] {
   let bytes = 0;
   const end = waiting.findIndex(({ body }) => {
@@ -108,7 +113,7 @@ function takeBatch(waiting: readonly LoggedEvent[]): LoggedEvent[] {
   return waiting.slice(0, end === -1 ? waiting.length : Math.max(1, end));
 }
 
-/** Adds an event to those of its minute with the same reason. */
+/** Adds an event to the count for its minute and reason. */
 function addTo(sums: Map<string, Sum>, event: Omit<LoggedEvent, 'times'>): void {
   const { workflowId, outcome, reason, receivedAt } = event;
   const minute = Math.floor(receivedAt.getTime() / MINUTE_MS);
@@ -122,7 +127,7 @@ function addTo(sums: Map<string, Sum>, event: Omit<LoggedEvent, 'times'>): void 
   }
 }
 
-/** What many events have in common. */
+/** The common fields of counted events. */
 const summaryOf = (event: Omit<LoggedEvent, 'times'>): LoggedEvent => ({
   ...event,
   id: newId('inboundEvent'),
@@ -136,7 +141,7 @@ const summaryOf = (event: Omit<LoggedEvent, 'times'>): LoggedEvent => ({
   times: 1,
 });
 
-/** Drops the numbers of past minutes that are written. */
+/** Drops the written counts of past minutes. */
 function dropPast(sums: Map<string, Sum>): void {
   const thisMinute = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
   for (const [key, { entry, isWritten }] of sums) {

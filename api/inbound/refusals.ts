@@ -4,10 +4,10 @@ import { type ErrorCode, errorTable } from '#shared/errors.ts';
 import { classify } from '#api/http/error-handler.ts';
 import { SignatureRefusal } from './signature.ts';
 
-/** Characters of a refusal that the log keeps. */
+/** The maximum stored length of a refusal, in characters. */
 const MAX_DETAIL = 500;
 
-/** Why an event was refused, by the code of the refusal. */
+/** Why an event was refused, by error code. */
 const reasonsByCode: Readonly<Partial<Record<ErrorCode, RefusalReason>>> = {
   invalid: 'invalid_body',
   too_large: 'too_large',
@@ -20,7 +20,7 @@ const reasonsByCode: Readonly<Partial<Record<ErrorCode, RefusalReason>>> = {
   internal: 'internal',
 };
 
-/** What the log keeps of a refusal; undefined when there is no workflow any more. */
+/** What is logged about a refusal; undefined if the workflow no longer exists. */
 export function refusalOf(
   error: unknown,
 ): Pick<LoggedEvent, 'status' | 'reason' | 'detail'> | undefined {

@@ -7,7 +7,7 @@ import { AppError } from '#shared/errors.ts';
 const TIMESTAMP = /^(?:0|[1-9]\d{0,11})$/;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
-/** An event that is not signed as it must be, with the reason for the log. */
+/** An event that is not signed as required, with the reason for the log. */
 export class SignatureRefusal extends AppError {
   readonly reason: RefusalReason;
 
@@ -22,10 +22,10 @@ export const isSameSecret = (given: string, kept: string): boolean =>
   timingSafeEqual(Buffer.from(given), Buffer.from(kept));
 
 /**
- * Throws SignatureRefusal unless `X-Service-Signature` is `sha256=` and the HMAC-SHA256, in 64 lower-case
- * hexadecimal digits, of `<timestamp>.` and the body, byte for byte, and `X-Service-Timestamp` is within the tolerance
- * of `now`, both in seconds since 1970. It is ambiguous which value of a repeated header was signed: Node joins the two
- * with a comma, which no pattern accepts.
+ * Throws SignatureRefusal unless `X-Service-Signature` is `sha256=` and the HMAC-SHA256, in 64 lower-case hexadecimal
+ * digits, of `<timestamp>.` and the body, byte for byte, and `X-Service-Timestamp` is within the tolerance of `now`,
+ * both in seconds since 1970. If a header is repeated, it is ambiguous which value was signed: Node joins the two with
+ * a comma, which no pattern accepts.
  */
 export function checkSignature(
   headers: IncomingHttpHeaders,
@@ -49,7 +49,7 @@ export function checkSignature(
   }
 }
 
-/** The mark that identifies a signature, valid or not; undefined when the headers hold none. */
+/** The mark that identifies a signature, valid or not; undefined when the headers contain none. */
 export function markOf(headers: IncomingHttpHeaders): SignatureMark | undefined {
   const timestamp = String(headers['x-service-timestamp']);
   const signature = SIGNATURE.exec(String(headers['x-service-signature']))?.[1];

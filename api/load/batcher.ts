@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * Work that costs little more for many items than for one. One batch per key is in progress at a time, and items that
- * arrive meanwhile form the next one: their work starts after they arrived, and a busier key costs less per item.
+ * Batches work that costs little more for many items than for one. For each key, one batch is in progress at a time,
+ * and items that arrive in the meantime form the next one. So their work starts after they arrived, and a busier key
+ * costs less per item.
  */
 export interface Batches<Item, Result> {
   /** The result of the work for this item; rejects with the error of its batch. */
@@ -16,9 +17,9 @@ interface Waiter<Item, Result> {
 }
 
 /**
- * `work` returns a result for each of its items (at most `limit`), in their order. A batch starts after `turns` turns of
- * the event loop, 0 for at once. Turns take microseconds in an idle process, and gather the next requests of clients
- * that were answered together in a busy one.
+ * `work` returns a result for each of its items (at most `limit`), in order. A batch starts after `turns` turns of the
+ * event loop; 0: immediately. Turns take microseconds in an idle process; in a busy one, they gather the next requests
+ * of clients that got their responses together.
  */
 export function createBatches<Item, Result>(
   { limit, turns }: { limit: number; turns: number },

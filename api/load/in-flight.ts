@@ -1,10 +1,10 @@
 /**
- * The calls to Temporal in flight for committed changes. A response need not wait for them: the outbox holds them, and
- * they run later if this process dies. But when Temporal is slower than the callers, the callers must wait, or the
- * calls in flight would grow without bound.
+ * The calls to Temporal in flight for committed changes. A response need not wait for them: they are in the outbox, and
+ * run later if this process dies. But if Temporal is slower than the callers, the callers must wait; otherwise the
+ * number of calls in flight would grow without limit.
  */
 export interface InFlight {
-  /** Resolves at once while there is room, else when `dispatched` does. `dispatched` never rejects. */
+  /** Resolves immediately while there is room, otherwise when `dispatched` does. `dispatched` never rejects. */
   add(dispatched: Promise<unknown>): Promise<void>;
   /** Resolves when nothing is in flight. */
   settled(): Promise<void>;

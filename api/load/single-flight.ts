@@ -1,9 +1,9 @@
 import type { Triggered } from '#shared/operations/runs/runs.ts';
 
 /**
- * Events that this process is admitting now. Senders may send copies of an event at once. The database deduplicates
- * them in any case, but each copy would cost an admission; so copies wait for the first. If the first is refused, each
- * copy is admitted or refused separately.
+ * Events that this process is admitting now. Senders may send copies of an event at the same time. The database
+ * deduplicates them in any case, but each copy would cost an admission, so copies wait for the first. If the first is
+ * refused, each copy is admitted or refused separately.
  */
 export interface SingleFlight {
   /** The result of `admit`, or the run of the same event that is already being admitted. */

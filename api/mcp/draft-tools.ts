@@ -17,7 +17,7 @@ const draftMatch = ifMatchArgument('draft').meta({
   description: 'The etag of the draft as you read it. Required once there is a draft',
 });
 
-// The schema of the API is for its documents; models need the parts in full.
+// The API's schema is for its documents; models need all parts in full.
 const drawn = z.looseObject({ nodes: z.array(jsonValue), edges: z.array(jsonValue) });
 const draftResult = draftSchema.extend({ graph: drawn });
 const changes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };

@@ -11,10 +11,10 @@ const failure = z.looseObject({
 
 /**
  * The text of a response, with invalid params reported as such. The library reports them as internal errors (-32603)
- * with the list of schema issues as the message; JSON-RPC has -32602 for errors of the caller.
+ * with the schema issues as the message, although JSON-RPC has -32602 for errors of the caller.
  */
 export function withParamErrors(text: string): string {
-  // Nearly all responses: parsing each would cost as much as creating it.
+  // Returns nearly all responses early, because parsing each would cost as much as creating it.
   if (!text.includes(`"code":${INTERNAL_ERROR}`)) return text;
   const answer = JSON.parse(text) as unknown;
   return JSON.stringify(Array.isArray(answer) ? answer.map(correct) : correct(answer));

@@ -21,7 +21,7 @@ const backtest_id = z
   .meta({ description: 'Id (job_...) of the backtest' });
 const capability = 'manage_workspace';
 
-/** The policies themselves are changed by people. */
+/** Only people can change the policies themselves. */
 export const policyTools: readonly McpTool[] = [
   defineTool({
     name: 'backtest_policies',

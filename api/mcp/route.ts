@@ -16,9 +16,9 @@ const url = '/api/mcp';
 const ANY_ANSWER = 'application/json, text/event-stream';
 
 /**
- * `/api/mcp`: the API as tools of the Model Context Protocol, over streamable HTTP without sessions. Both generations
- * of the protocol are served by the same tools; each request gets its own server and transport. There is no route for
- * GET and DELETE: without sessions no stream can be opened or closed, and the protocol requires 405.
+ * `/api/mcp`: the API as tools of the Model Context Protocol, over streamable HTTP without sessions. The same tools
+ * serve both generations of the protocol. Each request gets its own server and transport. There is no route for GET and
+ * DELETE: without sessions, no stream can be opened or closed, and the protocol requires 405.
  */
 export function mcpRoutes(app: App, context: RouteContext): void {
   const actions = createRunActions(context);
@@ -56,7 +56,8 @@ export function mcpRoutes(app: App, context: RouteContext): void {
 }
 
 /**
- * One message, or a batch of an earlier protocol, to its response. No response is a stream: no tool reports progress.
+ * Handles one message, or a batch of an earlier protocol, and returns its response. No response is a stream, because no
+ * tool reports progress.
  */
 async function exchange(server: McpServer, request: Request, body: unknown): Promise<Response> {
   if (request.method === 'POST' && (await isLegacyRequest(request, body))) {
@@ -66,16 +67,16 @@ async function exchange(server: McpServer, request: Request, body: unknown): Pro
     request.signal.addEventListener('abort', () => void server.close(), { once: true });
     return transport.handleRequest(request, { parsedBody: body });
   }
-  // Without streams nothing can be subscribed to: clients list the tools again.
+  // Without streams, clients cannot subscribe: they list the tools again.
   return createMcpHandler(() => server, { maxSubscriptions: 0 }).fetch(request, {
     parsedBody: body,
   });
 }
 
-/** Aborted when the response was sent or the connection closed: Fastify's own signal aborts once the body was read. */
+/** Aborted when the response was sent or the connection closed. Fastify's own signal aborts once the body was read. */
 function hangUp(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  // With a reason: creating a default one, with a stack, costs more than the rest of this function.
+  // With a reason, because creating the default one, with a stack, costs more than the rest of this function.
   reply.raw.once('close', () => gone.abort('closed'));
   return gone.signal;
 }
@@ -89,6 +90,7 @@ function asWebRequest({ method, raw }: FastifyRequest, signal: AbortSignal): Req
   // Without an Accept header, anything is accepted.
   const accept = headers.get('accept');
   if (accept === null || accept === '*/*') headers.set('accept', ANY_ANSWER);
-  // Only what the library reads, since the body is already parsed. A full request costs as much as the tool call.
+  // Contains only what the library reads, since the body is already parsed. A full request would cost as much as the
+  // tool call.
   return { method, headers, signal } as Request;
 }

@@ -28,7 +28,7 @@ const MAX_WAIT_SECONDS = 25;
 
 export const runId = z.string().min(1).max(100).meta({ description: 'Id of the run (run_...)' });
 
-/** A run after an action. Its payloads and steps would fill a model's context; get_run has them. */
+/** A run after an action, without its payloads and steps, which would fill a model's context; get_run returns them. */
 const runAfter = runSchema.omit({
   workspace_id: true,
   input: true,
@@ -39,7 +39,7 @@ const runAfter = runSchema.omit({
   pending_gate: true,
 });
 
-/** The run of a call that started one. */
+/** The run that a call started. */
 export const runStarted = runAfter.extend({
   replayed: z
     .boolean()
@@ -58,7 +58,7 @@ export const executesGraph = {
 export const next =
   'The status is pending, running, paused (waits for a person: see pending_gates), success or failed (see error).';
 
-/** Starts a run, and waits for it to end or to pause. */
+/** Starts a run, and waits until it ends or pauses. */
 export async function startedRun(
   { actor, actions, context, signal }: ToolCall,
   wanted: Pick<StartRequest, 'workflowId' | 'input' | 'idempotencyKey' | 'draft'> & {
@@ -77,7 +77,7 @@ const { q, failure_kind, trigger, parent_run_id, forked_from, mode, since, until
 const cost = z.number().min(0).max(1_000_000_000);
 const duration = z.int().min(0).max(MAX_DURATION_MS);
 
-/** The filters of `GET /api/runs`, with numbers and lists as JSON has them. */
+/** The filters of `GET /api/runs`, with JSON numbers and lists. */
 const listFilters = {
   ...{ q, failure_kind, trigger, parent_run_id, forked_from, mode, since, until },
   version: z.int().min(1).max(2_147_483_647).optional().meta(metaOf('version')),
@@ -97,7 +97,7 @@ function metaOf(name: keyof typeof runListShape): { description?: string | undef
   return { description: runListShape[name].meta()?.description };
 }
 
-/** The first is `run_workflow`. */
+/** The first tool is `run_workflow`. */
 export const runTools: readonly [McpTool, ...McpTool[]] = [
   defineTool({
     name: 'run_workflow',

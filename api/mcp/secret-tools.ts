@@ -3,7 +3,7 @@ import { secretSchema } from '#shared/contract/secrets/secret.ts';
 import { listSecrets } from '#shared/db/secrets/secrets.ts';
 import { defineTool } from './tool.ts';
 
-/** There is no tool that sets a secret: its value would pass through a model and its provider. */
+/** No tool sets a secret, because its value would pass through a model and its provider. */
 export const secretTools = [
   defineTool({
     name: 'list_secrets',

@@ -26,7 +26,10 @@ import { webhookTools } from './webhook-tools.ts';
 import { findWorkflowRunTool, workflowRunTools } from './workflow-run-tools.ts';
 import { workflowTools } from './workflow-tools.ts';
 
-/** Characters of a result: about what a model's client accepts at once. It is sent twice, as text and as data. */
+/**
+ * The maximum length of a result in characters: about what a model's client accepts at once. It is sent twice, as text
+ * and as data.
+ */
 const MAX_RESULT = 60_000;
 
 const instructions =
@@ -34,7 +37,7 @@ const instructions =
   'its own tool, ' +
   'follow it with get_run. A paused run waits for a person, who decides; approve_run submits the decision.';
 
-/** All tools. Each names the capability it requires; the gateway itself requires `view`. */
+/** All tools. Each declares the capability that it requires; the gateway itself requires `view`. */
 export const tools: readonly McpTool[] = [
   ...workflowTools,
   ...draftTools,
@@ -52,7 +55,7 @@ const byName = new Map(tools.map((tool) => [tool.name, tool]));
 const listed = tools.map((tool) => tool.listed);
 const isBuiltIn = (name: string): boolean => byName.has(name);
 
-/** A server for one request of one caller. The SDK's own registry would be rebuilt for each. */
+/** A server for one request of one caller. The SDK's own registry would be rebuilt for each request. */
 export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
   const mcp = new McpServer(
     { name: packageJson.name, title: 'Durable workflows', version: packageJson.version },
@@ -85,7 +88,7 @@ async function findWorkflowTool(
   return readable(call, () => findWorkflowRunTool(call, name, isBuiltIn));
 }
 
-/** Outside of a tool an error is one of the protocol; its text shows no internals either. */
+/** Outside a tool, an error is an error of the protocol. Its text must not show internals either. */
 async function readable<T>(
   { context }: Pick<ToolCall, 'context'>,
   read: () => Promise<T>,
@@ -122,7 +125,7 @@ function answer(result: JsonObject): CallToolResult {
   return { content, structuredContent: shown };
 }
 
-/** An error that the HTTP API reports as a status and a detail; a model reads it as the tool's error. */
+/** An error that the HTTP API would report as a status and a detail. A model reads it as the tool's error. */
 function refuse(
   tool: McpTool,
   { context }: Pick<ToolCall, 'context'>,

@@ -1,19 +1,19 @@
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json } from '#shared/json.ts';
 
-/** With less room than this a large element is useless; the list ends early instead. */
+/** With less room than this, a large element is useless, so the list ends early instead. */
 const LEAST_ROOM = 1_000;
-/** Objects of the API have fewer keys; an object with more is a payload. */
+/** Objects of the API have fewer keys. An object with more is a payload. */
 const MAX_KEYS = 100;
-/** Quotes, the comma and an ellipsis with the length. */
+/** The quotes, the comma and an ellipsis with the length. */
 const TEXT_OVERHEAD = 40;
 
-/** Characters of the value as JSON. */
+/** The length of the value as JSON, in characters. */
 export const lengthOf = (value: Json): number => JSON.stringify(value).length;
 
 /**
- * The value in at most about `room` characters of JSON, in the same shape: long texts are cut, long lists and payloads
- * end early, small values stay whole. Values that need more than their share get equal shares.
+ * The value in at most about `room` characters of JSON, in the same shape: long texts are truncated, long lists and
+ * payloads end early, and small values stay complete. Values that need more than their share get equal shares.
  */
 export function shortened(value: Json, room: number): Json {
   if (lengthOf(value) <= room) return value;
@@ -43,13 +43,13 @@ export function shortened(value: Json, room: number): Json {
 
 function cut(text: string, room: number): string {
   const kept = Math.max(0, room - TEXT_OVERHEAD);
-  // Characters that JSON escapes need more room than they count.
+  // Characters that JSON escapes need more room than their count.
   let head = text.slice(0, kept);
   while (head !== '' && lengthOf(head) > room) head = head.slice(0, Math.floor(head.length / 2));
   return `${head.toWellFormed()}… (${text.length} characters)`;
 }
 
-/** The first items, as many as fit when each takes its minimum. */
+/** The first items: as many as fit when each takes its minimum. */
 function leading<T>(items: T[], room: number, least: (item: T) => number): T[] {
   let left = room;
   const end = items.findIndex((item) => {
@@ -59,7 +59,7 @@ function leading<T>(items: T[], room: number, least: (item: T) => number): T[] {
   return end < 0 ? items : items.slice(0, end);
 }
 
-/** Each value with its room: small ones get what they need, the others equal shares of the rest. */
+/** Each value with its room: small ones get what they need, the others get equal shares of the rest. */
 function share(values: Json[], room: number): [Json, number][] {
   const sizes = values.map((value) => lengthOf(value) + 1);
   let left = room;

@@ -18,9 +18,9 @@ export interface ToolCall {
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   name: string;
   title: string;
-  /** For a model: what it does, when to use it, what to do next. */
+  /** For a model: what the tool does, when to use it, and what to do next. */
   description: string;
-  /** Who may call it. */
+  /** Who can call it. */
   capability: Capability;
   annotations: ToolAnnotations;
   input: Input;
@@ -61,7 +61,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
       description,
       annotations: { title, ...annotations },
       inputSchema: asJsonSchema(input, 'input') as Tool['inputSchema'],
-      // A named schema would only be a reference; clients need an object.
+      // A named schema would only be a reference, but clients need an object.
       outputSchema: asJsonSchema(z.object(output.shape), 'output') as Tool['outputSchema'],
     },
   };
@@ -70,10 +70,10 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
 const asJsonSchema = (schema: z.ZodObject, io: 'input' | 'output'): unknown =>
   z.toJSONSchema(schema, {
     io,
-    // Payloads are any JSON: described, not parsed.
+    // Payloads are any JSON: they are described, not parsed.
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      // The range of integers that JSON can represent applies to all of them and only adds noise.
+      // The range of integers that JSON can represent applies to all of them, and would only add noise.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === 'output') delete jsonSchema.examples;

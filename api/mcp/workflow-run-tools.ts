@@ -10,15 +10,15 @@ import type { JsonObject } from '#shared/json.ts';
 import { next, runTools, startedRun } from './run-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 
-/** How long a call waits for its run to end or to pause. */
+/** How long a call waits until its run ends or pauses. */
 const WAIT_MS = 10_000;
 const MAX_DESCRIPTION = 1_000;
 
-/** The tool that starts any workflow; those of single workflows differ in their name and arguments. */
+/** The tool that starts any workflow. The tools of single workflows differ from it in name and arguments. */
 const [general] = runTools;
 
 /**
- * A tool for each published workflow that has an input schema, with that schema: see `offeredWorkflows` for the limits.
+ * A tool for each published workflow that has an input schema, with that schema; see `offeredWorkflows` for the limits.
  * They change with the workflows, so each request reads them.
  */
 export async function workflowRunTools(
@@ -28,7 +28,7 @@ export async function workflowRunTools(
   return (await offeredWorkflows(context.db, actor.workspaceId, isTaken)).map(toolOf);
 }
 
-/** The tool of a workflow; undefined for a name that none has. */
+/** The tool of a workflow; undefined if no workflow has this tool name. */
 export async function findWorkflowRunTool(
   { context, actor }: Pick<ToolCall, 'context' | 'actor'>,
   tool: string,
@@ -50,7 +50,7 @@ function toolOf({ tool, workflowId, name, description, inputSchema }: WorkflowTo
     name: tool,
     title: name,
     description: text,
-    // The version that the run is pinned to decides whether they fit.
+    // The version that the run is pinned to determines whether they are valid.
     input: z.looseObject({}),
     handle: async (call, input) =>
       startedRun(call, { workflowId, input: input as JsonObject, waitMs: WAIT_MS }),

@@ -15,7 +15,7 @@ export const workflowArgument = z.string().min(1).max(200).meta({
 });
 
 /**
- * The named workflow. A value in the form of an id is always an id. Throws AppError `not_found` for an unknown name,
+ * The named workflow. A value that looks like an id is always an id. Throws AppError `not_found` for an unknown name,
  * and `conflict` for a name that several workflows have.
  */
 export async function scopeOf({ context, actor }: ToolCall, workflow: string) {

@@ -87,7 +87,7 @@ const operationsApi: OpenAPIV3_1.Document = {
     { name: 'MCP', description: 'The same actions as tools for models' },
     { name: 'Health', description: 'The state of the service' },
   ],
-  // Either one, or none in open mode.
+  // Either credential, or none in open mode.
   security: [{ apiKey: [] }, { session: [] }, {}],
   paths: {},
   components: {
@@ -126,7 +126,7 @@ const dataApi: OpenAPIV3_1.Document = {
   },
 };
 
-/** The two APIs, each with its own document that excludes the other's routes. */
+/** The two APIs. Each has its own document without the other's routes. */
 export const surfaces = {
   operations: { url: '/api/openapi.json', document: operationsApi, decorator: 'swagger' },
   data: { url: '/v1/openapi.json', document: dataApi, decorator: 'dataSwagger' },
@@ -136,8 +136,8 @@ const isOf = (surface: keyof typeof surfaces, url: string): boolean =>
   url.startsWith('/v1/') === (surface === 'data');
 
 /**
- * Collects the routes of an API that are registered next and serves them as one OpenAPI document. `server` is the URL
- * that its paths are under, or `/` for where the document itself is served.
+ * Collects the routes of an API that are registered next, and serves them as one OpenAPI document. `server` is the URL
+ * of its paths, or `/` for the address where the document itself is served.
  */
 export function documentRoutes(
   app: FastifyInstance,
@@ -201,7 +201,7 @@ function finish(generated: Document): Document {
   const finished = dropSuffixes(document);
   nameInline(finished.components.schemas, operationsOf(finished));
   addDiscriminators(finished.components.schemas);
-  // Schemas are registered in the order in which modules happen to load.
+  // Sorted, because schemas are registered in the order in which modules happen to load.
   finished.components.schemas = Object.fromEntries(
     Object.entries(finished.components.schemas).sort(([a], [b]) => (a < b ? -1 : 1)),
   );
@@ -216,7 +216,7 @@ const taggedSchemas = (schemas: Record<string, Schema>): Set<string> =>
       .map((name) => `#/components/schemas/${name}`),
   );
 
-// An optional body is declared nullable; as text, null is refused.
+// An optional body is declared nullable, but a body of `null` is rejected.
 function allowNoBody(requestBody: RequestBody): void {
   const media = requestBody.content?.['application/json'];
   const branches = media?.schema?.anyOf;
@@ -226,8 +226,8 @@ function allowNoBody(requestBody: RequestBody): void {
   requestBody.required = false;
 }
 
-// The range of integers that JSON can represent applies to all of them and only adds noise. The default of an integer
-// in a query is declared as its text.
+// The range of integers that JSON can represent applies to all of them, and would only add noise. The default of an
+// integer in a query is declared as its text.
 function describeInteger(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const schema = value as {

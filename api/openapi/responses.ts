@@ -28,7 +28,7 @@ export interface RouteFacts {
   tagged: boolean;
 }
 
-/** Independent of the caller and the route. */
+/** Errors that do not depend on the caller or the route. */
 const anyRoute: readonly ErrorCode[] = [
   'invalid',
   'unauthenticated',
@@ -57,14 +57,14 @@ const meanings: Readonly<Record<number, string>> = {
   503: 'The service is temporarily unavailable',
 };
 
-/** The meanings that differ in the data API. */
+/** The meanings that are different in the data API. */
 const dataMeanings: Readonly<Record<number, string>> = {
   402: 'The credits are exhausted',
   422: 'The body is invalid',
   429: 'Too many requests, or the allowance of the month is exhausted',
 };
 
-/** The error codes that the framework, the limits and the guards of the API can return on any such route. */
+/** The error codes that the framework, the limits and the guards of the API can return on such a route. */
 function refusalsOf({ url, method, config = {} }: RouteOptions): ErrorCode[] {
   const codes = isProbe(url) ? (['invalid', 'method_not_allowed'] as const) : anyRoute;
   const takesBody = ![method].flat().every((each) => each === 'GET' || each === 'HEAD');
@@ -92,8 +92,8 @@ export function factsOf(route: RouteOptions): RouteFacts {
 }
 
 /**
- * The responses of a route: its own, and the errors of every such route, with their headers. `tagged`: the schemas of
- * records with an entity tag.
+ * The responses of a route: its own, and the errors that all such routes share, with their headers. `tagged`: the
+ * schemas of records with an entity tag.
  */
 export function completeResponses(
   declared: Record<string, RouteResponse>,

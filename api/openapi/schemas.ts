@@ -32,11 +32,11 @@ export interface Operation {
   responses: Record<string, Content>;
 }
 
-/** The suffix of the generator for schemas of requests, where they differ from those of responses. */
+/** The generator's suffix for schemas of requests that differ from those of responses. */
 const SENT = 'Input';
 const refTo = (name: string): string => `#/components/schemas/${name}`;
 
-/** Removes unreferenced schemas: the generator creates each type both for requests and for responses. */
+/** Removes unreferenced schemas, because the generator creates each type both for requests and for responses. */
 export function dropUnused(document: { components: Components }): void {
   const { components } = document;
   for (;;) {
@@ -67,7 +67,7 @@ export function dropSuffixes<Document extends { components: Components }>(
         typeof each === 'string' && each.startsWith(refTo('')) && each.slice(refTo('').length);
       return name && renamed.has(name) ? refTo(bare(name)) : each;
     }) as T;
-  // Two that differ keep their names, so other schemas that refer to them may differ too.
+  // Two that differ keep their names, so other schemas that refer to them may also differ.
   for (let before = -1; before !== renamed.size;) {
     before = renamed.size;
     for (const name of renamed) {

@@ -16,13 +16,13 @@ interface Subscription {
   runId: string;
   /** The subscriber already has the frames up to this number. */
   after: number;
-  /** Whether it gets the turns of agents, what their models say, and the pauses of children. */
+  /** Whether it gets the turns of agents, the text of their models, and the pauses of children. */
   deltas: boolean;
-  /** Receives each frame as JSON. Encoded once, however many subscribers get it. */
+  /** Receives each frame as JSON, which is encoded once for all subscribers. */
   deliver: (frame: Buffer) => void;
 }
 
-/** Only for subscribers with `deltas`. */
+/** Sent only to subscribers with `deltas`. */
 const DETAILS: ReadonlySet<StreamFrame['type']> = new Set([
   'agent_turn',
   'child_paused',
@@ -30,7 +30,7 @@ const DETAILS: ReadonlySet<StreamFrame['type']> = new Set([
 ]);
 
 export interface FrameBus {
-  /** Starts to deliver; the returned function ends it. */
+  /** Starts to deliver. The returned function stops it. */
   subscribe(subscription: Subscription): () => void;
   /** Calls `heard` with the runs that may have new frames; undefined: any run. */
   onWake(heard: (runIds: readonly string[] | undefined) => void): void;
@@ -63,8 +63,8 @@ async function readAndDeliver(
 }
 
 /**
- * Pieces of answers go straight to the subscribers: they are not stored. Payloads keep their order. Other requests are
- * served between two runs, since a run can have a hundred sockets.
+ * Delivers pieces of answers directly to the subscribers, because they are not stored. Payloads keep their order. Other
+ * requests are served between two runs, since a run can have a hundred sockets.
  */
 function createDeltaDelivery(
   byRun: ReadonlyMap<string, ReadonlySet<Subscription>>,
@@ -101,9 +101,9 @@ function addTo(byRun: Map<string, Set<Subscription>>, subscription: Subscription
 }
 
 /**
- * Delivers frames from the database to the sockets of this process. Each subscriber has its own cursor and frames of a
- * run are numbered in commit order, so it gets every frame once and in order, whenever this wakes. Listens to the
- * database from the first subscriber on.
+ * Delivers frames from the database to the sockets of this process. Each subscriber has its own cursor, and the frames
+ * of a run are numbered in commit order, so it gets every frame once and in order, no matter when this wakes up. It
+ * listens to the database from the first subscriber on.
  */
 export function createFrameBus(deps: {
   db: Db;

@@ -29,7 +29,7 @@ export function dropDeadSockets(app: App, everyMs: number): void {
   app.addHook('onClose', async () => clearInterval(timer));
 }
 
-// Checked here, since unread pongs accumulate like frames.
+// Checked here, because unread pongs accumulate like frames.
 function answerPing(socket: WebSocket, data: Buffer): void {
   if (socket.bufferedAmount > MAX_BEHIND_BYTES) socket.terminate();
   else socket.pong(data);

@@ -12,13 +12,16 @@ export interface Listener {
 }
 
 export interface Heard {
-  /** Run ids, or `undefined` when any run may have new frames. */
+  /** Called with run ids, or `undefined` when any run may have new frames. */
   onFrames: (runIds: string[] | undefined) => void;
-  /** A payload of the channel of deltas. */
+  /** A payload of the channel for deltas. */
   onDeltas: (payload: string) => void;
 }
 
-/** One connection that listens for new frames and deltas while the process lives, and reconnects with growing delays. */
+/**
+ * One connection that listens for new frames and deltas for the life of the process, and reconnects with growing
+ * delays.
+ */
 export function listenForFrames(url: string, log: Logger, { onFrames, onDeltas }: Heard): Listener {
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;

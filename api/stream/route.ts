@@ -17,7 +17,7 @@ import { createSessionWatch, type SessionWatch } from './session-watch.ts';
 import { createWorkspaceWatch, type WorkspaceWatch } from './workspace-watch.ts';
 
 const MAX_INBOUND_BYTES = 64 * 1024;
-/** A reader this far behind is disconnected; it can reconnect and read the run again. */
+/** A reader that is this far behind is disconnected. It can reconnect and read the run again. */
 export const MAX_BEHIND_BYTES = 1024 * 1024;
 /** How long a socket may take to close when the process stops. */
 const GOODBYE_MS = 200;
@@ -27,7 +27,7 @@ export const socketOptions: WebsocketPluginOptions = {
     maxPayload: MAX_INBOUND_BYTES,
     perMessageDeflate: false,
     autoPong: false,
-    // The stream uses no subprotocol, and naming one would say that it does.
+    // The stream uses no subprotocol, so the response must not accept one.
     handleProtocols: () => false,
   },
   errorHandler: (error, socket, request) => {
@@ -45,7 +45,7 @@ export const socketOptions: WebsocketPluginOptions = {
   },
 };
 
-/** Answers a handshake at an address other than a stream's with plain HTTP, after authentication. */
+/** Answers a handshake at any other address than a stream's with plain HTTP, after authentication. */
 export function refuseOtherSockets(app: FastifyInstance): void {
   app.addHook('preHandler', async (request) => {
     const { ws, is404, routeOptions } = request;
@@ -223,7 +223,7 @@ async function admit(
   }: { headers: IncomingHttpHeaders; token: string | undefined; network: string },
 ): Promise<StreamAdmission> {
   try {
-    // In both modes: CORS, which keeps pages from reading responses, does not apply to sockets.
+    // In both modes, because CORS, which keeps pages from reading responses, does not apply to sockets.
     requireKnownOrigin(headers, context);
     const { actor, credential } = await identify(context, headers, token);
     requireCapability(actor, 'view');
@@ -259,7 +259,7 @@ async function identify(
     : authenticator.identifySession(token);
 }
 
-/** Sends frames to a socket as long as it is open and reads them. */
+/** Sends frames to a socket while it is open and reads them. */
 const sender =
   (socket: WebSocket) =>
   (frame: Buffer): void => {

@@ -6,7 +6,7 @@ import type { Db } from '#shared/db/pool.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import type { Session } from '#shared/platform/secrets/session-tokens.ts';
 
-/** How often the sessions of all sockets are checked; a socket outlives its session by at most this. */
+/** How often the sessions of all sockets are checked. A socket outlives its session by at most this. */
 const LOOK_EVERY_MS = 2_000;
 
 export interface SessionWatch {
@@ -16,8 +16,8 @@ export interface SessionWatch {
 }
 
 /**
- * A socket is authorized once, when it opens; this checks again while it is open, in one statement for all sockets of
- * the process. Expiry, removal and a new password close it with 4401, the loss of `view` with 4403.
+ * A socket is authorized once, when it opens. This checks again while it is open, in one statement for all sockets of
+ * the process. Expiry, removal and a new password close it with 4401; the loss of `view` closes it with 4403.
  */
 export function createSessionWatch({ db, log }: { db: Db; log: Logger }): SessionWatch {
   const watched = new Map<WebSocket, Session>();
@@ -40,7 +40,7 @@ export function createSessionWatch({ db, log }: { db: Db; log: Logger }): Sessio
         }
       }
     } catch (error) {
-      // While the database is unavailable, it sends no frames either.
+      // While the database is unavailable, no frames are sent either.
       log.warn({ err: error }, 'could not check the sessions of streams');
     } finally {
       looking = false;

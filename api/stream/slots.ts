@@ -2,7 +2,7 @@ import type { Config } from '#shared/platform/config.ts';
 
 export type SocketLimits = Config['api']['streamSockets'];
 
-/** Who opens a socket, and on which run or, without one, on the workspace. `caller`: in open mode an address. */
+/** Who opens a socket, and for which run; without a run, for the workspace. `caller`: in open mode, an address. */
 export interface PlaceTaker {
   runId: string | undefined;
   workspaceId: string;
@@ -15,8 +15,8 @@ export interface SocketSlots {
 }
 
 /**
- * The slots for sockets in this process. Taken before the handshake, so that concurrent handshakes stay within the
- * limits, and counted for each party that could take more than its share.
+ * The slots for sockets in this process. They are taken before the handshake, so that concurrent handshakes stay within
+ * the limits, and counted for each party that could take more than its share.
  */
 export function createSocketSlots(limits: SocketLimits): SocketSlots {
   const taken = new Map<string, number>();
@@ -46,7 +46,7 @@ export function createSocketSlots(limits: SocketLimits): SocketSlots {
 interface Share {
   key: string;
   limit: number;
-  /** The start of a refusal; with the number, at most the 123 bytes that fit in a close frame. */
+  /** The start of a refusal. With the number, it must fit into the 123 bytes of a close frame. */
   whose: string;
 }
 

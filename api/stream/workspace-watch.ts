@@ -4,11 +4,14 @@ import type { Db } from '#shared/db/pool.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import type { FrameBus } from './bus.ts';
 
-/** How often the workspaces with sockets are checked, in one statement for all. */
+/** How often the workspaces with sockets are checked, in one statement for all of them. */
 const LOOK_EVERY_MS = 1_000;
-/** A change is named once more after this time: a transaction that began before it can commit after it. */
+/**
+ * A change is sent once more after this time, because a transaction that began before the first time may commit after
+ * it.
+ */
 const AGAIN_AFTER_MS = 5_000;
-/** More runs than these between two looks count as a change in every workspace. */
+/** If there are more runs than this between two checks, they count as a change in every workspace. */
 const MAX_HEARD = 1_000;
 
 type Deliver = (frame: Buffer) => void;
@@ -16,21 +19,23 @@ type Deliver = (frame: Buffer) => void;
 interface Watched {
   deliver: Set<Deliver>;
   markers: Map<WorkspaceTopic, string | null>;
-  /** When a topic is named once more, in milliseconds of `performance.now()`. */
+  /** When a topic must be sent once more, in milliseconds of `performance.now()`. */
   again: Map<WorkspaceTopic, number>;
 }
 
 export interface WorkspaceWatch {
-  /** What to know before a socket opens, so that no later change is missed. */
+  /** The markers before a socket opens, so that no later change is missed. */
   begin(workspaceId: string): Promise<readonly TopicMarker[]>;
-  /** Delivers a frame, at most once a second, when something has changed since `begin`. Returns how to end it. */
+  /**
+   * Delivers a frame, at most once a second, when something has changed since `begin`. Returns a function that ends it.
+   */
   subscribe(workspaceId: string, since: readonly TopicMarker[], deliver: Deliver): () => void;
   stop(): void;
 }
 
 /**
- * Sends the sockets of a workspace what has changed in it. It compares markers that the database has anyway, so writes
- * cost no more than without it.
+ * Sends the sockets of a workspace what has changed in it. It compares markers that are in the database anyway, so it
+ * adds no cost to writes.
  */
 export function createWorkspaceWatch({
   db,
@@ -61,7 +66,7 @@ export function createWorkspaceWatch({
       const rows = await readTopicMarkers(db, [...watched.keys()], runs === 'any' ? [] : [...runs]);
       deliverChanges(watched, rows, runs === 'any' ? ['step'] : []);
     } catch (error) {
-      // The markers are compared again when the database answers; the runs are not known any more.
+      // The markers are compared again when the database responds, but the runs are no longer known.
       heard = 'any';
       log.warn({ err: error }, 'could not look for changes of workspaces');
     } finally {
@@ -95,7 +100,7 @@ export function createWorkspaceWatch({
   };
 }
 
-/** Sends each workspace what has changed in it; `everywhere` counts as changed in all. */
+/** Sends each workspace what has changed in it. `everywhere` counts as changed in all of them. */
 function deliverChanges(
   watched: ReadonlyMap<string, Watched>,
   rows: readonly TopicMarker[],
@@ -115,14 +120,14 @@ function deliverChanges(
   for (const [workspaceId, topics] of changed) deliver(watched.get(workspaceId), topics);
 }
 
-/** Takes the topics that are due to be named once more. */
+/** Takes the topics that must now be sent once more. */
 function dueAgain({ again }: Watched, now: number): WorkspaceTopic[] {
   const due = [...again].filter(([, at]) => at <= now).map(([topic]) => topic);
   for (const topic of due) again.delete(topic);
   return due;
 }
 
-/** Whether the marker of a topic has changed. Remembers the new one. */
+/** Whether the marker of a topic has changed. Stores the new one. */
 function hasChanged(each: Watched, { topic, marker }: TopicMarker, now: number): boolean {
   if (topic === 'step') return true;
   if (each.markers.get(topic) === marker) return false;

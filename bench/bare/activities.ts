@@ -3,7 +3,7 @@ export async function nothing(): Promise<number> {
   return performance.timeOrigin + performance.now();
 }
 
-/** One request, as a step with a model or a tool makes it. */
+/** One request, as in a step with a model or a tool. */
 export async function post(url: string): Promise<void> {
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(url, { method: 'POST', headers, body: '{"body":{"n":1}}' });

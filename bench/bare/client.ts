@@ -9,7 +9,7 @@ export interface Bare {
   start(activities: number, lane?: BareLane): Promise<{ done: () => Promise<number[]> }>;
   /** Starts one and waits for it; resolves with the time at which each activity ran. */
   run(activities: number, lane?: BareLane): Promise<number[]>;
-  /** Makes requests in activities, those of one stage at the same time, and waits for the end. */
+  /** Makes requests in activities, concurrently within a stage, and waits for the end. */
   post(stages: string[][]): Promise<void>;
 }
 

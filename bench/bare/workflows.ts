@@ -23,7 +23,7 @@ export async function bareChain(input: ChainInput): Promise<number[]> {
 
 interface PostInput {
   activities_task_queue: string;
-  /** URLs; those of one stage at the same time. */
+  /** URLs, requested concurrently within a stage. */
   stages: string[][];
 }
 

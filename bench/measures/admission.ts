@@ -111,7 +111,7 @@ async function contended(stack: Stack, processes: Processes): Promise<Result> {
   const { service, databaseUrl, environment } = stack;
   const workflowId = await service.define('Contended', chain(1));
   const ports = await freePorts(apiProcesses);
-  // These task queues have no worker: the measure covers admission, not execution.
+  // These task queues have no worker, so the measure covers admission but not execution.
   const apis = await Promise.all(
     ports.map((port, index) =>
       processes.startNode({

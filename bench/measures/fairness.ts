@@ -11,7 +11,7 @@ const STEPS_PER_RUN = 100;
 const STEP_MS = { shortest: 2_000, longest: 6_000 };
 const SAMPLES_ALONE = 100;
 const SETTLE_MS = 2_000;
-/** Nearly as long as the flood lasts, so that its first seconds, while it is dispatched, count as what they are. */
+/** Nearly as long as the flood, so that it includes the first seconds, while the flood is dispatched. */
 const BESIDE_MS = 60_000;
 
 const FLOODS = {

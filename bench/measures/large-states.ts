@@ -10,16 +10,16 @@ import { readLag } from './stalls.ts';
 
 const SAMPLES = 100;
 const LOOK_MS = 100;
-/** Stored by releases without a limit: 4.8 MB, and half a second of parsing. */
+/** Stored by releases without a limit: 4.8 MB, which take half a second to parse. */
 const OLD_VALUES = 1_600_000;
 
-/** As many values as there can be in so much text. */
+/** As many values as fit into this much text. */
 const lists = (values: number): string => `[${'[],'.repeat(values - 2)}[]]`;
 
 /**
- * One tenant forks, rehearses and reruns a run with the largest state, again and again: one with as many values as a
- * result from outside can have, or one that was stored before there was a limit. The longest stall of the worker's main
- * thread, and the runs of another tenant meanwhile.
+ * One tenant repeatedly forks, rehearses and reruns a run with the largest state: one with as many values as a result
+ * from outside can have, or one that was stored before there was a limit. Measures the longest stall of the worker's
+ * main thread, and the runs of another tenant in the meantime.
  */
 export async function largeStates(stack: Stack): Promise<Result[]> {
   const victim = await stack.service.define('Beside large states', chain(3));
@@ -121,7 +121,7 @@ async function runThen(heavy: Tenant, name: string, read: object): Promise<strin
   return runId;
 }
 
-/** The frame that a run ended with. Asks for its frames, which do not have its state. */
+/** The frame with which a run ended. It reads the run's frames, which do not contain its state. */
 async function ended(heavy: Tenant, runId: string): Promise<string> {
   for (;;) {
     const { events } = (await heavy.send('GET', `/api/runs/${runId}/events`)) as {
@@ -133,7 +133,10 @@ async function ended(heavy: Tenant, runId: string): Promise<string> {
   }
 }
 
-/** Forks and rehearses a run again and again until `end`, which resolves with how often, and how that ended. */
+/**
+ * Forks and rehearses a run repeatedly until `end`, which resolves with the number of times, and how the last one
+ * ended.
+ */
 function startAgain(heavy: Tenant, runId: string): { end(): Promise<string> } {
   const outcomes = new Map<string, number>();
   let stopped = false;

@@ -94,8 +94,8 @@ export async function readLag({ apiUrl, workerMetricsUrl }: Stack): Promise<Lag>
 }
 
 /**
- * Judging: checks of a run, schemas of tools, policies. Computing: many steps and conditions at once, which on a
- * machine of two cores cost more by their number than by their computations.
+ * Judging: checks of a run, schemas of tools, policies. Computing: many steps and conditions at once, whose number
+ * costs more than their computations on a machine with two cores.
  */
 const attackKinds = ['judging', 'computing'] as const;
 type AttackKind = (typeof attackKinds)[number];
@@ -107,7 +107,7 @@ interface Attacker {
   close(): Promise<void>;
 }
 
-/** The slowest linear pattern for RE2: it never matches, and every match stays possible up to the end. */
+/** The slowest linear pattern for RE2: it never matches, and every match remains possible until the end. */
 const COSTLY = '(?i)(?:a[ab]{0,30}){0,8}c';
 
 async function createAttacker(stack: Stack): Promise<Attacker> {

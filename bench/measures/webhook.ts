@@ -10,7 +10,7 @@ import { interleave, percentile, timed } from '#bench/statistics.ts';
 const copies = 100;
 const rounds = 40;
 
-/** The cost of a start by an event: one alone, and many copies of one at the same moment. */
+/** The cost of a start by an event: a single one, and many copies of one at the same moment. */
 export async function webhook(stack: Stack, processes: Processes): Promise<Result[]> {
   const dispatcher = new Agent({ connections: copies, keepAliveTimeout: 60_000 });
   const post = async (url: string, body = '', headers: Record<string, string> = {}) => {

@@ -6,7 +6,7 @@ import type { Processes } from '../processes.ts';
 import { query, type Stack } from '../stack.ts';
 import type { FloodRequest, FloodResponse } from './serve.ts';
 
-/** As many connections to Postgres as a process of the service has. */
+/** The same number of connections to Postgres as in a process of the service. */
 const poolSize = 20;
 
 interface Library {
@@ -15,7 +15,9 @@ interface Library {
   child: Child;
 }
 
-/** Starts a program, a library and its caller in one process, with a database of its own. Both get the script's name. */
+/**
+ * Starts a program, a library and its caller in one process, with a separate database. Both are named after the script.
+ */
 export async function startLibrary(
   stack: Stack,
   processes: Processes,

@@ -24,7 +24,7 @@ export async function startRestate(stack: Stack, processes: Processes): Promise<
     name: 'restate-server',
     command: join(import.meta.dirname, 'node_modules', binary),
     args: ['--no-logo'],
-    // None of the shell's: its settings of Restate and its proxy are for other servers.
+    // None of the shell's variables, because its Restate settings and its proxy are for other servers.
     env: {
       RESTATE_BASE_DIR: join(processes.folder, 'restate'),
       RESTATE_NODE_NAME: 'bench',

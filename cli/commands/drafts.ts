@@ -16,7 +16,7 @@ async function findDraft(client: Client, workflowId: string): Promise<WorkflowDr
   }
 }
 
-/** The tag to change a draft by: the given one, or that of the draft as it is now. */
+/** The tag for changing a draft: the given one, or that of the present draft. */
 async function tagOf(client: Client, workflowId: string, given: string | undefined) {
   if (given !== undefined) return given;
   const draft = await findDraft(client, workflowId);

@@ -4,9 +4,10 @@ import type { PullOptions } from '#cli/files/pull.ts';
 import { collect } from '#cli/input.ts';
 import { inSession } from '#cli/session.ts';
 
-// What reads and checks files is loaded by these commands only, because it would slow the start of every other one.
+// The code that reads and checks files is only loaded by these commands, because it would slow down the start of all
+// others.
 
-/** `ops apply`, and the same as `ops workflows apply`. */
+/** `ops apply`, also available as `ops workflows apply`. */
 export function applyCommand(parent: Command): void {
   parent
     .command('apply')

@@ -22,7 +22,7 @@ interface ForkOptions extends AgainOptions {
   state?: string[];
 }
 
-/** Commands that start a run from another one. */
+/** Commands that start a run from another run. */
 export function forkCommands(program: Command): void {
   const rerun = program
     .command('rerun')

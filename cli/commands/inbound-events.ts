@@ -7,10 +7,10 @@ import { printable } from '#cli/output.ts';
 import { inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
-/** Milliseconds between two reads of a replay that is awaited. */
+/** Milliseconds between two reads of a replay while waiting for its end. */
 const LOOK_EVERY_MS = 500;
 
-/** Commands for what the inbound webhooks of workflows received. */
+/** Commands for what the workflows' inbound webhooks received. */
 export function inboundEventCommands(program: Command): void {
   const events = program
     .command('events')

@@ -30,7 +30,7 @@ interface ListOptions extends FilterOptions {
   limit: number;
 }
 
-/** Rows of a page of the API. */
+/** The maximum number of rows in a page of the API. */
 const MAX_PAGE = 200;
 
 const listColumns = {
@@ -43,7 +43,7 @@ const listColumns = {
   Created: (row: RunSummary) => row.created_at,
 };
 
-/** `ops runs list` and `ops runs export`. The service checks the values, and names the one that is wrong. */
+/** `ops runs list` and `ops runs export`. The service validates the values, and reports which one is wrong. */
 export function listCommands(runs: Command): void {
   filterOptions(runs.command('list').description('list runs, newest first'))
     .option('--limit <number>', 'maximum number', wholePositive, 20)
@@ -137,7 +137,7 @@ const filterOptions = (command: Command): Command =>
 
 type Filters = Omit<RunQuery, 'cursor' | 'limit'>;
 
-/** The filters of a saved view, and those given beside it, which win. */
+/** The filters of a saved view, overridden by the options given with it. */
 async function queryOf(client: Client, { view, ...flags }: FilterOptions): Promise<Filters> {
   const given = await givenFilters(client, flags);
   return view === undefined ? given : { ...(await viewNamed(client, view)), ...given };
@@ -146,7 +146,7 @@ async function queryOf(client: Client, { view, ...flags }: FilterOptions): Promi
 async function viewNamed(client: Client, name: string): Promise<Filters> {
   const found = (await client.listRunViews()).find((view) => view.name === name);
   if (found === undefined) throw misuse(`There is no view '${name}'; see ops runs views`);
-  // The texts of the parameters: the client sends them as they are.
+  // The parameters as texts, which the client sends unchanged.
   return Object.fromEntries(new URLSearchParams(found.filter));
 }
 

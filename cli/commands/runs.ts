@@ -23,7 +23,7 @@ interface RunOptions extends FollowOptions, DryRunFlags {
   idempotencyKey?: string;
 }
 
-/** Columns of lines that do not go to a terminal. */
+/** The width of lines that do not go to a terminal, in columns. */
 const WIDTH_ELSEWHERE = 160;
 
 export function runCommands(program: Command): void {
@@ -200,7 +200,7 @@ async function startRun(
   await followStarted(session, started, follow);
 }
 
-/** Prints a run that was started, or waits for it. */
+/** Prints the run that was started, or waits for it. */
 export async function followStarted(
   session: Session,
   started: Run,
@@ -227,7 +227,7 @@ async function watch({ client, output }: Session, runId: string, seconds: number
   throw new Ending(exitCodes.waitedTooLong, `Run ${runId} continues after ${seconds} s`);
 }
 
-/** Sets the exit code only, because the run is already printed. */
+/** Only sets the exit code, because the run is already printed. */
 function endWith(run: Run): void {
   const code = codeOfRun(run.status);
   if (code !== exitCodes.ok) throw new Ending(code);
@@ -298,7 +298,7 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
   }
 }
 
-/** Of a run with more steps than its record has. */
+/** For a run with more steps than its record contains. */
 function printCounts(output: Output, { step_counts: counts }: Run): void {
   if (counts === null) return;
   const total = counts.reduce((sum, each) => sum + each.total, 0);

@@ -37,7 +37,7 @@ function setAndDelete(secrets: Command): void {
   secrets
     .command('set')
     .argument('<name>', 'such as CRM_API_KEY')
-    // Process arguments are visible to others on the machine, and stay in the history of shells.
+    // Process arguments are visible to others on the machine, and stay in the shell's history.
     .description('create or replace a secret; its value is read from standard input')
     .requiredOption(
       '--host <host>',

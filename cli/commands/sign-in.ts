@@ -102,7 +102,7 @@ async function login(command: Command): Promise<void> {
 
 async function withApiKey(url: string): Promise<Profile> {
   const apiKey = await readSecret('API key');
-  // Check the key once, so that a wrong key is reported now.
+  // Checks the key once, so that a wrong key is reported now.
   await createClient({ baseUrl: url, apiKey }).getWorkspace();
   return { url, api_key: apiKey };
 }

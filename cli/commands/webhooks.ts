@@ -72,7 +72,7 @@ function createAndUpdate(webhooks: Command): void {
     .command('update')
     .argument('<webhook>', 'id or URL')
     .description('change the URL or the events of a webhook endpoint')
-    // `--url` is the address of the service.
+    // `--url` is already the option for the service's address.
     .option('--new-url <url>', 'where its events go from now on')
     .option('--event <events...>', 'all its events, such as run.failed')
     .addOption(ifMatch('webhook endpoint'))
@@ -110,7 +110,7 @@ function removeAndRotate(webhooks: Command): void {
     );
 }
 
-/** What a delivery has come to, without its log. */
+/** The result of a delivery, without its log. */
 const shortly = ({ log, ...delivery }: WebhookDelivery) => ({
   ...delivery,
   last_error: log.at(-1)?.error ?? null,

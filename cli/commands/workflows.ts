@@ -7,7 +7,7 @@ import type { Output } from '#cli/output.ts';
 import { ifMatch, inSession, type Session } from '#cli/session.ts';
 import { applyCommand } from './files.ts';
 
-/** The workflow with this ID, or else with exactly this name. */
+/** The workflow with this ID or, if there is none, with exactly this name. */
 export async function findWorkflow(client: Client, reference: string): Promise<Workflow> {
   if (/^wf_\w+$/.test(reference)) {
     try {

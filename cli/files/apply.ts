@@ -15,16 +15,16 @@ export interface ApplyOptions {
   allowInvalid?: true;
 }
 
-/** How many workflows are written at once. */
+/** How many workflows are written concurrently. */
 const AT_ONCE = 4;
 
-/** Problems that are printed; a thousand of one kind help no one. */
+/** The maximum number of problems that are printed, because a thousand of one kind help no one. */
 const MAX_PRINTED = 50;
 
 /**
  * Creates and updates the workflows that the files describe. Every file is read, checked and compared before the first
- * one is written. Throws Ending: usage for a broken file, refused for a graph that cannot run, and the end of the first
- * write that failed.
+ * one is written. Throws Ending: `usage` for a broken file, `refused` for a graph that cannot run, and the ending of
+ * the first write that failed.
  */
 export async function applyFiles(
   { client, output }: Session,
@@ -57,7 +57,7 @@ function reported({ problems, onlyGraphs }: Plan, files: number): Ending {
   );
 }
 
-/** `answer.yaml:12:5: unknown key 'promt'`, a form that editors make a link. */
+/** `answer.yaml:12:5: unknown key 'promt'`, a format that editors turn into a link. */
 function textOf({ file, message, place }: FileProblem): string {
   if (place === undefined) return `${file}: ${message}`;
   return `${file}:${place.line}:${place.column}: ${message}`;
@@ -105,7 +105,9 @@ function countsOf(rows: readonly Row[]): string {
   return counts.map((count) => count.join(' ')).join(', ');
 }
 
-/** Writes the steps, several at once. After a failure no further one begins; what was written is in the rows. */
+/**
+ * Executes the steps, several concurrently. After a failure, no further step begins. The rows show what was written.
+ */
 async function carryOut(client: Client, steps: readonly Step[], publish: boolean) {
   const rows: (Row | undefined)[] = steps.map(() => undefined);
   let failure: Ending | undefined;
@@ -142,7 +144,7 @@ async function write(client: Client, step: Step, publish: boolean): Promise<Work
   return publish ? client.publishWorkflow(checked.id) : checked;
 }
 
-/** Sends what differs, each time only to the workflow as the answer before has it. */
+/** Sends what differs. Each request only applies to the workflow as the previous response returned it. */
 async function update(
   client: Client,
   before: Workflow,
@@ -168,7 +170,7 @@ async function update(
   return current;
 }
 
-/** Throws Ending for a workflow that has changed since it was compared, such as one with another name. */
+/** Throws Ending for a workflow that has changed since the comparison, such as one with another name. */
 async function unlessChanged(before: Workflow, work: () => Promise<Workflow>): Promise<Workflow> {
   try {
     return await work();

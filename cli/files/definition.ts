@@ -4,9 +4,9 @@ import { workflowUpdateBody } from '#shared/contract/workflows/workflow.ts';
 import { hint } from '#shared/graph/suggest.ts';
 import { type Content, type Place, parseText, type Problem } from './text.ts';
 
-/** The content of a file: the settings of one workflow. A setting that is left out stays as it is in the workspace. */
+/** The content of a file: the settings of one workflow. An omitted setting keeps its value in the workspace. */
 const definitionSchema = workflowUpdateBody.extend({
-  /** Finds the workflow in place of the name, so that the file can give it another one. */
+  /** Identifies the workflow instead of the name, so that the file can rename it. */
   id: z.string().min(1).max(100).optional(),
   name: workflowUpdateBody.shape.name.unwrap(),
   checks: evaluationChecksInput.optional(),
@@ -14,7 +14,7 @@ const definitionSchema = workflowUpdateBody.extend({
 
 export type Definition = z.infer<typeof definitionSchema>;
 
-/** In the order in which files have them. */
+/** In the order in which files list them. */
 export const settingNames = [
   ...(Object.keys(workflowUpdateBody.shape) as (keyof typeof workflowUpdateBody.shape)[]),
   'checks' as const,
@@ -23,15 +23,15 @@ export const settingNames = [
 const keys = ['id', ...settingNames];
 
 export interface ReadFile {
-  /** As it was given, or as it was found below the folder that was given. */
+  /** The path as given, or as found in a given folder. */
   file: string;
   definition?: Definition;
   problems: Problem[];
-  /** The place of a part of the graph, with a path like that of a problem of the graph: `nodes[3].params.url`. */
+  /** The place of a part of the graph, by the path in a problem of the graph: `nodes[3].params.url`. */
   placeInGraph: (path: string) => Place | undefined;
 }
 
-/** Reads and checks a file of one workflow, but not the meaning of its graph. Never throws. */
+/** Reads and checks a file of one workflow, except for the meaning of its graph. Never throws. */
 export function readDefinition(file: string, text: string, format: 'json' | 'yaml'): ReadFile {
   const content = parseText(text, format);
   if ('problems' in content) {
@@ -76,7 +76,10 @@ const pathText = (path: readonly (string | number)[]): string =>
     .map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`))
     .join('');
 
-/** `nodes[3].params.url` as `['nodes', 3, 'params', 'url']`. Keys with dots lead to the part before them. */
+/**
+ * Splits `nodes[3].params.url` into `['nodes', 3, 'params', 'url']`. A path with a dotted key leads to the part before
+ * that key.
+ */
 const stepsOf = (path: string): (string | number)[] =>
   [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([part, index]) =>
     index === undefined ? part : Number(index),

@@ -9,7 +9,7 @@ import { graphLines } from './graph-lines.ts';
 type Setting = (typeof settingNames)[number];
 export type Settings = Pick<Workflow, Setting>;
 
-/** What a workspace has for settings that were never set. */
+/** The workspace's values for settings that were never set. */
 export const emptySettings = {
   description: '',
   graph: { nodes: [], edges: [] },
@@ -22,11 +22,11 @@ export const emptySettings = {
 
 /** What would change. */
 export interface Difference extends Pick<GraphDiff, 'nodes' | 'edges' | 'input_schema'> {
-  /** The settings with another value. */
+  /** The settings whose value changes. */
   settings: Setting[];
 }
 
-/** The settings whose value in the file is not that of the workflow. Those that the file leaves out are not compared. */
+/** The settings whose value in the file differs from the workflow's. Settings that the file omits are not compared. */
 export const changedSettings = (before: Settings, definition: Partial<Definition>): Setting[] =>
   settingNames.filter(
     (name) =>
@@ -47,7 +47,7 @@ export function differenceOf(before: Settings, definition: Definition): Differen
   };
 }
 
-/** The same with the other settings, and with the paths in changed nodes. */
+/** The differences including the other settings, and the paths in changed nodes. */
 export function differenceLines(difference: Difference, paint: Paint): string[] {
   const { settings, nodes, edges } = difference;
   const plain = settings.filter((name) => name !== 'graph' && name !== 'input_schema');
@@ -62,7 +62,7 @@ export function differenceLines(difference: Difference, paint: Paint): string[] 
       paint,
     ),
   ];
-  // Such as another order of the nodes.
+  // Such as a different order of the nodes.
   const graphOnly =
     settings.includes('graph') &&
     [nodes, edges].every((parts) => Object.values(parts).every((list) => list.length === 0));

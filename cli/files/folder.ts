@@ -8,10 +8,10 @@ import { terminal } from '#cli/terminal.ts';
 
 const FILE = /\.(?:ya?ml|json)$/i;
 
-/** Folders of tools, in which files are not workflows. */
+/** Folders of tools, whose files are not workflows. */
 const isPassedOver = (name: string): boolean => name.startsWith('.') || name === 'node_modules';
 
-/** How many files are read at once. */
+/** How many files are read concurrently. */
 const AT_ONCE = 16;
 
 export interface Found {
@@ -21,8 +21,8 @@ export interface Found {
 }
 
 /**
- * The workflow files (`.yaml`, `.yml`, `.json`) in a folder and the folders below it, in the order of their paths.
- * Hidden folders and `node_modules` are passed over.
+ * The workflow files (`.yaml`, `.yml`, `.json`) in a folder and its subfolders, sorted by path. Hidden folders and
+ * `node_modules` are skipped.
  */
 export async function filesBelow(folder: string): Promise<Found> {
   const found: Found = { files: [], links: [] };
@@ -41,7 +41,10 @@ export async function filesBelow(folder: string): Promise<Found> {
   return found;
 }
 
-/** The files that the paths name: each is a file, a folder, or `-` for standard input. Each file once. Throws Ending. */
+/**
+ * The files at these paths: each path is a file, a folder, or `-` for standard input. Each file is returned once.
+ * Throws Ending.
+ */
 export async function filesAt(paths: readonly string[]): Promise<Found> {
   const found: Found = { files: [], links: [] };
   const seen = new Set<string>();
@@ -69,7 +72,7 @@ async function filesOf(path: string): Promise<Found> {
   throw misuse(`${path} has no workflow files (.yaml, .yml or .json)`);
 }
 
-/** Reads and checks files. Files that cannot be read are problems, too. */
+/** Reads and checks files. A file that cannot be read is also a problem. */
 export async function readFiles(files: readonly string[]): Promise<ReadFile[]> {
   const read: ReadFile[] = [];
   for (let at = 0; at < files.length; at += AT_ONCE) {
@@ -98,7 +101,7 @@ const tooLarge = `is larger than ${MAX_FILE_BYTES / 1_048_576} MiB`;
 async function contentOf(file: string): Promise<string> {
   const found = await stat(file);
   if (found.size > MAX_FILE_BYTES) throw new Error(`it ${tooLarge}`);
-  // Not replaced by U+FFFD, which no one wrote.
+  // Invalid bytes are an error instead of becoming U+FFFD, which no one wrote.
   return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
 }
 
@@ -107,7 +110,7 @@ function formatOf(file: string, content: string): 'json' | 'yaml' {
   return content.trimStart().startsWith('{') ? 'json' : 'yaml';
 }
 
-/** Whether something is at a path, without following a link; undefined when nothing is. */
+/** What exists at a path, without following a link; undefined if nothing does. */
 export async function kindAt(path: string): Promise<'file' | 'link' | 'other' | undefined> {
   try {
     const found = await lstat(path);

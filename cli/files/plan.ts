@@ -9,11 +9,11 @@ import type { Definition, ReadFile } from './definition.ts';
 import { type Difference, differenceOf, emptySettings } from './differences.ts';
 import type { Problem } from './text.ts';
 
-/** What would happen to the workflow of a file. */
+/** What would happen to a file's workflow. */
 export interface Step {
   file: string;
   definition: Definition;
-  /** As it was listed; absent for a new workflow. */
+  /** The workflow as listed; absent for a new one. */
   before?: Workflow;
   change: 'created' | 'updated' | 'unchanged';
   difference: Difference;
@@ -26,7 +26,7 @@ export interface FileProblem extends Problem {
 export interface Plan {
   steps: Step[];
   problems: FileProblem[];
-  /** Whether all problems are graphs that cannot run, which could be saved. */
+  /** Whether all problems are graphs that cannot run, but can be saved. */
   onlyGraphs: boolean;
 }
 
@@ -35,7 +35,10 @@ export interface PlanOptions {
   allowInvalid: boolean;
 }
 
-/** Compares the files with the workspace, and checks them. Requests: the list, and the tools where a changed graph needs them. */
+/**
+ * Compares the files with the workspace, and checks them. It requests the list and, if a changed graph needs them, the
+ * tools.
+ */
 export async function planOf(
   client: Client,
   files: readonly ReadFile[],
@@ -55,7 +58,7 @@ export async function planOf(
 const ownProblems = ({ file, problems }: ReadFile): FileProblem[] =>
   problems.map((problem) => ({ file, ...problem }));
 
-/** Two files without an id that have the same name. */
+/** Pairs of files without an id that have the same name. */
 function sharedNames(files: readonly ReadFile[]): FileProblem[] {
   const first = new Map<string, string>();
   return files.flatMap(({ file, definition }) => {
@@ -112,7 +115,7 @@ function stepOf(pair: Pair, publish: boolean): Step {
 
 const emptyOf = () => ({ ...emptySettings, graph: { nodes: [], edges: [] }, checks: [] });
 
-/** The graphs that would be written and cannot run. A graph that the workspace already has is left alone. */
+/** The graphs that would be written and cannot run. A graph that the workspace already has is not reported. */
 async function graphProblems(
   client: Client,
   files: readonly ReadFile[],

@@ -12,20 +12,20 @@ import { type Format, textOf } from './written.ts';
 
 export interface PullOptions {
   folder: string;
-  /** Of new files; a file that is there keeps its format. */
+  /** The format of new files. Existing files keep theirs. */
   format: Format;
   prune?: true;
 }
 
-/** With the ending and a number, far below the 255 bytes that file systems allow. */
+/** With the extension and a number, far below the 255 bytes that file systems allow. */
 const MAX_SLUG = 100;
 
 interface Target {
   workflow: Workflow;
   path: string;
-  /** What is there now, if it is the workflow's. */
+  /** The present content, if the file belongs to the workflow. */
   now?: Definition;
-  /** Whether another workflow has the file that this one's name stands for. */
+  /** Whether another workflow uses the file name that this one's name would give. */
   moved: boolean;
 }
 
@@ -37,8 +37,8 @@ interface Row {
 }
 
 /**
- * Writes workflows to files in a folder, one each: those with the given ids or names, or all. Nothing is written unless
- * everything can be. Throws Ending.
+ * Writes workflows to files in a folder, one file each: those with the given ids or names, or all. Nothing is written
+ * unless everything can be. Throws Ending.
  */
 export async function pullFiles(
   { client, output }: Session,
@@ -89,15 +89,16 @@ async function readFolder(folder: string): Promise<ReadFile[]> {
   }
 }
 
-/** The names that several workflows have; their files need an id. */
+/** The names that several workflows have, whose files need an id. */
 function sharedNames(workflows: readonly Workflow[]): Set<string> {
   const named = Map.groupBy(workflows, ({ name }) => name);
   return new Set([...named].filter(([, all]) => all.length > 1).map(([name]) => name));
 }
 
 /**
- * The file of every workflow of the workspace, so that a part of them gets the same files as all. A file that is there
- * stays the workflow's, wherever it is in the folder. The others are named by their slugs, the oldest workflow first.
+ * The file of every workflow in the workspace, so that pulling some of them gives the same files as pulling all. An
+ * existing file keeps its workflow, wherever it is in the folder. The others are named after their workflows, oldest
+ * first.
  */
 function targetsOf(
   workflows: readonly Workflow[],
@@ -136,7 +137,7 @@ function targetsOf(
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** What a file finds its workflow by. */
+/** What identifies the workflow of a file. */
 const keyOf = ({ id, name }: { id?: string | undefined; name?: string }): string =>
   id === undefined ? `name ${name}` : `id ${id}`;
 
@@ -152,7 +153,7 @@ function chosenBy(names: readonly string[], targets: readonly Target[]): Target[
   return [...chosen];
 }
 
-/** A link could lead out of the folder, and a file that is no workflow belongs to someone else. */
+/** A link could lead out of the folder, and a file that is not a workflow belongs to someone else. */
 async function requireWritable({ path, now }: Target): Promise<void> {
   const kind = await kindAt(path);
   if (kind === 'link') throw refusal(`${path} is a symbolic link: nothing was written`);
@@ -181,7 +182,7 @@ async function writeTarget(
   return { ...row, change: now === undefined ? 'created' : 'changed' };
 }
 
-/** Readers find the file as it was or as it will be. */
+/** Writes atomically: readers see either the old or the new content. */
 async function replace(path: string, text: string): Promise<void> {
   const part = join(dirname(path), `.${basename(path)}.${process.pid}`);
   try {
@@ -193,7 +194,7 @@ async function replace(path: string, text: string): Promise<void> {
   }
 }
 
-/** Files of workflows that the workspace does not have. */
+/** Files of workflows that do not exist in the workspace. */
 function staleFiles(present: readonly ReadFile[], workflows: readonly Workflow[]) {
   const known = new Set(workflows.flatMap(({ id, name }) => [keyOf({ id }), keyOf({ name })]));
   return present.flatMap(({ file, definition }) =>

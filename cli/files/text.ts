@@ -11,13 +11,13 @@ import {
 } from 'yaml';
 import { isSchemaLimit } from '#shared/values/schema-parts.ts';
 
-/** Where something is in a file, from 1. */
+/** A position in a file, counted from 1. */
 export interface Place {
   line: number;
   column: number;
 }
 
-/** A problem of a file. Without a place it concerns the file as a whole. */
+/** A problem in a file. Without a place, it concerns the whole file. */
 export interface Problem {
   message: string;
   place?: Place | undefined;
@@ -25,27 +25,30 @@ export interface Problem {
 
 type Path = readonly (string | number)[];
 
-/** The content of a file, or the problems that keep it from being read. */
+/** The content of a file, or the problems that make it unreadable. */
 export type Content =
   | { problems: Problem[] }
   | {
       value: unknown;
-      /** The place of the value at a path, or of the last part of the path that exists. */
+      /** The position of the value at a path, or of the last part of the path that exists. */
       placeOf: (path: Path) => Place | undefined;
-      /** The place of a key of the object at a path. */
+      /** The position of a key of the object at a path. */
       placeOfKey: (path: Path, key: string) => Place | undefined;
     };
 
-/** The service accepts bodies of 1 MiB; a file may have comments and indentation besides. */
+/** The service accepts bodies of 1 MiB. A file may contain additional comments and indentation. */
 export const MAX_FILE_BYTES = 4 * 1_048_576;
 
-/** More levels than a graph can have. The composer is recursive. */
+/** More levels than a graph can have, because the composer is recursive. */
 const MAX_LEVELS = 200;
 
-/** How often all aliases together may repeat content: a few lines of YAML can stand for gigabytes. */
+/** How often all aliases together can repeat content, because a few lines of YAML could expand to gigabytes. */
 const MAX_ALIASES = 100;
 
-/** Reads a file of one workflow. JSON has to be JSON, although most of it is also YAML. Never throws. */
+/**
+ * Parses a file of one workflow. JSON must be valid JSON, although most YAML parsers would also accept it. Never
+ * throws.
+ */
 export function parseText(text: string, format: 'json' | 'yaml'): Content {
   const source = text.replace(/^\uFEFF/, '');
   if (format === 'yaml') return parseYaml(source);
@@ -54,7 +57,7 @@ export function parseText(text: string, format: 'json' | 'yaml'): Content {
   } catch (error) {
     return { problems: [jsonProblem(source, error)] };
   }
-  // Its values are those of JSON; this finds places and what JSON.parse accepts silently.
+  // The values come from JSON.parse. This finds their positions, and what JSON.parse accepts silently.
   const content = parseYaml(source);
   return 'problems' in content ? content : { ...content, value: JSON.parse(source) as unknown };
 }
@@ -90,7 +93,7 @@ function parseYaml(text: string): Content {
       problems: [{ message: `has more than ${MAX_LEVELS} levels`, place: place(deep) }],
     };
   }
-  // Not `parseDocument`: it parses and composes at once, before the depth is known.
+  // Not `parseDocument`, which parses and composes in one go, before the depth is known.
   const options = { prettyErrors: false, stringKeys: true, version: '1.2', keepSourceTokens: true };
   const [document, another] = [
     ...new Composer(options as object).compose(tokens, true, text.length),
@@ -128,7 +131,7 @@ function tooDeep(tokens: readonly CST.Token[]): number | undefined {
   return undefined;
 }
 
-/** Numbers that JSON does not have or that would be rounded. */
+/** Numbers that JSON does not support, or that would be rounded. */
 function numberProblems(document: Document, place: (offset: number) => Place): Problem[] {
   const problems: Problem[] = [];
   visit(document, {
@@ -160,7 +163,7 @@ function valueOf(document: Document, place: (offset: number) => Place): Content 
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
-    // An alias inside of what it stands for has no end; small ones can still add up.
+    // An alias inside its own content never ends, and small aliases can still add up.
     if (JSON.stringify(value).length > MAX_FILE_BYTES) throw new Error('too long');
   } catch {
     return { problems: [{ message: 'is not valid: its aliases (*name) repeat too much' }] };

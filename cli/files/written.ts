@@ -25,7 +25,7 @@ function yamlOf(value: object): string {
   const text = stringify(value, options);
   const read = parseText(text, 'yaml');
   if ('value' in read && canonicalJson(read.value) === canonicalJson(value)) return text;
-  // Texts with unusual line ends and spaces keep them only in double quotes.
+  // Texts with unusual line endings and spaces keep them only in double quotes.
   return stringify(value, {
     ...options,
     defaultStringType: 'QUOTE_DOUBLE',

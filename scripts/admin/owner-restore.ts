@@ -5,10 +5,10 @@ import { findDatabase } from '#scripts/running-service.ts';
 import { messageOf } from '#scripts/stack/output.ts';
 
 /**
- * `npm run owner:restore [-- --email <email>]`: makes the owner of the default workspace, or the active member with
- * that email in their workspace, its owner with the role admin and no overrides, in the database of `DATABASE_URL` or
- * of the running `npm start`. For a workspace in which no member can grant permissions. Exits with code 1 if nothing
- * was changed.
+ * `npm run owner:restore [-- --email <email>]`: for a workspace in which no member can grant permissions. Without
+ * `--email`, restores the owner of the default workspace; with it, makes the active member with that email the owner of
+ * their workspace. The owner gets the role admin and no overrides. Uses the database of `DATABASE_URL` or of the
+ * running `npm start`. Exits with code 1 if nothing was changed.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { email: { type: 'string' } } });

@@ -8,8 +8,8 @@ import { messageOf } from '#scripts/stack/output.ts';
 
 /**
  * `npm run password:reset -- --email <email>`: sets a new password for an active member, in any workspace, in the
- * database of `DATABASE_URL`, or of the running `npm start`, and prints it once. Ends all their sessions. For members
- * who lost their password and have no admin to reset it. Exits with code 1 if nothing was changed.
+ * database of `DATABASE_URL`, or of the running `npm start`, and prints it once. Ends all their sessions. It is for
+ * members who lost their password and have no admin to reset it. Exits with code 1 if nothing was changed.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { email: { type: 'string' } } });

@@ -17,12 +17,12 @@ import { messageOf } from '#scripts/stack/output.ts';
 /**
  * `npm run runs:reconcile [-- --close] [--resume] [--since <ISO 8601 time>]`: compares Postgres and Temporal, for
  * example after one of them was restored. Lists executions that are open in Temporal although their run has ended or
- * Postgres does not know it, and runs that failed since then (default: the last day) because their execution was gone.
- * `--close` terminates these executions, `--resume` resumes these runs. Exits with code 1 if something is left to do, 2
- * if it could not finish.
+ * Postgres does not know it, and runs that have failed since then (default: the last day) because their execution was
+ * missing. `--close` terminates these executions, `--resume` resumes these runs. Exits with code 1 if something is left
+ * to do, 2 if it could not finish.
  */
 
-/** A run that ends now has an open execution for a moment. */
+/** A run that is ending has an open execution for a moment. */
 const SECOND_LOOK_MS = 3_000;
 const DAY_MS = 24 * 3_600_000;
 

@@ -5,9 +5,10 @@ import { findDatabase, readConfig } from '#scripts/running-service.ts';
 import { messageOf } from '#scripts/stack/output.ts';
 
 /**
- * `npm run secrets:rotate`: seals everything that `ENCRYPTION_KEY_PREVIOUS` has sealed with `ENCRYPTION_KEY`, in the
- * database of `DATABASE_URL`, or of the running `npm start`. The service runs meanwhile, with both keys. It can be
- * stopped and run again. Exits with code 1 if something can be opened with neither key, 2 if it could not finish.
+ * `npm run secrets:rotate`: seals everything that was sealed with `ENCRYPTION_KEY_PREVIOUS` with `ENCRYPTION_KEY`, in
+ * the database of `DATABASE_URL` or of the running `npm start`. The service can run at the same time, with both keys.
+ * The command can be stopped and run again. Exits with code 1 if something can be opened with neither key, and 2 if it
+ * could not finish.
  */
 async function main(): Promise<number> {
   const config = readConfig();

@@ -10,9 +10,9 @@ import { readConfig } from '#scripts/running-service.ts';
 import { messageOf } from '#scripts/stack/output.ts';
 
 /**
- * `npm run upgrade:to-1.0`: upgrades an installation from the last state before 1.0.0, once, while the API and the workers
- * are stopped: that of `DATABASE_URL` and `TEMPORAL_ADDRESS`, else the data folder of `npm start`, whose servers it starts
- * meanwhile. Exits with code 1 if it was not upgraded.
+ * `npm run upgrade:to-1.0`: upgrades an installation from the last state before 1.0.0, once, while the API and the
+ * workers are stopped. It upgrades the installation of `DATABASE_URL` and `TEMPORAL_ADDRESS`, or else the data folder
+ * of `npm start`, whose servers it starts for this purpose. Exits with code 1 if it was not upgraded.
  */
 async function main(): Promise<void> {
   const configured = readConfig();
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The servers of the settings; else those of the data folder, started without API, worker and migrations. */
+/** The servers in the settings, or else those of the data folder, started without API, worker and migrations. */
 async function findStoppedService(
   config: Config,
 ): Promise<{ config: Config; stop: () => Promise<void> }> {
@@ -63,5 +63,5 @@ try {
   console.error(`Not upgraded: ${messageOf(error)}`);
   code = 1;
 }
-// Servers that it started are watched as long as the process lives.
+// Servers that it started are supervised while the process lives.
 process.exit(code);

@@ -1,8 +1,8 @@
 import { checkSteps, runChecks, sourceTests } from './steps.ts';
 
 /**
- * `npm run check [-- <part> ...]`: types, lint, import law, sizes, format, unused exports, folders and words, without a server.
- * With arguments, the parts whose names begin so: `npm run check -- types lint`.
+ * `npm run check [-- <part> ...]`: types, lint, import law, sizes, format, unused exports, folders and words, without a
+ * server. With arguments, runs the parts whose names begin with them: `npm run check -- types lint`.
  */
 const all = [...checkSteps, ...sourceTests];
 const wanted = process.argv.slice(2);

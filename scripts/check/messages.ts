@@ -4,34 +4,34 @@ import { lineOf, listed, parse, phraseOf, read } from './sources.ts';
 /** Texts of the console that are not in `console/src/messages`, where they can be translated. */
 
 const SOURCES = 'console/src';
-/** A css value, a selector, a header of a request or a command. */
+/** A CSS value, a selector, a request header or a command. */
 const CODE =
   /var\(--|\d(?:px|rem|em|fr|ms|s|%)(?!\w)|^translate|[{};\n]|=>|\\|\[role=|^\s*--?\w|^curl |^input, /;
-/** Two words, or a word that begins like a sentence. `…` stands for an expression. */
+/** Two words, or a word that begins like a sentence. `…` represents an expression. */
 const WORDS =
   /\p{L}{2,}[,.:;?!]? \p{L}|^\p{Lu}\p{Ll}+[.:?!…]?$|^\p{Lu}\p{Ll}* \p{L}{2}|… \p{L}{3}|\p{L}{3} …/u;
 /** Attributes whose values are for the browser. */
 const FOR_BROWSER = new Set(['className', 'rel', 'd', 'id', 'key', 'style']);
-/** Methods that look for their argument in a text. */
+/** Methods that search for their argument in a text. */
 const SEARCHES = new Set(['endsWith', 'includes', 'indexOf', 'startsWith']);
-/** Elements that show a name of the API or a key as it is. */
+/** Elements that show an API name or a key literally. */
 const LITERAL_ELEMENTS = new Set(['code', 'Kbd']);
-/** The names of keys, which keyboards have in English. */
+/** The names of keys, which are in English on keyboards. */
 const KEYS = new Set('Alt Backspace Control Ctrl Delete Enter Escape Meta Shift Tab'.split(' '));
-/** What only reads like a text. */
+/** Strings that only look like texts. */
 const NOT_TEXTS = new Set([
-  // Lists of fonts.
+  // Font lists.
   'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
-  // The names of caches and of a request's header.
+  // The names of caches and of a request header.
   'inbound events',
   'Authorization',
-  // Values in examples of requests and of states.
+  // Values in examples of requests and states.
   'Approve?',
   'Austin',
   'Riverside Tower',
   "triage.category == 'billing' and amount > 100",
-  // A message of the library that checks schemas, and what a comparison is compared with.
+  // A message of the schema library, and what a comparison is compared with.
   "… must have required property '…'",
   'left only',
   'right only',
@@ -40,7 +40,9 @@ const NOT_TEXTS = new Set([
 const isText = (text: string): boolean =>
   WORDS.test(text.trim()) && !CODE.test(text) && !NOT_TEXTS.has(text);
 
-/** Whether the program reads the literal, and people do not: it is compared, imported, or the message of an exception. */
+/**
+ * Whether the literal is for the program instead of people: it is compared, imported, or the message of an exception.
+ */
 function isForCode(node: ts.Node): boolean {
   const { parent } = node;
   if (ts.isImportDeclaration(parent) || ts.isExportDeclaration(parent)) return true;
@@ -96,7 +98,7 @@ export function textsIn(path: string, source: string): string[] {
   return found;
 }
 
-/** Every text of the console outside of its messages; `below` is a folder or a file of its sources. */
+/** Every text of the console outside its messages. `below` is a folder or file of its sources. */
 export const textsOutsideMessages = (below = ''): string[] =>
   listed(SOURCES, /\.tsx?$/)
     .filter((path) => path.startsWith(`${SOURCES}/${below}`))

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import ts from 'typescript';
 
-/** The files of this project, and what stands in a source file, for the checks of texts. */
+/** The files of this project and their texts, for the checks of texts. */
 
 const projectDir = join(import.meta.dirname, '../..');
 /** Generated from texts that are checked at their source. */
 const GENERATED = new Set(['client/openapi.ts']);
 
-/** The files below a folder whose names have this ending, by their paths in the project. */
+/** The files in a folder whose names match, by their paths in the project. */
 export const listed = (folder: string, ending: RegExp): string[] =>
   readdirSync(join(projectDir, folder), { recursive: true, encoding: 'utf8' })
     .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
@@ -17,7 +17,7 @@ export const listed = (folder: string, ending: RegExp): string[] =>
 /** The text of a file, by its path in the project. */
 export const read = (path: string): string => readFileSync(join(projectDir, path), 'utf8');
 
-/** Several checks look at each file, one after the other. */
+/** Several checks read each file in sequence, so the last one is cached. */
 let latest: { path: string; source: string; file: ts.SourceFile } | undefined;
 
 export function parse(path: string, source: string): ts.SourceFile {

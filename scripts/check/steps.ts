@@ -60,7 +60,7 @@ export const checkSteps: readonly CheckStep[] = [
   { name: 'format', script: 'oxfmt/bin/oxfmt', args: ['--check', '.'] },
 ];
 
-/** Checks of the sources that are tests in `npm test`: words, locations of files, links. */
+/** Checks of the sources that `npm test` runs as tests: words, locations of files, links. */
 export const sourceTests: readonly CheckStep[] = [
   { name: 'words', script: './scripts/check/words.ts', args: [] },
   { name: 'texts of the console', script: './scripts/check/messages.ts', args: [] },
@@ -73,7 +73,7 @@ export const sourceTests: readonly CheckStep[] = [
 
 interface CheckOptions {
   steps: readonly CheckStep[];
-  /** The number of steps that run at once. */
+  /** The number of concurrent steps. */
   atOnce: number;
   /** Runs the steps at low priority. */
   inBackground?: boolean;

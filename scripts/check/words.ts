@@ -91,7 +91,7 @@ export function joinedIn(path: string, source: string): string[] {
       const left = isConcatenation(node.left) ? node.left.right : node.left;
       const [before, after] = [phraseOf(left), phraseOf(node.right)];
       const apart = lineOf(file, left.getStart(file)) < lineOf(file, node.right.getStart(file));
-      // Without a space before, it is no sentence.
+      // Without a space before it, it is not a sentence.
       if (
         apart &&
         isLiteral(left) &&

@@ -5,7 +5,7 @@ import { build } from 'tsup';
 const projectDir = join(import.meta.dirname, '../..');
 const sources = join(projectDir, 'client');
 
-/** Writes the client's package, ready to be packed, to a folder: ES module, CommonJS, and their types. */
+/** Writes the client's package to a folder, ready to be packed: ES module, CommonJS, and their types. */
 export async function buildClient(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const file of ['package.json', 'README.md']) {
@@ -17,7 +17,7 @@ export async function buildClient(folder: string): Promise<void> {
     outDir: join(folder, 'dist'),
     tsconfig: join(projectDir, 'tsconfig.json'),
     format: ['esm', 'cjs'],
-    // A neutral platform has neither Node's nor the browser's modules; the client imports none.
+    // A neutral platform has neither Node's nor the browser's modules, and the client imports none.
     platform: 'neutral',
     target: 'es2022',
     dts: true,

@@ -8,7 +8,7 @@ interface Operation {
 }
 
 /**
- * TypeScript types of the API's requests and responses. Without errors, since all have one shape, and without examples
+ * TypeScript types of the API's requests and responses, without errors, since all have one shape, and without examples
  * and headers. `source` is the path of the committed document.
  */
 export async function contractTypes(

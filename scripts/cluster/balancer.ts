@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** How often each server is asked whether it is ready, and how long it may take to answer. */
+/** How often each server's readiness is probed, and how long the response can take. */
 const PROBE_EVERY_MS = 250;
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -16,8 +16,8 @@ interface Upstream {
 }
 
 /**
- * Forwards each connection to the ready server with the fewest connections, WebSockets included. A server is ready while
- * `GET /api/ready` succeeds. Connections to a server that stops are closed by that server; clients open new ones.
+ * Forwards each connection to the ready server with the fewest connections, including WebSockets. A server is ready
+ * while `GET /api/ready` succeeds. A server that stops closes its connections itself, and clients open new ones.
  * `ports`: the servers, on loopback.
  */
 export async function startBalancer(options: {
@@ -66,18 +66,21 @@ async function probe(upstream: Upstream): Promise<void> {
   }
 }
 
-/** Ready servers first, then the others: a probe can be late. Of equals the one with the fewest connections. */
+/**
+ * Ready servers first, then the others, because a probe can be late. Among equals, the one with the fewest connections
+ * comes first.
+ */
 const byPreference = (upstreams: readonly Upstream[]): Upstream[] =>
   upstreams.toSorted((a, b) => Number(b.ready) - Number(a.ready) || a.connections - b.connections);
 
-/** Tries the servers in turn; closes the client's connection if none accepts. */
+/** Tries the servers one after another, and closes the client's connection if none accepts it. */
 async function forward(
   client: Socket,
   upstreams: readonly Upstream[],
   track: (socket: Socket) => void,
 ): Promise<void> {
   for (const upstream of byPreference(upstreams)) {
-    // Counted before it is open, so that connections that arrive together are spread.
+    // Counted before it is open, so that connections that arrive together are spread over the servers.
     upstream.connections += 1;
     const socket = await open(upstream.port);
     if (socket === undefined || client.destroyed) {

@@ -18,13 +18,13 @@ import { startTemporalServer, temporalPorts } from './temporal-server.ts';
 import { startTemporalUi } from './ui.ts';
 
 const READY_MS = 60_000;
-/** As with `restart: unless-stopped`, a part that ends at once does not occupy the machine. */
+/** As with `restart: unless-stopped`, a part that ends immediately must not keep the machine busy. */
 const PAUSE_MS = 250;
 
 type Signals = Parameters<Child['stop']>[0];
 type Kind = 'postgres' | 'temporal' | 'temporal-ui' | 'api' | 'worker';
 
-/** How each kind of part stops, with the time that it gets in ms. */
+/** How each kind of part is stopped, with the time that it gets, in ms. */
 const stopSignals = ({ worker }: Config): Record<Kind, Signals> => ({
   postgres: postgresStopSignals(5_000),
   temporal: [['SIGTERM', 15_000]],
@@ -35,20 +35,20 @@ const stopSignals = ({ worker }: Config): Record<Kind, Signals> => ({
 });
 
 export interface ClusterOptions {
-  /** Its ports are chosen. */
+  /** The configuration, with chosen ports. */
   config: Config;
   claim: Claim;
   apis: number;
   workers: number;
   secretKey: string;
-  /** Settings of the services in addition to those of this process. */
+  /** Settings of the services in addition to this process's. */
   environment?: NodeJS.ProcessEnv;
   /** Called with progress and problems, one line each. */
   say: (line: string) => void;
 }
 
 export interface Addresses {
-  /** Of the balancer. */
+  /** The URL of the balancer. */
   url: string;
   databaseUrl: string;
   temporalAddress: string;
@@ -58,7 +58,7 @@ export interface Addresses {
 export interface Cluster {
   /** In the order in which they started. */
   parts: readonly Part[];
-  /** Starts the parts in order; each is started again whenever it ends. Throws if one is not ready in time. */
+  /** Starts the parts in order. Each is restarted whenever it ends. Throws if one is not ready in time. */
   start(): Promise<Addresses>;
   /** Restarts one part in an orderly way and resolves when it is ready again. */
   restart(part: Part): Promise<void>;
@@ -79,7 +79,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       part.restart(signals[kindOf(part)], options.config.worker.shutdownGraceMs + 2 * READY_MS),
     stop: async () => {
       await Promise.all(closers.map((close) => close()));
-      // Dependents first. Parts of a kind stop together.
+      // Dependents first. Parts of the same kind stop together.
       for (const kind of ['api', 'worker', 'temporal-ui', 'temporal', 'postgres'] as const) {
         const same = parts.filter((part) => kindOf(part) === kind);
         await Promise.all(same.map((part) => part.end(signals[kind])));
@@ -171,7 +171,7 @@ async function startServers(
       dataDir: config.dataDir,
       port: config.database.port,
       database: 'workflows',
-      // As in the compose file: the pools of five processes and of the Temporal server.
+      // As in the compose file: enough for the pools of five processes and the Temporal server.
       maxConnections: 300,
       onSpawn,
       onNotice: say,

@@ -3,13 +3,13 @@ import type { Child, Exit } from '#scripts/stack/children.ts';
 
 type Signals = Parameters<Child['stop']>[0];
 
-/** A process that is started again whenever it ends, like a container with `restart: unless-stopped`. */
+/** A process that is restarted whenever it ends, like a container with `restart: unless-stopped`. */
 export interface Part {
   name: string;
   /** Resolves when the process has been ready for the first time. */
   firstUp: Promise<void>;
   up(): boolean;
-  /** The process that runs or ran last; undefined before the first one. */
+  /** The process that is running or ran last; undefined before the first one. */
   child(): Child | undefined;
   /** Stops the process with these signals. Resolves when the next one is ready; rejects after the timeout. */
   restart(signals: Signals, timeoutMs: number): Promise<void>;
@@ -32,7 +32,7 @@ export interface PartOptions {
   onExit?(exit: Exit, wasReady: boolean): void;
 }
 
-/** What is known of the process that runs or ran last. */
+/** The state of the process that is running or ran last. */
 interface State {
   child: Child | undefined;
   ready: boolean;

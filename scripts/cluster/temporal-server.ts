@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const loopback = '127.0.0.1';
 
 const services = ['frontend', 'history', 'matching', 'worker'] as const;
-/** Each of its services listens on one for requests and one for membership. */
+/** Each of its services has one port for requests and one for membership. */
 export const temporalPorts = 2 * services.length;
 
 /** Fixed for the life of the database, as in the compose file. */
@@ -24,7 +24,10 @@ export interface TemporalServerOptions {
   /** Contains the configuration and the log. */
   dataDir: string;
   projectDir: string;
-  /** `temporalPorts` free ports, the frontend's first. The same at each start: they identify the server. */
+  /**
+   * `temporalPorts` free ports, starting with the frontend's. They must be the same at each start, because they
+   * identify the server.
+   */
   ports: readonly number[];
   /** A URL of the Postgres server with an account that may create roles and databases. */
   adminUrl: string;
@@ -81,7 +84,7 @@ interface Database {
 
 const databases = { temporal: 'temporal', temporal_visibility: 'visibility' } as const;
 
-/** A role of its own, as in the compose file. Its password is new at each start, so that none has to be kept. */
+/** A separate role, as in the compose file. Its password is new at each start, so that it need not be stored. */
 async function prepareDatabases(adminUrl: string): Promise<Database> {
   const password = randomBytes(24).toString('base64url');
   await withClient(adminUrl, async (client) => {
@@ -99,7 +102,7 @@ async function prepareDatabases(adminUrl: string): Promise<Database> {
   return { host: hostname, port, user: 'temporal', password };
 }
 
-/** Applies only missing updates. The tool contains the schema of its version. */
+/** Only applies missing updates. The tool contains the schema of its version. */
 async function migrateSchemas(tool: string, database: Database): Promise<void> {
   const env = {
     SQL_HOST: database.host,
@@ -115,7 +118,7 @@ async function migrateSchemas(tool: string, database: Database): Promise<void> {
   }
 }
 
-/** The configuration that the image makes of the compose file's variables, on loopback. */
+/** The configuration that the image generates from the compose file's variables, on loopback. */
 function writeConfig(options: TemporalServerOptions, database: Database): string {
   const { ports } = options;
   const rpc = services.map((name, index) => {
@@ -166,7 +169,7 @@ function writeConfig(options: TemporalServerOptions, database: Database): string
     dynamicConfigClient: { filepath: writeDynamicConfig(options), pollInterval: '60s' },
   };
   const path = join(options.dataDir, 'temporal-server.yml');
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(path, JSON.stringify(config, null, 2), { mode: 0o600 });
   return path;
 }

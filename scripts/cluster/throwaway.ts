@@ -6,7 +6,7 @@ import { settlePorts } from '#scripts/start/choose-ports.ts';
 import { type Cluster, type ClusterOptions, createCluster } from './cluster.ts';
 
 /**
- * A cluster for a test or a benchmark: in the folder of the claim or below it, on free ports, with default settings.
+ * A cluster for a test or benchmark, in the folder of the claim or below it, on free ports, with default settings.
  * Replaces the environment of this process, which the cluster's processes inherit.
  */
 export async function createThrowawayCluster(

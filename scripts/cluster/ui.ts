@@ -28,7 +28,7 @@ export async function startTemporalUi(options: {
     disableNewsFetch: true,
     cors: { allowOrigins: [options.publicUrl], cookieInsecure: true },
   };
-  // It looks for <env>.yaml in a folder. JSON is YAML.
+  // It looks for `<env>.yaml` in a folder. JSON is valid YAML.
   writeFileSync(join(options.dataDir, 'temporal-ui.yaml'), JSON.stringify(config, null, 2));
   const child = await startChild({
     name: 'temporal-ui',

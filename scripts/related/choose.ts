@@ -14,7 +14,7 @@ const wordsOf = (path: string): Set<string> =>
       .map((word) => word.replace(/s$/, '')),
   );
 
-/** The folder of tests for a source, where it has another name. */
+/** The test folders of sources, where the names differ. */
 const folders: readonly [source: string, tests: string][] = [
   ['workflows/', 'engine'],
   ['shared/db/', 'db'],
@@ -31,8 +31,8 @@ function areaOf(file: string): string {
 }
 
 /**
- * How much the path of a test has in common with a changed file: its folder counts twice, and each word once.
- * `test/api/runs/` has its folder and two words of `api/routes/ops/runs/runs.ts`.
+ * How much the path of a test has in common with a changed file. A common folder counts twice, and each common word
+ * once: `test/api/runs/` has its folder and two words in common with `api/routes/ops/runs/runs.ts`.
  */
 function likeness(test: string, changed: readonly string[]): number {
   const words = wordsOf(test);

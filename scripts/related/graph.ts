@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 
 const importPattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])((?:#|\.{1,2}\/)[^'"\n]+)\1/g;
 
-/** Which file imports which, types included: `importers.get('shared/a.ts')` has the files that import it. */
+/** Which files import which, including types: `importers.get('shared/a.ts')` has the files that import it. */
 export function importersOf(
   projectDir: string,
   files: readonly string[],
@@ -24,7 +24,7 @@ export function importersOf(
   return importers;
 }
 
-/** What a file reads or starts by its path, as if it imported it. */
+/** Files that are read or started by path, with their readers, as if these imported them. */
 const readByPath: readonly [path: RegExp, reader: string][] = [
   [/^workflows\/(?:index|payload-converter|native-payloads)\.ts$/, 'test/support/engine.ts'],
   [/^(?:worker\/workflow-thread|shared\/platform\/threads\/thread)\.ts$/, 'test/support/engine.ts'],
@@ -42,7 +42,7 @@ const readByPath: readonly [path: RegExp, reader: string][] = [
   [/^\.ci\//, 'test/launcher/flaky-tests.test.ts'],
 ];
 
-/** Adds the readers of files that are read by their path. */
+/** Adds the readers of files that are read by path. */
 export function addReaders(importers: Map<string, Set<string>>, files: readonly string[]): void {
   for (const file of files) {
     for (const [path, reader] of readByPath) {

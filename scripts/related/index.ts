@@ -6,10 +6,10 @@ import { chooseTests } from './choose.ts';
 import { readDurations } from './durations.ts';
 import { addReaders, distances, importersOf } from './graph.ts';
 
-/** Fits into a minute with the start of the servers, on two processors. */
+/** Fits into a minute, including the start of the servers, on two processors. */
 const BUDGET_SECONDS = 60;
 
-/** For a file that has not run on this machine: real runs, browsers and processes take longer than requests. */
+/** For a file that has not run on this machine yet. Real runs, browsers and processes take longer than requests. */
 const slow = /^test\/(?:engine|console|cli|launcher|client)\//;
 const unknownSeconds = (file: string): number => (slow.test(file) ? 25 : 5);
 
@@ -39,7 +39,7 @@ export function relatedTests(projectDir: string): RelatedTests {
   const importers = importersOf(projectDir, present);
   addReaders(importers, [...present, ...changed]);
   const related = [...distances(changed, importers)]
-    // A file of the soak that reads what has changed is the test for it.
+    // A soak file that reads a changed file is the test for it.
     .filter(([file, distance]) => isTest(file) && (distance <= 1 || !isSoak(file)))
     .map(([file, distance]) => ({
       file,

@@ -1,6 +1,9 @@
 import type { JsonObject } from '#shared/json.ts';
 
-/** Timeout of one request, as long as the service waits for a statement: a small machine is busy while it starts. */
+/**
+ * The timeout of one request, as long as the service waits for a statement, because a small machine is busy while it
+ * starts.
+ */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** A running service, and the session token if it requires one. */
@@ -56,7 +59,7 @@ export async function exchange<T>(
   return { status: response.status, headers: response.headers, body: parse(text) as T };
 }
 
-/** The same, for requests that must succeed. Throws Refusal for anything but a 2xx. */
+/** Like `exchange`, for requests that must succeed. Throws Refusal for anything but a 2xx. */
 export async function call<T>(
   service: Service,
   method: Method,
@@ -73,7 +76,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not from the service itself but, for example, from a proxy.
+    // Not from the service itself, but for example from a proxy.
     return text;
   }
 }

@@ -14,7 +14,7 @@ export async function settleDataKey(service: Service, file: string): Promise<str
     const key = body.find(({ prefix }) => kept.startsWith(prefix));
     if (key !== undefined) return key.revoked ? undefined : kept;
   }
-  // There is none, or it belongs to another database.
+  // There is no key, or it belongs to another database.
   const { body } = await call<DataKey & { secret: string }>(service, 'POST', '/api/data/keys', {
     body: { name: 'First steps', mode: 'test', scopes: dataScopeNames },
   });

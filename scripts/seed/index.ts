@@ -21,7 +21,7 @@ const example = (
   runs: [...others, { ...sample, input: sampleInput }],
 });
 
-/** In reading order: templates with runs that show what they do, and one that fails. */
+/** In reading order: templates with runs that show what they do, and one example that fails. */
 export const examples: readonly Example[] = [
   example(
     supportTriage,

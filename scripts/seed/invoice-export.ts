@@ -37,7 +37,7 @@ export const invoiceExport: Example = {
         kind: 'agent',
         label: 'Hand over to accounting',
         ...at(2, 0),
-        // Simulates a system that is down at night: one attempt, no retry, so that the run fails and waits for a
+        // Simulates a system that is down at night: there is one attempt and no retry, so the run fails and waits for a
         // person.
         prompt: 'Hand over: {summary}',
         retry: { max_attempts: 1 },

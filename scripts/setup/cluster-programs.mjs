@@ -7,7 +7,7 @@ import { SetupError } from './run-long.mjs';
 // The programs of `npm run cluster`, built from Go modules because they are released as container images only.
 
 /**
- * The version of an image in the compose file. What runs there is what the cluster runs and its tests test.
+ * The version of an image in the compose file, so that the cluster and its tests use the same version.
  * @param {string} projectDir
  * @param {string} image
  */

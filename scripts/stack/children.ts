@@ -33,7 +33,10 @@ export interface ChildSpec {
    * message `{notice}` is text for the person at the terminal, which no log may contain.
    */
   ipc?: boolean;
-  /** Called for each line of output. Without it the output goes directly to the log file, not through this process. */
+  /**
+   * Called for each line of output. Without it, the output goes directly to the log file instead of through this
+   * process.
+   */
   onLine?: (line: string) => void;
 }
 
@@ -45,7 +48,7 @@ export interface Exit {
 export interface Child {
   name: string;
   pid: number;
-  /** Undefined while it runs. */
+  /** Undefined while the process is running. */
   exit: Exit | undefined;
   exited: Promise<Exit>;
   onMessage(listener: (message: unknown) => void): void;
@@ -62,8 +65,8 @@ export function describeExit(exit: Exit): string {
 }
 
 /**
- * Starts a process in a separate group: the terminal sends Ctrl-C to the whole foreground group, but parts must stop in
- * order.
+ * Starts a process in a separate process group, because the terminal sends Ctrl-C to the whole foreground group, but
+ * parts must stop in order.
  */
 export async function startChild(spec: ChildSpec): Promise<Child> {
   mkdirSync(dirname(spec.logFile), { recursive: true });
@@ -93,7 +96,7 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
     if (typeof message !== 'object' || message === null || !('notice' in message)) return;
     console.log(String(message.notice));
   });
-  // Later errors are failed kills or sends to a process that has just ended; its exit is reported.
+  // Later errors are failed kills, or sends to a process that has just ended; its exit is reported.
   child.on('error', () => undefined);
   let file: Writable | undefined;
   if (spec.onLine === undefined) closeSync(log);
@@ -121,7 +124,7 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
         child.kill(signal);
         await within(waitMs, state.exited);
       }
-      // Also after an orderly exit: it ends grandchildren in the group that are still running.
+      // Also after an orderly exit, to end grandchildren in the group that are still running.
       signalGroup(child, 'SIGKILL');
       return state.exited;
     },
@@ -135,7 +138,7 @@ const spawned = (child: ChildProcess): Promise<void> =>
     child.once('error', reject);
   });
 
-/** Waits for the promise with a timeout; leaves no timer behind. */
+/** Waits for the promise with a timeout, and leaves no timer behind. */
 async function within(ms: number, promise: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {
@@ -167,8 +170,8 @@ function followOutput(child: ChildProcess, file: Writable, onLine: (line: string
 }
 
 /**
- * Writes to an open file. What cannot be written, such as on a full disk, is lost, and reported once: a log never ends
- * the service.
+ * Writes to an open file. What cannot be written, for example because the disk is full, is lost and reported once: a
+ * log must never end the service.
  */
 export function logTo(file: number, name: string): Writable {
   let reported = false;

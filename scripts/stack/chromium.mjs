@@ -1,7 +1,8 @@
-// Finds a browser for the tests. Without dependencies, since set-up uses it.
+// Finds a browser for the tests. It has no dependencies, since the setup uses it.
 import { findOnPath, isExecutable } from './temporal-binary.mjs';
 
-// The shell renders pages like the browser but without windows, toolbars or extensions: a third less work.
+// The headless shell renders pages like the browser, but without windows, toolbars or extensions, which saves a third
+// of the work.
 const shells = ['chromium-headless-shell'];
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 const places = [
@@ -10,7 +11,7 @@ const places = [
 ];
 
 /**
- * A Chromium or Chrome: `CHROMIUM_PATH`, else an installed one. Undefined if there is none.
+ * A Chromium or Chrome: `CHROMIUM_PATH`, or else an installed one. Undefined if there is none.
  * @param {NodeJS.ProcessEnv} env
  * @param {{ headed?: boolean }} [options] `headed`: one that can open a window
  * @returns {string | undefined}

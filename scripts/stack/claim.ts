@@ -4,8 +4,8 @@ import { endProcess, identityOf, isAlive } from './process-identity.ts';
 import type { RecordedProcess } from './process-identity.ts';
 
 /**
- * One launcher per data folder. `launcher.json` records the launcher of the folder and the servers that it started,
- * with identities that are never reused, so that after a SIGKILL the next launcher can safely end the leftovers.
+ * One launcher per data folder. `launcher.json` records the folder's launcher and the servers that it started, with
+ * identities that are never reused, so that after a SIGKILL, the next launcher can safely end what is left.
  */
 export const claimFile = 'launcher.json';
 
@@ -16,7 +16,7 @@ interface ClaimRecord {
 
 export interface Claim {
   folder: string;
-  /** Names of an earlier launcher's processes that were still running and have been ended. */
+  /** The names of an earlier launcher's processes that were still running and have been ended. */
   ended: string[];
   record(name: string, pid: number): void;
   release(): void;
@@ -49,7 +49,7 @@ function write(path: string, record: ClaimRecord): void {
   renameSync(draft, path);
 }
 
-/** Creates the file with its content atomically; false if it exists (rename would overwrite, link does not). */
+/** Creates the file with its content atomically. False if it exists: unlike rename, link does not overwrite. */
 function createExclusively(path: string, record: ClaimRecord): boolean {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
@@ -97,7 +97,9 @@ export async function claimFolder(folder: string): Promise<Claim> {
   };
 }
 
-/** Ends the leftovers of a dead launcher of this folder. Processes that notice their parent's death end first. */
+/**
+ * Ends the processes that a dead launcher of this folder left. Processes that notice their parent's death end first.
+ */
 async function endLeftovers(record: ClaimRecord): Promise<string[]> {
   const alive = record.children.filter(isAlive);
   await Promise.all(

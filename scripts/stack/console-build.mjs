@@ -1,4 +1,4 @@
-// Whether console/dist was built from the current sources. Without dependencies, since set-up uses it.
+// Whether console/dist was built from the current sources. It has no dependencies, since the setup uses it.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { withClient } from '#shared/db/pool.ts';
 
-// Runs statements on a server we administer: the template of the tests and its clones.
+// Runs statements on a server that we administer, for the tests' template database and its clones.
 
 export function databaseUrl(adminUrl: string, database: string): string {
   const url = new URL(adminUrl);
@@ -44,7 +44,7 @@ export async function cloneDatabase(
   return name;
 }
 
-/** Also with open connections: a test that failed must not leave its database behind. */
+/** Even with open connections, because a failed test must not leave its database behind. */
 export async function dropDatabase(adminUrl: string, name: string): Promise<void> {
   await withClient(adminUrl, (client) =>
     client.query(`drop database if exists ${client.escapeIdentifier(name)} with (force)`),

@@ -1,5 +1,5 @@
-// Makes the SDK download the Temporal CLI to the given folder. It cannot only download: a server is started and
-// stopped.
+// Makes the SDK download the Temporal CLI to the given folder. The SDK cannot just download it, so a server is started
+// and stopped.
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { temporalCliVersion } from './temporal-binary.mjs';
 

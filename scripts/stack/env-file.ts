@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { removeEmptyVariables } from '#shared/platform/config.ts';
 
 /**
- * Adds the settings of the project's `.env` to this process's environment, which wins over the file. Then removes the
- * empty ones: an empty variable overrides the file, too.
+ * Adds the settings in the project's `.env` to this process's environment, which overrides the file. Then removes the
+ * empty ones, because an empty variable also overrides the file.
  */
 export function loadEnvFile(projectDir: string): void {
   const path = join(projectDir, '.env');

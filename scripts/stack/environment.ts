@@ -1,8 +1,8 @@
 import { environmentSchema } from '#shared/platform/config.ts';
 
 /**
- * This process's environment without the shell's settings for the product, Temporal, Postgres and OpenTelemetry: they
- * describe other servers than those that a test or a benchmark starts.
+ * This process's environment without the shell's settings for the product, Temporal, Postgres and OpenTelemetry, which
+ * describe other servers than those that a test or benchmark starts.
  */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const ours = new Set(Object.keys(environmentSchema.shape));

@@ -20,7 +20,7 @@ try {
       });
     });
   }
-  // Keeps this process alive: the servers write to their logs, not to this process.
+  // Keeps this process alive, because the servers write to their logs and not to this process.
   setInterval(() => undefined, 60_000);
 } catch (error) {
   console.error(messageOf(error));

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** The use of a port, and the variable that changes it: both appear in the message when the port is taken. */
+/** The use of a port, and the variable that changes it. Both are in the message when the port is taken. */
 export interface PortUse {
   port: number;
   purpose: string;
@@ -33,7 +33,7 @@ function tryListen(port: number, host: string): Promise<ListenResult> {
   });
 }
 
-/** Throws PortTaken with one line for the user; other errors (privileged port, foreign address) are named in it. */
+/** Throws PortTaken with one line for the user. Other errors (privileged port, foreign address) are named in it. */
 export async function requireFreePort(use: PortUse): Promise<void> {
   const host = use.host ?? '127.0.0.1';
   const result = await tryListen(use.port, host);
@@ -45,8 +45,8 @@ export async function requireFreePort(use: PortUse): Promise<void> {
 }
 
 /**
- * Below the ephemeral ports of outgoing connections (from 32768 on Linux, 49152 elsewhere): any outgoing request could
- * take one of those before the server starts, or while it restarts.
+ * Below the ephemeral ports of outgoing connections (from 32768 on Linux, 49152 elsewhere), because any outgoing
+ * request could take one of those before the server starts, or while it restarts.
  */
 const PORTS = { from: 20_000, below: 32_768 };
 const MAX_TRIES = 1_000;

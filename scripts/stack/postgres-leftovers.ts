@@ -30,9 +30,9 @@ export async function clearEarlierServer(clusterDir: string): Promise<void> {
 }
 
 /**
- * After a kill of the server's main process, sessions run until their query ends and block a new server. They have the
- * cluster's folder as working directory and have lost their parent; sessions of a server that has just been started
- * there have one.
+ * After the server's main process was killed, sessions run until their query ends and block a new server. Such sessions
+ * have the cluster's folder as working directory and have lost their parent, unlike those of a server that was just
+ * started there.
  */
 export async function endOrphans(clusterDir: string): Promise<void> {
   await Promise.all(
@@ -46,7 +46,7 @@ export async function endOrphans(clusterDir: string): Promise<void> {
 }
 
 function orphansIn(clusterDir: string): number[] {
-  // Other systems have no such list; there, sessions eventually notice the dead server and end.
+  // Other systems have no such list. There, sessions eventually notice the dead server and end.
   if (process.platform !== 'linux' || !existsSync(clusterDir)) return [];
   const folder = realpathSync(clusterDir);
   const isOrphan = (pid: number): boolean => {

@@ -21,17 +21,17 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-// Chooses the account, binaries and folder of the database server. As root, each of the three needs special care.
+// Chooses the account, binaries and folder of the database server. When running as root, each needs special care.
 
 const run = promisify(execFile);
 
-/** Requirements of the location: preferably below this folder, and whether it is permanent. */
+/** Requirements for the location: preferably below this folder, and whether it must be permanent. */
 interface Wanted {
   dataDir: string;
   throwaway?: boolean;
 }
 
-/** The account that the server runs under; undefined: ours. */
+/** The account that the server runs under; undefined: our own. */
 export interface Account {
   name: string;
   uid: number;
@@ -44,8 +44,9 @@ export interface Binaries {
 }
 
 /**
- * The server refuses to run as root. As root it uses the machine's `postgres` account if there is one, else the default
- * account without privileges: nearly every machine has both, so no account is added. A cluster keeps its owner.
+ * The server refuses to run as root. When running as root, this uses the machine's `postgres` account if there is one,
+ * or else the default account without privileges. Nearly every machine has one of them, so no account is added. A
+ * cluster keeps its owner.
  */
 function serverAccount(clusterDir: string): Account | undefined {
   if (userInfo().uid !== 0) return undefined;
@@ -66,7 +67,10 @@ function serverAccount(clusterDir: string): Account | undefined {
   return account;
 }
 
-/** Whether the account can enter the folder: tested as that account, since file modes are not the only restriction. */
+/**
+ * Whether the account can enter the folder. It is tested as that account, since file modes are not the only
+ * restriction.
+ */
 function canEnter(folder: string, account: Account | undefined): boolean {
   if (account === undefined) {
     try {
@@ -90,7 +94,7 @@ function canEnter(folder: string, account: Account | undefined): boolean {
   return result.status === 0;
 }
 
-/** The first folder that every account can enter; if `lasting`, permanent ones first. */
+/** The first folder that every account can enter; if `lasting`, permanent folders come first. */
 function openFolder(account: Account | undefined, lasting: boolean): string {
   const candidates = lasting
     ? ['/var/lib', '/var/tmp', '/tmp', tmpdir()]
@@ -99,12 +103,12 @@ function openFolder(account: Account | undefined, lasting: boolean): string {
     const folder = join(candidate, 'durable-workflows');
     try {
       mkdirSync(folder, { recursive: true });
-      // In a shared place, another user may have created a folder of this name and would get the data.
+      // In a shared place, another user may have created a folder with this name, and would get the data.
       if (statSync(folder).uid !== userInfo().uid) continue;
       chmodSync(folder, 0o755);
       if (canEnter(folder, account)) return folder;
     } catch {
-      // Not writable for us, or read-only: try the next one.
+      // We cannot write there, or it is read-only: try the next one.
     }
   }
   throw new Error(
@@ -156,7 +160,7 @@ export function findBinaries(
   }
   const binaries = { initdb: join(home, 'bin', 'initdb'), postgres: join(home, 'bin', 'postgres') };
   for (const path of Object.values(binaries)) {
-    // Only if missing: the packages may be on a read-only file system.
+    // Only if they are missing, because the packages may be on a read-only file system.
     if ((statSync(path).mode & 0o555) !== 0o555) chmodSync(path, 0o755);
   }
   return binaries;
@@ -171,7 +175,7 @@ export interface Location {
   account: Account | undefined;
 }
 
-/** The cluster's current or future location: `dataDir/postgres`, or the target of a link of that name. */
+/** The cluster's present or future location: `dataDir/postgres`, or the target of a link with that name. */
 export async function locate(options: Wanted, notice: (text: string) => void): Promise<Location> {
   const wanted = join(options.dataDir, 'postgres');
   const link = lstatSync(wanted, { throwIfNoEntry: false });
@@ -200,8 +204,8 @@ function enterableBy(folder: string, account: Account | undefined): boolean {
 }
 
 /**
- * The name contains the project's path, so that people find it; its random end prevents a deleted and recreated
- * DATA_DIR from using its old data.
+ * The name contains the project's path, so that people find it. Its random end keeps a deleted and recreated DATA_DIR
+ * from using its old data.
  */
 function newClusterElsewhere(options: Wanted, account: Account | undefined): string {
   const origin = resolve(options.dataDir);
@@ -217,7 +221,10 @@ function newClusterElsewhere(options: Wanted, account: Account | undefined): str
   return join(home, 'postgres');
 }
 
-/** A copied project folder copies the link, and two servers must not share one cluster. A moved one keeps its data. */
+/**
+ * A copied project folder also copies the link, but two servers must not share a cluster. A moved folder keeps its
+ * data.
+ */
 function requireOwnCluster(clusterDir: string, dataDir: string, link: string): void {
   if (!existsSync(clusterDir)) {
     throw new Error(
@@ -237,6 +244,6 @@ function requireOwnCluster(clusterDir: string, dataDir: string, link: string): v
 }
 
 async function moveCluster(from: string, to: string): Promise<void> {
-  // Unlike fs.cp, mv keeps owner and modes also between file systems.
+  // Unlike `fs.cp`, `mv` keeps owner and modes even between file systems.
   await run('mv', [from, to]);
 }

@@ -28,7 +28,7 @@ export interface PostgresOptions {
   database: string;
   /** Default: 200. */
   maxConnections?: number;
-  /** Throwaway: no fsync, no link, files removed when it stops. */
+  /** For throwaway data: no fsync, no link, and the files are removed when it stops. */
   throwaway?: boolean;
   /** Called as soon as the server process exists, long before it is ready. */
   onSpawn?: (child: Child) => void;
@@ -38,7 +38,7 @@ export interface PostgresOptions {
 
 export interface Postgres {
   url: string;
-  /** The maintenance database of the same server, to create and drop others. */
+  /** The server's maintenance database, to create and drop others. */
   adminUrl: string;
   clusterDir: string;
   child: Child;
@@ -111,7 +111,7 @@ async function initialise(
   renameSync(draft, clusterDir);
 }
 
-/** PG* variables of the shell are for other servers. */
+/** The shell's PG* variables are for other servers. */
 function serverEnvironment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([key]) => !key.startsWith('PG'));
   return { ...Object.fromEntries(own), LC_ALL: 'C', TZ: 'UTC' };
@@ -121,7 +121,7 @@ function serverSettings(options: PostgresOptions): string[] {
   const settings: Record<string, string> = {
     listen_addresses: loopback,
     port: String(options.port),
-    // No socket file: its folder would also have to be shared between accounts.
+    // No socket file, because its folder would also have to be shared between accounts.
     unix_socket_directories: '',
     max_connections: String(options.maxConnections ?? 200),
     shared_buffers: '256MB',
@@ -132,12 +132,12 @@ function serverSettings(options: PostgresOptions): string[] {
     max_wal_size: '1GB',
     checkpoint_timeout: '15min',
     random_page_cost: '1.1',
-    // JIT helps only long analytical queries, and costs tens of ms when the planner misjudges.
+    // JIT only helps long analytical queries, and costs tens of ms when the planner misjudges a query.
     jit: 'off',
     log_line_prefix: '%m [%p] %d ',
     log_checkpoints: 'off',
     timezone: 'UTC',
-    // A client that dies mid-transaction must not hold its locks for hours.
+    // A client that dies within a transaction must not hold its locks for hours.
     tcp_keepalives_idle: '30',
     client_connection_check_interval: '10s',
     ...(options.throwaway === true
@@ -153,7 +153,7 @@ function serverSettings(options: PostgresOptions): string[] {
   return Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 }
 
-/** Fast shutdown first; if its checkpoint takes too long, an immediate one, which the next start recovers from. */
+/** Fast shutdown first. If its checkpoint takes too long, an immediate one, from which the next start recovers. */
 export function postgresStopSignals(budgetMs: number): [NodeJS.Signals, number][] {
   return [
     ['SIGINT', budgetMs * 0.7],
@@ -217,7 +217,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 }
 
 async function ready(server: Postgres, options: PostgresOptions): Promise<void> {
-  // Crash recovery of a large cluster can take a while; a server that cannot start exits by itself.
+  // Crash recovery of a large cluster can take a while. A server that cannot start exits on its own.
   const deadline = Date.now() + 60_000;
   for (;;) {
     if (server.child.exit !== undefined) {

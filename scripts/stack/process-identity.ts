@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process as written to disk. The pid alone is no proof: pids are reused after a reboot or a day. */
+/** A process as recorded on disk. The pid alone is not enough, because pids are reused after a reboot or a day. */
 export interface RecordedProcess {
   name: string;
   pid: number;

@@ -15,7 +15,7 @@ interface Part {
 export interface Supervisor {
   /** Adds a part to the stop order. If it ends on its own, all parts stop. */
   add(name: PartName, child: Child, signals: Signals): void;
-  /** Removes a part before it is replaced: its end is then expected. Undefined if there is none. */
+  /** Removes a part before it is replaced, so that its end is expected. Undefined if there is none. */
   release(name: PartName): Child | undefined;
   pids(): Partial<Record<PartName, number>>;
   /** Reports a failure, like the unexpected end of a part. */
@@ -24,7 +24,7 @@ export interface Supervisor {
   killAll(): void;
 }
 
-/** Dependents stop first: the API accepts no more work, the worker finishes, then their servers stop. */
+/** Dependents stop first: the API accepts no more work, the worker finishes, and then their servers stop. */
 const stopOrder: readonly PartName[] = ['api', 'worker', 'temporal', 'postgres'];
 
 /** Supervises the started processes. `onCrash` is called once, with a report, if a part ends unexpectedly. */
@@ -114,10 +114,10 @@ export function readable(line: string): string {
   return text === '' ? line : `${levels[entry.level ?? 0] ?? ''} ${text}`.trim();
 }
 
-/** Warnings and above, and lines that are not log entries (a stack trace, a note of the runtime). */
+/** Warnings and above, and lines that are not log entries (a stack trace, a message of the runtime). */
 export function concernsTerminal(line: string): boolean {
   if (line.trim() === '') return false;
-  // The level comes first in a pino line; most lines are below warning and need no parsing.
+  // The level comes first in a pino line. Most lines are below warning, and need no parsing.
   const level = /^\{"level":(\d+)/.exec(line)?.[1];
   if (level !== undefined) return Number(level) >= warn;
   const entry = parseEntry(line);

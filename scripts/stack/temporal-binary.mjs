@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 
-// Plain JavaScript without dependencies: the set-up script runs on the machine's own Node, before any package is
+// Plain JavaScript without dependencies, because the setup script runs on the machine's own Node before any package is
 // installed.
 
 /** The newest version that `go install` accepts: later modules have a local replace directive. */

@@ -3,7 +3,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 import { connectLocally } from './temporal.ts';
 import { messageOf } from './output.ts';
 
-/** Six consecutive probes of five seconds: half a minute without a correct response. */
+/** Six consecutive probes, five seconds apart: half a minute without a correct response. */
 const defaults = { everyMs: 5_000, deadlineMs: 5_000, failures: 6 } as const;
 
 const NOT_FOUND = 5;
@@ -13,9 +13,9 @@ export interface TemporalWatch {
 }
 
 /**
- * Restarts the embedded Temporal server if it runs but no longer responds. Seen once: a killed client left its database
- * connection interrupted, and every read failed for minutes until a restart. `restart` gets the last error; if it
- * rejects, `onFailure` is called and the watch ends.
+ * Restarts the embedded Temporal server if it runs but no longer responds. This has happened: a killed client left its
+ * database connection interrupted, and every read failed for minutes until a restart. `restart` gets the last error. If
+ * it rejects, `onFailure` is called and the watch ends.
  */
 export function watchTemporal(options: {
   address: string;
@@ -48,7 +48,7 @@ export function watchTemporal(options: {
 
 /**
  * Reads an execution that does not exist, which makes the server query its database. Resolves with undefined for "not
- * found", else with the error. Uses a new connection each time, so that only the server can be at fault.
+ * found", otherwise with the error. Uses a new connection each time, so that only the server can be at fault.
  */
 async function probe(
   { address, namespace }: { address: string; namespace: string },

@@ -14,7 +14,7 @@ export interface TemporalOptions {
   port: number;
   /** Undefined: no UI. */
   uiPort?: number;
-  /** Of its metrics and its HTTP API, which the server always serves. Undefined: free ports. */
+  /** The port of its metrics and its HTTP API, which the server always serves. Undefined: free ports. */
   metricsPort?: number;
   httpPort?: number;
   namespace?: string;
@@ -34,15 +34,18 @@ export interface Temporal {
 
 const loopback = '127.0.0.1';
 
-/** A closed run can be resumed only while its history is kept: as long as the longest limited plan keeps runs. */
+/**
+ * A closed run can only be resumed while its history exists, so histories are kept as long as the longest limited plan
+ * keeps runs.
+ */
 export const retention = { seconds: 90 * 86_400 };
 
 /**
  * By default the server polls its own queues 20 times a second, which adds 50 ms to every hop of a run; 2,000 removes
- * that. By default timers fire up to a second late, too late for a retry after 100 ms. By default schedules start 30
- * executions a second over the whole namespace, with two pollers; at the full hour many are due at once. Eager execution
- * hands a step to the worker that scheduled it, without a dispatch; newer servers do so by default. The last setting
- * refreshes the caches so often that a new search attribute is known at once.
+ * that. By default, timers fire up to a second late, which is too late for a retry after 100 ms. By default, schedules
+ * start 30 executions a second over the whole namespace, with two pollers, but at the full hour many are due at once.
+ * Eager execution hands a step to the worker that scheduled it, without a dispatch; newer servers do so by default. The
+ * last setting refreshes the caches often enough that a new search attribute is known immediately.
  */
 const dynamicConfig = {
   'history.transferProcessorMaxPollRPS': 2_000,
@@ -52,20 +55,20 @@ const dynamicConfig = {
   'worker.perNamespaceWorkerOptions': '{"MaxConcurrentWorkflowTaskPollers":8}',
   'system.enableActivityEagerExecution': true,
   'system.forceSearchAttributesCacheRefreshOnRead': true,
-  // The HTTP API listens on a separate, unused port. No request has this host name.
+  // The HTTP API listens on a separate, unused port, and this host name matches no request.
   'frontend.httpAllowedHosts': '["disabled.invalid"]',
 };
 
 /**
- * WAL with NORMAL: an fsync per checkpoint instead of per commit. A killed process loses nothing, a power failure the
- * last moments.
+ * WAL with NORMAL: an fsync per checkpoint instead of per commit. A killed process loses nothing; a power failure loses
+ * the last moments.
  */
 const sqlitePragmas = ['journal_mode=WAL', 'synchronous=NORMAL'];
 
 /**
- * Whether the server shares its task queues fairly between the workspaces. It keeps fair queues in tables of their own
- * and this version never moves tasks between the two kinds, so what a queue held before a switch would be lost. A data
- * folder therefore keeps the kind it was created with.
+ * Whether the server shares its task queues fairly between the workspaces. It keeps fair queues in separate tables, and
+ * this version never moves tasks between the two kinds, so tasks in a queue would be lost in a switch. A data folder
+ * therefore keeps the kind it was created with.
  */
 function hasFairQueues(dataDir: string): boolean {
   const marker = join(dataDir, 'fair-queues');
@@ -117,7 +120,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     uiUrl: options.uiPort === undefined ? undefined : `http://${loopback}:${options.uiPort}`,
     child,
     async stop(budgetMs) {
-      // Its orderly stop waits 2.5 s for connections to drain; the write-ahead log makes it safe to end it sooner.
+      // Its orderly stop waits 2.5 s for connections to drain. The write-ahead log makes it safe to end it sooner.
       await child.stop([['SIGTERM', budgetMs]]);
     },
   };
@@ -186,7 +189,10 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** A new connection to a server on this machine. Does not use the machine's proxy. Timeout in ms; default: 10 s. */
+/**
+ * A new connection to a server on this machine, which does not use the machine's proxy. The timeout is in ms; default:
+ * 10 s.
+ */
 export const connectLocally = (address: string, connectTimeout?: number): Promise<Connection> =>
   Connection.connect({
     address,
@@ -194,7 +200,7 @@ export const connectLocally = (address: string, connectTimeout?: number): Promis
     channelArgs: { 'grpc.enable_http_proxy': 0 },
   });
 
-/** Makes a namespace keep closed executions long enough. Throws while there is no such namespace. */
+/** Makes a namespace keep closed executions long enough. Throws until the namespace exists. */
 async function ensureRetention(address: string, namespace: string): Promise<void> {
   const connection = await connectLocally(address, 1_000);
   try {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Claim, claimFile, claimFolder, FolderInUse } from './claim.ts';
 import { messageOf } from './output.ts';
 
-// Folders that are removed with the run that created them. If the run was killed, the next run with the same prefix
+// Folders that are removed with the run that created them. If that run was killed, the next run with the same prefix
 // removes them.
 
 /** An in-memory file system on Linux. */
@@ -13,7 +13,7 @@ export const memoryFolder = '/dev/shm';
 /** Creates a folder for this run and claims it. */
 export async function claimTemporaryFolder(prefix: string, place = tmpdir()): Promise<Claim> {
   const folder = mkdtempSync(join(place, prefix));
-  // As root, Postgres runs under another account, which needs access. Only we can read the passwords in it.
+  // When running as root, Postgres uses another account, which needs access. Only we can read the passwords in it.
   chmodSync(folder, 0o755);
   return claimFolder(folder);
 }

@@ -11,7 +11,10 @@ import { claimTemporaryFolder, clearEarlierRuns, memoryFolder } from './temporar
 const projectDir = join(import.meta.dirname, '../..');
 const folderPrefix = 'durable-workflows-test-';
 
-/** The most that a full run leaves there until its end (mainly the Postgres log); the tests need as much again. */
+/**
+ * The maximum size of what a full run leaves there until its end (mainly the Postgres log). The tests need as much
+ * again.
+ */
 const memoryNeeded = 4 * 2 ** 30;
 
 /** A fifth of the default, so that tests reach continue-as-new sooner. */
@@ -49,7 +52,7 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
       projectDir,
       port: temporalPort,
       dynamicConfig: testDynamicConfig,
-      // Its memory is small; collecting it less often saves a tenth of the server's processor time.
+      // It uses little memory, and collecting garbage less often saves a tenth of the server's processor time.
       env: { ...process.env, GOGC: '400' },
       onSpawn,
     }),
@@ -71,8 +74,8 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
 }
 
 /**
- * In memory if there is room: a database is hundreds of files, and cloning one takes ten times as long on a disk.
- * Containers often have only a few megabytes there.
+ * In memory if there is room, because a database consists of hundreds of files, and cloning one takes ten times as long
+ * on a disk. Containers often have only a few megabytes there.
  */
 export function temporaryPlace(): string {
   if (!existsSync(memoryFolder) || freemem() < 2 * memoryNeeded) return tmpdir();

@@ -13,12 +13,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** Older bundles that are kept, so that switching between git branches finds them again. */
+/** The number of older bundles that are kept, so that switching between git branches finds them again. */
 const keptBundles = 4;
 
 /**
- * The path of the bundled workflow code. It is rebuilt only if the sources changed: bundling takes seconds, and sources
- * seldom change between two starts.
+ * The path of the bundled workflow code. It is only rebuilt if the sources have changed, because bundling takes seconds
+ * and sources seldom change between two starts.
  */
 export async function cachedWorkflowBundle(projectDir: string): Promise<string> {
   const cache = join(projectDir, '.cache');
@@ -47,7 +47,7 @@ function sourceHash(projectDir: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** In a separate process: the bundler is large and would block this one. */
+/** In a separate process, because the bundler is large and would block this one. */
 function build(path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   const child = spawn(process.execPath, [import.meta.filename, draft], {

@@ -11,7 +11,10 @@ export function endpointsPath(config: Config): string {
   return join(config.dataDir, 'endpoints.json');
 }
 
-/** For scripts, so that they need not parse the banner. It contains the database password and a key, hence the mode. */
+/**
+ * For scripts, so that they need not parse the banner. The file contains the database password and a key, hence its
+ * mode.
+ */
 export function writeEndpoints(
   config: Config,
   addresses: Addresses,
@@ -42,13 +45,13 @@ function withoutPassword(databaseUrl: string): string {
   }
 }
 
-/** Adds the tools to an MCP client; other clients use the same address. */
+/** The command that adds the tools to an MCP client. Other clients use the same address. */
 function mcpCommand(config: Config, { api }: Addresses): string {
   const key = config.auth.mode === 'required' ? ` --header 'X-API-Key: <key>'` : '';
   return `claude mcp add --transport http workflows ${api}/api/mcp${key}`;
 }
 
-/** Temporal shows them as Running. Not for an external server: its namespace can be in a profile file. */
+/** Temporal shows them as Running. Not for an external server, whose namespace may be in a profile file. */
 function pausedRuns(config: Config, { temporalUi }: Addresses): string[] {
   if (temporalUi === undefined || config.temporal.address !== undefined) return [];
   const query = encodeURIComponent('OpsStatus="paused" AND ExecutionStatus="Running"');

@@ -5,8 +5,8 @@ import { settlePorts } from './choose-ports.ts';
 import { encryptionKey, startServers, timer } from './servers.ts';
 
 /**
- * Starts Postgres and Temporal on a data folder that no start uses, with the database as it is. Returns the configuration
- * with their addresses and the folder's key.
+ * Starts Postgres and Temporal on a data folder that no start is using, with the database unchanged. Returns the
+ * configuration with their addresses and the folder's key.
  */
 export async function startServersAlone(
   configured: Config,

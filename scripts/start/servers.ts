@@ -37,7 +37,7 @@ export interface Addresses {
 
 export type Seconds = Map<string, number>;
 
-/** Stored secrets survive a restart only if the key that seals them does. An external database brings its own key. */
+/** Stored secrets only survive a restart if the key that seals them does. An external database requires its own key. */
 export function encryptionKey(config: Config): string | undefined {
   if (config.encryptionKey !== undefined || config.database.url !== undefined) {
     return config.encryptionKey;
@@ -50,15 +50,15 @@ export function encryptionKey(config: Config): string | undefined {
 }
 
 /**
- * Workflows cannot reach loopback by default, but on a developer's machine the first tool they try is there. Where
- * people sign in, others use the machine too. `EGRESS_ALLOW=none` allows none, here too.
+ * By default, workflows cannot reach loopback, but the first tool that developers try is on their own machine. Where
+ * people sign in, others also use the machine. `EGRESS_ALLOW=none` allows none, here as well.
  */
 export const egressAllow = (config: Config): string =>
   process.env['EGRESS_ALLOW'] ?? (config.auth.mode === 'open' ? '127.0.0.0/8,::1/128' : '');
 
 export const temporalNamespace = (): string => process.env['TEMPORAL_NAMESPACE'] || 'default';
 
-/** Replaces the user's own profile file, which describes other servers. The `temporal` command reads it too. */
+/** Replaces the user's own profile file, which describes other servers. The `temporal` command also reads it. */
 function writeTemporalProfile(config: Config, address: string): string {
   const path = join(config.dataDir, 'temporal.toml');
   const namespace = temporalNamespace();
@@ -96,9 +96,9 @@ export function childEnvironment(
     ENCRYPTION_KEY: encryptionKey(config),
     SECRET_KEY: secretKey,
     EGRESS_ALLOW: egressAllow(config),
-    // The Temporal UI is behind a proxy, and no one needs the others; workflows must not reach them directly either.
+    // The Temporal UI is behind a proxy, and no one needs the others. Workflows must not reach them directly either.
     EGRESS_DENY: [process.env['EGRESS_DENY'], ...addresses.hidden].filter(Boolean).join(','),
-    // Parsing and compiling imports takes most of the start-up time of API and worker.
+    // Parsing and compiling imports takes most of the start-up time of the API and the worker.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
     // The machine's proxy must not be used for servers on this machine.
     no_grpc_proxy: [process.env['no_grpc_proxy'], '127.0.0.1', 'localhost']
@@ -194,7 +194,7 @@ function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Like Promise.all, but settles only when both have settled, so that no start is in progress when the stop begins. */
+/** Like Promise.all, but only settles when both have settled, so that no start is in progress when the stop begins. */
 export async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second]);
   return Promise.all([first, second]);

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline';
 import { keepDurations } from '#scripts/related/durations.ts';
 import { longTests } from './long-tests.ts';
 
-/** Jest should exit after its last test; open handles are leaks of the tests. */
+/** Jest should exit after its last test. Open handles are leaks in the tests. */
 const EXIT_GRACE_MS = 20_000;
 
-/** With more failed files a change is at fault, not the order of a moment. */
+/** If more files failed, a change is at fault, not an unlucky timing. */
 const MAX_REPEATED_FILES = 5;
 
 export interface Tally {
@@ -39,12 +39,12 @@ interface Results {
 export interface JestOptions {
   projectDir: string;
   env: NodeJS.ProcessEnv;
-  /** For its results. */
+  /** The folder for its results. */
   folder: string;
   /** The processes to end on a signal. */
   running: Set<ChildProcess>;
   say: (line: string) => void;
-  /** Whether tests outside of the soak have their time limit. Not if their races run in all rounds. */
+  /** Whether tests outside the soak have a time limit. Not if their races run in all rounds. */
   limited?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { patiently } from '#test/support/patience.ts';
 import { isSoak } from './tiers.ts';
 
-/** Of one test outside of the soak, on an idle machine. */
+/** For one test outside the soak, on an idle machine. */
 const LIMIT_SECONDS = 30;
 
 interface FileResult {
@@ -11,8 +11,8 @@ interface FileResult {
 }
 
 /**
- * One line for each test outside of the soak that passed, and took longer than a busy machine explains. A test that
- * failed may have waited for its time limit.
+ * One line for each test outside the soak that passed, but took longer than a busy machine explains. A test that failed
+ * may have waited for its time limit.
  */
 export const longTests = (results: readonly FileResult[], projectDir: string): string[] =>
   results

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Files that end with `.soak.test.ts` take long because of what they do: they kill processes at many moments, repeat a race
- * in numbers, wait for deadlines of servers, or walk all pages in all schemes and sizes. Generated cases and the files that
- * import test/support/soak.ts run in both tiers, with more cases, rounds and tests in the soak.
+ * Files that end with `.soak.test.ts` take long because of what they do: they kill processes at many moments, repeat a
+ * race many times, wait for deadlines of servers, or walk all pages in all schemes and sizes. Generated cases and the
+ * files that import test/support/soak.ts run in both tiers, with more cases, rounds and tests in the soak.
  */
 const SOAK = String.raw`\.soak\.test\.ts$`;
 const GENERATED = String.raw`/graph/generated/.*\.test\.ts$`;
@@ -13,7 +13,7 @@ const MIXED = "from '#test/support/soak.ts'";
 const tiers = ['short', 'soak', 'all'] as const;
 export type Tier = (typeof tiers)[number];
 
-/** What `--tier` says, and the other arguments. The default is `short`. */
+/** The value of `--tier`, and the other arguments. The default is `short`. */
 export function tierOf(args: readonly string[]): { tier: Tier; rest: string[] } {
   const at = args.indexOf('--tier');
   if (at === -1) return { tier: 'short', rest: [...args] };
@@ -22,7 +22,7 @@ export function tierOf(args: readonly string[]): { tier: Tier; rest: string[] } 
   return { tier, rest: args.toSpliced(at, 2) };
 }
 
-/** Whether the arguments choose no tests, except a shard. */
+/** Whether the arguments select no tests, except for a shard. */
 export const isWhole = (rest: readonly string[]): boolean =>
   rest.every((argument, at) => argument.startsWith('--shard') || rest[at - 1] === '--shard');
 
@@ -50,8 +50,8 @@ function mixedFiles(): string[] {
 export const isSoak = (file: string): boolean => new RegExp(SOAK).test(file);
 
 /**
- * What a tier runs more of: generated cases (test/graph/generated), rounds of races and tests of the soak
- * (test/support/soak.ts). A person who names a file wants all of its tests.
+ * What a tier runs more of: generated cases (test/graph/generated), rounds of races, and tests of the soak
+ * (test/support/soak.ts). Someone who names a file wants all of its tests.
  */
 export function numbersOf(tier: Tier, rest: readonly string[]): Record<string, string> {
   const all = tier !== 'short';

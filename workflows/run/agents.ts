@@ -18,12 +18,14 @@ import type { RunningAgent, StepWork } from './running-agent.ts';
 import { complete, pendingWrites, type Run, wake } from './state.ts';
 
 /**
- * Agents with tools. `AgentLoop` decides what comes next; here each turn and each call is dispatched as a step of its
- * own, in the lane of its model or tool. The conversation stays in the ledger: the execution only knows which turn and
- * which calls are open.
+ * Agents with tools. `AgentLoop` decides what comes next; here, each turn and each call is dispatched as a separate
+ * step, in the lane of its model or tool. The conversation stays in the ledger: the execution only knows which turn and
+ * calls are open.
  */
 
-/** Starts an agent, or continues it at the turn where it was. Returns false: its first turn carries the control steps. */
+/**
+ * Starts an agent, or continues it at its last turn. Returns false, because its first turn carries the control steps.
+ */
 export function startAgent(run: Run, step: ReadyNode, node: AgentNode): false {
   let prepared;
   try {
@@ -54,7 +56,7 @@ const entryOf = (run: Run, { step }: RunningAgent) => {
   };
 };
 
-/** Queues a change of the agent's own step for the next call, after the control steps that wait already. */
+/** Queues a change of the agent's own step for the next call, after the control steps that are already waiting. */
 const record = ({ scheduler }: Run, step: ControlStep): void =>
   scheduler.returnControlSteps([...scheduler.takeControlSteps(), step]);
 
@@ -105,7 +107,7 @@ function queueCall(run: Run, agent: RunningAgent, turn: number, call: OpenCall):
   wake(run);
 }
 
-/** The run that a call waits for. Its arguments are in the ledger, and so is its result. */
+/** Starts the child run that a call waits for. The call's arguments are in the ledger, and so is its result. */
 function callChild(
   run: Run,
   agent: RunningAgent,
@@ -137,7 +139,7 @@ function callWork(run: Run, agent: RunningAgent, turn: number, call: OpenCall): 
     stepKey: callKey(agent.step.step_key, turn, call.index),
     prepared,
     short: startsShort(run, prepared.node),
-    // A call that failed is settled, too: the model gets its error.
+    // A failed call is also settled: the model gets its error.
     succeeded: () => perform(run, agent, agent.loop.settled(call.index)),
   };
 }
@@ -159,7 +161,10 @@ function awaitApproval(run: Run, agent: RunningAgent, turn: number, call: OpenCa
   wake(run);
 }
 
-/** Continues the agent whose tool call was decided. One that has failed meanwhile finds the decision when it resumes. */
+/**
+ * Continues the agent whose tool call was decided. An agent that has failed in the meantime finds the decision when it
+ * resumes.
+ */
 export function applyCallDecision(run: Run, { opening, decision }: DecidedGate): void {
   const { agent_key = '', call = 0 } = opening.tool_call ?? {};
   const agent = run.agents.get(agent_key);
@@ -183,23 +188,23 @@ function failAgent(
   cause?: unknown,
 ): void {
   const { step, loop } = agent;
-  // A second call of the same turn can fail as well.
+  // A second call of the same turn can also fail.
   if (run.agents.get(step.step_key) !== agent) return;
   run.agents.delete(step.step_key);
   run.turns.set(step.step_key, loop.turn);
   fail(run, step, error, reason, cause);
-  // Its error was caught: it does not continue.
+  // Its error was caught, so it does not continue.
   if (!run.failures.has(step.step_key)) run.turns.delete(step.step_key);
 }
 
-/** Names the tool that failed; a turn's error names its model. */
+/** Adds the name of the failed tool. A turn's error already names its model. */
 const failureText = ({ agent }: PreparedStep, error: unknown): string =>
   agent?.tool === undefined
     ? text(causeOf(error))
     : `Tool '${agent.tool}' failed: ${text(causeOf(error))}`;
 
 /**
- * Dispatches waiting turns and calls, up to the limits of steps in flight. Returns a promise when the workflow task has
+ * Dispatches waiting turns and calls, up to the limits on steps in flight. Returns a promise when the workflow task has
  * no time for more: then dispatch again.
  */
 export function dispatchAgents(run: Run, shortSlots: number): Promise<void> | undefined {
@@ -224,7 +229,7 @@ export function dispatchAgents(run: Run, shortSlots: number): Promise<void> | un
   return undefined;
 }
 
-/** Whether the run has as many steps in flight and running children as it may. */
+/** Whether the run has the maximum number of steps in flight and running children. */
 const isFull = ({ inFlight, children, input }: Run): boolean =>
   inFlight.size + children.running >= input.limits.steps_in_flight;
 

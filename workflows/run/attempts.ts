@@ -14,17 +14,19 @@ import { complete, type Run, handleResult } from './state.ts';
 import { executeShortStep, executeStep, moveOf, overflows } from './step-call.ts';
 
 /**
- * Concurrent steps of a run that are costly to compute. The steps of a workspace share the threads, so more would only
- * wait.
+ * The maximum number of concurrent steps of a run that are costly to compute. A workspace's steps share the threads, so
+ * more would only wait.
  */
 const COSTLY_IN_FLIGHT = 2;
 
-/** Further steps of a run go to the overflow queue, so that a wide graph does not have to be refused first. */
+/**
+ * Further steps of a run go directly to the overflow queue, so that those of a wide graph need not be refused first.
+ */
 const IN_STEPS_QUEUE = 10;
 
 /**
- * A step in the long lane. When its workspace has its share of the steps on a worker, it continues in the overflow
- * queue, as do the run's later steps.
+ * Executes a step in the long lane. When its workspace has its share of a worker's steps, it continues in the overflow
+ * queue, like the run's later steps.
  */
 function executeLong(
   run: Run,
@@ -40,7 +42,7 @@ function executeLong(
   });
 }
 
-/** A step to dispatch, and what its result does to the run. */
+/** A step to dispatch, and how its result changes the run. */
 export interface Work {
   step: Pick<ReadyNode, 'step_key' | 'iteration'>;
   prepared: PreparedStep;
@@ -75,8 +77,8 @@ export function startDelay(
 }
 
 /**
- * Whether the steps of a node start in the short lane. In a rehearsal all do, since most have a result; a step that is
- * executed moves.
+ * Whether the steps of a node start in the short lane. In a rehearsal, all of them do, since most already have a
+ * result; a step that must be executed moves.
  */
 export const startsShort = ({ input }: Run, node: ExecutedNode): boolean =>
   laneOf(node) === 'short' || (input.rehearsal !== undefined && !isDelay(node));
@@ -169,7 +171,7 @@ function follow(
 
 function succeed(run: Run, { step, succeeded }: Work, output: Json): void {
   run.inFlight.delete(step.step_key);
-  // The event that completes the current workflow task: the history up to it holds this result.
+  // The event that completes the present workflow task: the history up to it contains this result.
   run.observed.push({ step_key: step.step_key, event_id: workflowInfo().historyLength + 1 });
   succeeded(output);
 }
@@ -177,7 +179,7 @@ function succeed(run: Run, { step, succeeded }: Work, output: Json): void {
 function failStep(run: Run, { step, call, failed }: Work, error: unknown): void {
   run.inFlight.delete(step.step_key);
   const cause = causeOf(error);
-  // The pending writes of a call that may never have started are sent again; writing them twice is harmless.
+  // The pending writes of a call that may never have started are sent again. Writing them twice is harmless.
   run.scheduler.returnControlSteps(call.control);
   failed(reasonOf(cause), error);
 }

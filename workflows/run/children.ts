@@ -29,9 +29,9 @@ import { show } from './status.ts';
 import { recordOf, summaryOf } from './step-call.ts';
 
 /**
- * Steps that wait for a run of their own, their child. Postgres knows the child; the execution only knows that the step
- * waits, and looks when a signal says that the child has ended or paused. So a step that waits holds no worker, and may
- * wait over any number of executions of this run.
+ * Steps that wait for a child run. The child's state is in Postgres. The execution only knows that the step waits, and
+ * reads the state when a signal says that the child has ended or paused. So a waiting step occupies no worker, and can
+ * wait across any number of executions of this run.
  */
 
 /** The activity that starts or reads a child has failed. */
@@ -45,7 +45,7 @@ export function handleChildSignals(run: Run): void {
     run.pace.arrived();
     const notice = readChildSignal(message);
     if (notice === undefined) {
-      // Ignored: Postgres knows what has become of each child.
+      // Ignored, because the state of each child is in Postgres.
       log.warn('ignored a malformed signal', { signal: SIGNAL_CHILD });
       return;
     }
@@ -54,12 +54,12 @@ export function handleChildSignals(run: Run): void {
   });
 }
 
-/** Looks at every child: this run was resumed, and signals may be missing from its history. */
+/** Reads the state of every child, because this run was resumed and signals may be missing from its history. */
 export function lookAgain({ children }: Run): void {
   for (const stepKey of children.open.keys()) children.stale.add(stepKey);
 }
 
-/** Looks at the children that signals were about. */
+/** Reads the state of the children that signals were about. */
 export function lookAtChildren(run: Run): void {
   const { open, stale } = run.children;
   for (const stepKey of stale) {
@@ -72,14 +72,14 @@ export function lookAtChildren(run: Run): void {
   }
 }
 
-/** What the places of all children have in common. */
+/** The fields that the places of all children have in common. */
 export const ownerOf = ({ input: { run_id, workspace_id, workflow_id } }: Run) => ({
   run_id,
   workspace_id,
   workflow_id,
 });
 
-/** Starts the child of a node's step, or resumes it. Returns whether the call took the control steps. */
+/** Starts or resumes the child of a node's step. Returns whether the call carries the control steps. */
 export const startNodeChild = (
   run: Run,
   step: ReadyNode,
@@ -87,7 +87,7 @@ export const startNodeChild = (
   shared: ControlStep[],
 ): boolean => startChild(run, nodeChild(run, step, node), shared);
 
-/** The run that the step of a `workflow` node waits for. */
+/** The child run that the step of a `workflow` node waits for. */
 function nodeChild(run: Run, { step_key, iteration }: ReadyNode, node: WorkflowNode): ChildWork {
   const { workflow, version, retry } = node;
   return {
@@ -110,7 +110,7 @@ function nodeChild(run: Run, { step_key, iteration }: ReadyNode, node: WorkflowN
   };
 }
 
-/** Starts a child, or resumes it. Returns whether the call took the control steps, by default all waiting ones. */
+/** Starts or resumes a child. Returns whether the call carries the control steps, by default all waiting ones. */
 export function startChild(run: Run, work: ChildWork, shared?: ControlStep[]): boolean {
   const { open, attempts, begun, stale } = run.children;
   const { step_key } = work.place;
@@ -162,7 +162,7 @@ function setPhase(run: Run, child: Child, phase: Phase): void {
   child.phase = phase;
 }
 
-/** The step waits no longer. */
+/** Ends the wait of a step. */
 function close(run: Run, child: Child): void {
   setPhase(run, child, 'paused');
   run.children.open.delete(child.work.place.step_key);
@@ -173,7 +173,7 @@ function follow(run: Run, child: Child, report: Promise<ChildReport>): void {
   void report.then(
     (known) => handleResult(run, () => apply(run, child, known)),
     (error: unknown) => {
-      // This run ends.
+      // This run is ending.
       if (isCancellation(error)) return;
       handleResult(run, () => failWith(run, child, text(error), FAILURE_CHILD_LOST));
     },

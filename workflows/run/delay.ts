@@ -29,7 +29,7 @@ export async function delayStep(
     ...call,
     control: [...call.control, { ...entry, status: 'running' }],
   });
-  // A rehearsal does not wait, and a fork not again.
+  // A rehearsal does not wait, and a fork does not wait again.
   if (run.input.rehearsal === undefined && !run.input.reuses?.includes(step.step_key)) {
     const waited = run.ledger?.waited?.[step.step_key] ?? 0;
     await sleep(Math.max(1, delay.seconds * 1000 - waited), { summary: summaryOf(label) });

@@ -34,7 +34,7 @@ export function fail(
   wake(run);
 }
 
-/** Takes the error edges of a failed step. Returns false when it has none, or its error is never caught. */
+/** Takes the error edges of a failed step. Returns false when it has none, or when its error is never caught. */
 export function catchFailure(run: Run, stepKey: string, error: CaughtError | undefined): boolean {
   if (error === undefined || !run.scheduler.catchFailure(stepKey, error)) return false;
   run.finished += 1;
@@ -43,8 +43,8 @@ export function catchFailure(run: Run, stepKey: string, error: CaughtError | und
 }
 
 /**
- * The error as error edges see it. Undefined for errors that they never catch: a stop by a cap or a budget, a cancel,
- * and errors of the infrastructure.
+ * The error as error edges see it. Undefined for errors that they never catch: a stop by a cap or budget, a cancel, and
+ * errors of the infrastructure.
  */
 function caughtError(
   message: string,
@@ -53,14 +53,14 @@ function caughtError(
 ): CaughtError | undefined {
   if (reason === 'budget' || reason === 'unrecorded') return undefined;
   const cause = causeOf(error);
-  // An error of this code, such as a template that does not fit the state.
+  // An error in this code, such as a template that cannot be rendered with the state.
   if (!(cause instanceof TemporalFailure)) return { message, kind: 'node', attempts: 1 };
   if (!(cause instanceof ApplicationFailure) || cause.type !== FAILURE_NODE) return undefined;
   const { kind = 'node', attempts = 1 } = (cause.details?.[0] ?? {}) as Partial<FailureDetails>;
   return { message, kind, attempts };
 }
 
-/** Why a step has failed, by the cause of its failure: its own errors are `node`. */
+/** Why a step has failed, by the cause of its failure. The node's own errors are `node`. */
 export function reasonOf(cause: unknown): FailedStep['reason'] {
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
   if (type === FAILURE_BUDGET) return 'budget';
@@ -83,7 +83,7 @@ export function collectFailed(run: Run, steps: readonly ControlStep[]): void {
   }
 }
 
-/** The same for the control steps that wait for a call. */
+/** Like `collectFailed`, for the control steps that wait for a call. */
 export function collectFailedControl(run: Run): void {
   const steps = run.scheduler.takeControlSteps();
   collectFailed(run, steps);
@@ -119,7 +119,10 @@ export async function settleFailures(run: Run): Promise<void> {
   log.info('resumed', { failures: run.failureCount });
 }
 
-/** The first one is the error of the run: a step without a record may only have been reached because of another. */
+/**
+ * The first failure is the error of the run, and a step without a record may only have been reached because of another
+ * failure.
+ */
 const unrecordedLast = (failed: readonly FailedStep[]): FailedStep[] => [
   ...failed.filter(({ reason }) => reason !== 'unrecorded'),
   ...failed.filter(({ reason }) => reason === 'unrecorded'),

@@ -21,7 +21,7 @@ export function startClocks(run: Run, openings: readonly GateOpening[]): void {
   }
 }
 
-/** Ends the clock of a gate that is decided. */
+/** Ends the clock of a decided gate. */
 export function stopClock(run: Run, stepKey: string): void {
   run.clocks.get(stepKey)?.timer?.cancel();
   run.clocks.delete(stepKey);
@@ -63,7 +63,7 @@ function wait(run: Run, clock: GateClock, ms: number): void {
     }, ignoreCancel);
 }
 
-/** A cancel of the run, or of the timer of a decided gate. */
+/** Ignores a cancel of the run, or of the timer of a decided gate. */
 function ignoreCancel(error: unknown): void {
   if (!isCancellation(error)) log.warn('a gate has no clock', { error: String(error) });
 }

@@ -22,7 +22,7 @@ const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
 /** Starts to handle decisions, resumes and notices about children. */
 export function handleSignals(run: Run): void {
   handleChildSignals(run);
-  // Ignored: Postgres holds every decision, and returns it again when the run pauses.
+  // Ignored, because Postgres has every decision, and returns it when the run pauses again.
   const ignored = (signal: string): void => log.warn('ignored a malformed signal', { signal });
   setHandler(decisionSignal, (message) => {
     run.pace.arrived();
@@ -46,7 +46,7 @@ export function handleSignals(run: Run): void {
       else run.gates.learn(decision);
     }
     lookAgain(run);
-    // The ledger may have more than the history after a reset; write the run's position again.
+    // The ledger may contain more than the history after a reset, so the run's position is written again.
     run.atRest = false;
     wake(run);
   });
@@ -70,17 +70,17 @@ export function reachGate(run: Run, step: ReadyNode, node: GateNode): void {
     ...(run.scheduler.catches(step_key) ? { caught_on_reject: true } : {}),
   };
   const place = { step_key, node_id: node.id, label: nodeLabel(node), iteration };
-  // No one is asked in a rehearsal.
+  // A rehearsal waits for no one.
   const settings = run.input.rehearsal === undefined ? settingsOf(node) : undefined;
   const asks = settings === undefined ? {} : { settings };
   run.gates.reach(step, { ...place, prompt, ...rejection, ...asks });
-  // It may be open already, with a deadline before the run rests again.
+  // It may already be open, with a deadline before the run is idle again.
   if (run.input.carried !== undefined) startClocks(run, run.gates.openingsOf(step_key));
   run.atRest = false;
   wake(run);
 }
 
-/** Passes the gates that have been decided. Returns whether there was one. */
+/** Continues past the gates that have been decided. Returns whether there were any. */
 export function applyDecisions(run: Run): boolean {
   let applied = false;
   while (!run.pace.spent()) {
@@ -114,10 +114,10 @@ function decide(run: Run, gate: DecidedGate): void {
   run.failures.set(step.step_key, { step: failedStep(run.scheduler, step, error, reason) });
 }
 
-/** Pauses the run: nothing is in flight and gates are open. Returns whether there is work to continue with. */
+/** Pauses the run when nothing is in flight and gates are open. Returns whether there is work to continue with. */
 export async function rest(run: Run): Promise<boolean> {
   const { open } = run.children;
-  // Its children alone do not pause a run.
+  // Running children alone do not pause a run.
   if (open.size > 0 && run.gates.openings().length === 0) return flush(run);
   if (run.atRest) return false;
   run.atRest = true;

@@ -2,13 +2,13 @@ import type { FailedStep } from '#shared/execution.ts';
 import type { ChildCall, ChildPlace } from '#shared/graph/children/child-call.ts';
 import type { JsonObject } from '#shared/json.ts';
 
-/** `busy`: an activity starts it or looks at it, or it waits for its next attempt. */
+/** `busy`: an activity starts it or reads its state, or it waits for its next attempt. */
 export type Phase = 'busy' | 'running' | 'paused';
 
 /** What a child is started for: the step of a node, or a call of an agent. */
 export interface ChildWork {
   place: Omit<ChildPlace, 'attempt'>;
-  /** Renders what it is started with. Throws TemplateError or ExpressionError. */
+  /** Renders the workflow and input that it is started with. Throws TemplateError or ExpressionError. */
   called: () => Pick<ChildCall, 'workflow' | 'version' | 'input'>;
   succeeded: (output: JsonObject) => void;
   failed: (error: string, reason: FailedStep['reason'], cause: unknown) => void;
@@ -20,20 +20,20 @@ export interface Child {
   phase: Phase;
 }
 
-/** What an execution knows of the children of its run, by step key. */
+/** What an execution knows about its run's children, by step key. */
 export interface Children {
   open: Map<string, Child>;
-  /** The number of those that are running. */
+  /** The number of children that are running. */
   running: number;
-  /** Signals were about them: look at them. */
+  /** Children that signals were about, whose state must be read. */
   stale: Set<string>;
   /** The last attempt at each step that has not succeeded. */
   attempts: Map<string, number>;
-  /** Steps whose attempt an earlier execution began, and that have not been started in this one. */
+  /** Steps whose attempt began in an earlier execution, and that have not been started in this one. */
   begun: Set<string>;
 }
 
-/** `carried`: the attempts of the open steps of an execution that this one continues. */
+/** `carried`: the attempts at open steps of the execution that this one continues. */
 export const createChildren = (carried: Record<string, number> = {}): Children => ({
   open: new Map(),
   running: 0,

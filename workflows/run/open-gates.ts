@@ -15,14 +15,14 @@ export interface OpenGates {
   learn: (decision: GateDecision) => void;
   /** The gates and decisions of a lost execution. */
   learnLedger: (ledger: LedgerState) => void;
-  /** The run waits for a decision: about a gate, or about a tool call that needs approval. */
+  /** Waits for a decision, about a gate or about a tool call that needs approval. */
   reach: (step: ReadyNode, opening: Omit<GateOpening, 'round'>) => void;
   /** Removes and returns the first gate that has been decided. */
   takeDecided: () => DecidedGate | undefined;
   /** After a rejection that failed the run, the gate's next opening is a new round. */
   reopen: (gate: DecidedGate) => void;
   openings: () => GateOpening[];
-  /** That of one step, if it waits. */
+  /** The opening of one step, if it waits. */
   openingsOf: (stepKey: string) => GateOpening[];
   carried: () => Pick<CarriedState, 'decisions' | 'rounds'>;
 }
@@ -40,7 +40,7 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
     if (!decisions.has(key)) decisions.set(key, decision);
   }
 
-  /** A gate from the ledger whose last round failed the run, by a rejection or its timeout, starts a new one. */
+  /** A gate from the ledger whose last round failed the run, by a rejection or its timeout, starts a new round. */
   function firstRound({
     step_key: stepKey,
     fails_on_reject,

@@ -8,32 +8,34 @@ import { SMALL_WORK } from '#shared/values/work-budget.ts';
  */
 const PAUSE_MS = 100;
 
-/** A workflow task dispatches no short steps after this time: arrived events wait until the task ends. */
+/**
+ * A workflow task dispatches no short steps after this time, because events that have arrived wait until the task ends.
+ */
 const SHORT_TASK_MS = 100;
 
 /**
- * Keeps workflow tasks short: the same thread computes the tasks of other runs, and decisions and cancels arrive with
- * the next task. When a task has used its share, the run starts a timer and then continues.
+ * Keeps workflow tasks short, because the same thread computes the tasks of other runs, and decisions and cancels
+ * arrive with the next task. When a task has used its share, the run starts a timer and then continues.
  */
 export interface Pace {
   /** Adds work other than expressions, in units of a WorkBudget. */
   add: (units: number) => void;
   /** Adds a short step that this workflow task waited for. */
   worked: (span: WorkedSpan) => void;
-  /** Something arrived that only a workflow task brings. */
+  /** Records that something arrived that only a new workflow task brings. */
   arrived: () => void;
   /** Whether this workflow task has used its share. Check before each piece of work. */
   spent: () => boolean;
-  /** Undefined while this workflow task can continue to compute; else a promise for the next task. */
+  /** Undefined while this workflow task can continue to compute; otherwise a promise for the next task. */
   pause: () => Promise<void> | undefined;
-  /** The same for dispatching a short step, which this workflow task would have to wait for. */
+  /** Like `pause`, for dispatching a short step, which this workflow task would have to wait for. */
   pauseForShort: () => Promise<void> | undefined;
 }
 
 /**
- * `done` returns the units that expressions have used since the run started. All decisions use only what is in the
- * history, so that a replay decides the same; durations by the worker's clock are part of the results. A task counts as
- * new only when something arrives with it, because a replay skips tasks that only keep local activities alive.
+ * `done` returns the units that expressions have used since the run started. Decisions only use what is in the history,
+ * so that a replay makes the same ones; durations by the worker's clock are part of the results. A task counts as new
+ * only when something arrives with it, because a replay skips tasks that only keep local activities alive.
  */
 export function createPace(done: () => number): Pace {
   // The work at the start of the run belongs to this first task.

@@ -26,8 +26,8 @@ import { carryOn, finish, type RunResult } from './status.ts';
 import { launch } from './steps.ts';
 
 /**
- * One run: asks the scheduler for ready nodes and executes them. The scheduler decides about the graph, and activities
- * write. Temporal replays only this code between them.
+ * One run: asks the scheduler for ready nodes and executes them. The scheduler makes decisions about the graph, and
+ * activities write. Temporal only replays this code between them.
  */
 export async function runGraph(input: RunGraphInput): Promise<RunResult> {
   requireInput('runGraph', inputFields, input);

@@ -15,7 +15,7 @@ export interface RunningAgent {
 /** A turn or a call that waits to be dispatched. */
 export type AgentWork = StepWork | { agent: RunningAgent; child: ChildWork };
 
-/** One that an activity executes; any other call starts a run of its own. */
+/** A call that an activity executes. Any other call starts a child run. */
 export interface StepWork {
   agent: RunningAgent;
   stepKey: string;

@@ -19,18 +19,18 @@ import { createPace, type Pace } from './pace.ts';
 import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
 
 /**
- * Timers for the timeouts and reminders of open gates. A timer only says when to look: the row of the gate decides, by
- * the clock of the database, so a timer of an earlier opening changes nothing.
+ * Timers for the deadlines and reminders of open gates. A timer only says when to check: the gate's row decides, by the
+ * clock of the database, so a timer of an earlier opening changes nothing.
  */
 export interface GateClock {
   opening: GateOpening;
-  /** Look again if this look finds the gate closed: it may have opened meanwhile. */
+  /** Whether to check again if this check finds the gate closed, because it may have opened in the meantime. */
   again: boolean;
   /** Ends the timer. */
   timer: CancellationScope | undefined;
 }
 
-/** The state that an execution holds of its run. The functions of this folder receive and change it. */
+/** An execution's state of its run. The functions in this folder receive and change it. */
 export interface Run {
   readonly input: RunGraphInput;
   readonly scheduler: Scheduler;
@@ -38,7 +38,7 @@ export interface Run {
   readonly gates: OpenGates;
   /** The clocks of open gates that have a timeout or reminders, by step key. */
   readonly clocks: Map<string, GateClock>;
-  /** Its graph has maps. */
+  /** Whether its graph has maps. */
   readonly maps: boolean;
   /** Keys of the steps in flight. */
   readonly inFlight: Set<string>;
@@ -52,17 +52,20 @@ export interface Run {
   readonly children: Children;
   /** Costly steps: the number in flight, and callbacks that start the waiting ones. */
   readonly costly: { inFlight: number; waiting: (() => void)[] };
-  /** Its steps use the overflow queue: one of them found no room in the other. */
+  /** Whether its steps use the overflow queue, because one of them found no room in the other queue. */
   overflows: boolean;
   /**
-   * Results of steps that are not handled yet. They are handled one by one, each when the one before has had all its
-   * consequences, also those of the next iterations: a replay
-   * delivers several local activities at once that ended one after the other, and must produce the same commands.
+   * Results of steps that are not handled yet. They are handled one by one, each after all consequences of the previous
+   * one, including those of the next iterations: a replay delivers several local activities together that ended one
+   * after another, and must produce the same commands.
    */
   readonly arrived: (() => void)[];
-  /** Of a rehearsal: steps with a result that are ready. */
+  /** For a rehearsal: ready steps that have a result. */
   replay: Replay | undefined;
-  /** Results that the ledger has. They are consequences of the result before, so they are handled before what arrives. */
+  /**
+   * Results that are already in the ledger. They are consequences of the previous result, so they are handled before
+   * new arrivals.
+   */
   readonly known: (() => void)[];
   readonly failures: Map<string, { step: FailedStep; cause?: unknown }>;
   /** The event ids at which results arrived, for the next call. */
@@ -113,8 +116,8 @@ export function createRun(input: RunGraphInput): Run {
     woken: false,
     resolveWake: undefined,
   };
-  // A plain promise instead of `condition`: the loop iterates with every event, and the SDK keeps a stack trace for
-  // each promise made in workflow code.
+  // A plain promise instead of `condition`, because the loop iterates with every event, and the SDK keeps a stack trace
+  // for each promise created in workflow code.
   CancellationScope.current().cancelRequested.catch((error: unknown) => {
     run.cancelled = error instanceof Error ? error : new CancelledFailure('Cancelled');
     wake(run);
@@ -144,13 +147,13 @@ export function pendingWrites(
   return { run_id: run.input.run_id, control: steps, observed };
 }
 
-/** The consequences of a finished step are computed at once, or with pacing when there is time for them. */
+/** Computes the consequences of a finished step immediately or, with pacing, when there is time for them. */
 export function handleResult(run: Run, arrival: () => void): void {
   run.arrived.push(arrival);
   wake(run);
 }
 
-/** The same for a result that is in the ledger already. */
+/** Like `handleResult`, for a result that is already in the ledger. */
 export function handleKnown(run: Run, arrival: () => void): void {
   run.known.push(arrival);
   wake(run);

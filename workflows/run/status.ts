@@ -47,7 +47,7 @@ const turnsOf = ({ agents, turns }: Run): Record<string, number> => ({
   ...Object.fromEntries([...agents].map(([stepKey, { loop }]) => [stepKey, loop.turn])),
 });
 
-/** Keeps the history short: a new execution takes over the whole state. Only when nothing is in flight. */
+/** Keeps the history short: a new execution takes over the whole state. Only call it when nothing is in flight. */
 export async function carryOn(run: Run): Promise<never> {
   await control.recordControlSteps(pendingWrites(run));
   return continueAsNew<(input: RunGraphInput) => Promise<RunResult>>({

@@ -26,7 +26,7 @@ import type { PreparedStep } from '#shared/graph/prepare/step.ts';
 
 /**
  * Temporal's retries beyond the node's own attempts: the step may wait for room under a cap or a budget, or the
- * database may be unavailable. The ledger counts how often its worker died.
+ * database may be unavailable. The ledger counts the deaths of its worker.
  */
 const EXTRA_ATTEMPTS = 10_000;
 /**
@@ -36,8 +36,8 @@ const EXTRA_ATTEMPTS = 10_000;
 const GRACE_MS = 15_000;
 
 /**
- * A step in the long lane: an activity. Its retry policy covers a killed worker or an unavailable database. The ledger
- * counts the node's own retries, and each failure contains the delay before the next one.
+ * Executes a step in the long lane, as an activity. Its retry policy covers a killed worker or an unavailable database.
+ * The ledger counts the node's own retries, and each failure contains the delay before the next one.
  */
 export function executeStep(
   input: RunGraphInput,
@@ -74,8 +74,8 @@ export function overflows(error: unknown): boolean {
 }
 
 /**
- * One attempt at a step in the short lane: a local activity. It ends by itself long before its timeout, which includes
- * the wait for a slot. See `moveOf` for its failures.
+ * Makes one attempt at a step in the short lane, as a local activity. It ends on its own long before its timeout, which
+ * includes the wait for a slot. See `moveOf` for its failures.
  */
 export function executeShortStep(
   input: RunGraphInput,
@@ -103,7 +103,7 @@ export function moveOf(error: unknown): Partial<MoveToLongLane> | undefined {
 /** The UI shows one line. */
 export const summaryOf = (label: string): string => label.slice(0, 180);
 
-/** What a step of a rehearsal or a fork needs to know: of a node, or of a turn or a call of an agent. */
+/** What a step of a rehearsal or fork needs to know, for a node, or for a turn or call of an agent. */
 export const recordOf = (
   { rehearsal, reuses = [] }: RunGraphInput,
   { step_key: stepKey, node_id: nodeId }: { step_key: string; node_id: string },

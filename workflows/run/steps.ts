@@ -10,25 +10,31 @@ import { reachGate } from './gates.ts';
 import { pendingWrites, complete, type Run, handleKnown, wake } from './state.ts';
 import { preparingWork, prepareStep } from '#shared/graph/prepare/step.ts';
 
-/** Above this number, control steps are written once before a batch starts, and not sent with each of its steps. */
+/**
+ * Above this number, control steps are written once before a batch starts, instead of being sent with each of its
+ * steps.
+ */
 const MAX_CARRIED_PER_STEP = 20;
 
-/** The same for maps at any time: their items can compute thousands of steps before one needs a call. */
+/**
+ * Like `MAX_CARRIED_PER_STEP`, for maps at any time: their items can compute thousands of steps before one needs a
+ * call.
+ */
 const MAX_WAITING_CONTROL = 200;
 
 /**
- * Concurrent short steps of a run: one holds the run's row while the next is prepared. More would wait for the row, and
- * delay other runs.
+ * The maximum number of concurrent short steps of a run: one holds the run's row while the next is prepared. More would
+ * wait for the row, and delay other runs.
  */
 const SHORT_IN_FLIGHT = 2;
 
 /**
- * Starts all ready steps, up to the limits of steps in flight. Returns a promise only in the rare case that many
+ * Starts all ready steps, up to the limits on steps in flight. Returns a promise only in the rare case that many
  * control steps must be written first.
  */
 export function launch(run: Run): Promise<void> | undefined {
   const paused = dispatchAgents(run, SHORT_IN_FLIGHT);
-  // The nodes that are ready start in the next iteration.
+  // Nodes that became ready start in the next iteration.
   if (paused !== undefined) return paused.then(() => wake(run));
   const ready = takeReady(run);
   const many = run.maps && run.scheduler.controlSteps >= MAX_WAITING_CONTROL;
@@ -48,7 +54,7 @@ function takeReady(run: Run): ReadyNode[] {
   const busy = inFlight.size + short.held.length + run.children.running;
   const room = input.limits.steps_in_flight - busy;
   const ready = takeKnownFirst(run, Math.max(0, room));
-  // There is room for what the held maps begin: the next iteration takes it.
+  // There is room for what the held maps begin, so the next iteration takes it.
   if (run.scheduler.held && ready.length < room) wake(run);
   let slots = SHORT_IN_FLIGHT - short.inFlight;
   const waiting: ReadyNode[] = [];
@@ -63,8 +69,8 @@ function takeReady(run: Run): ReadyNode[] {
 }
 
 /**
- * In a rehearsal, steps with a result come before others, in the order in which they had ended, and then those that had
- * failed. An error can stop what had not begun in the rehearsed run either.
+ * In a rehearsal, steps with a result come before others, in the order in which they ended, followed by those that
+ * failed, because an error may have kept later steps from starting in the rehearsed run as well.
  */
 function takeKnownFirst(run: Run, room: number): ReadyNode[] {
   const { input, scheduler, replay, known, inFlight, gates } = run;
@@ -80,7 +86,7 @@ function takeKnownFirst(run: Run, room: number): ReadyNode[] {
   return open.some((key) => failed.has(key)) ? [] : scheduler.takeReady(room);
 }
 
-/** An agent with tools takes no slot itself: its turns and calls do. */
+/** An agent with tools takes no slot itself, but its turns and calls do. */
 const hasTools = (node: ExecutedNode): boolean => node.kind === 'agent' && node.tools !== undefined;
 
 function isShort(run: Run, step: ReadyNode): boolean {
@@ -111,7 +117,7 @@ function startSteps(
   return undefined;
 }
 
-/** A step from the ledger whose error was caught takes the same way again. */
+/** A step from the ledger whose error was caught takes the same path again. */
 function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
   const caught = run.ledger?.caught?.[step_key];
   if (caught === undefined) return false;
@@ -126,13 +132,13 @@ function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
 function keptBefore(run: Run, { step_key }: ReadyNode): boolean {
   const text = run.ledger?.texts[step_key];
   if (text === undefined) return false;
-  // Each of its characters passes through the threads of all runs. The next step waits, if there were many.
+  // Each of its characters passes through the threads of all runs. If there were many, the next step waits.
   run.pace.add(text.length);
   handleKnown(run, () => complete(run, step_key, new JsonText(text, step_key)));
   return true;
 }
 
-/** Returns whether a call took the control steps. */
+/** Returns whether a call carries the control steps. */
 function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: ControlStep[]): boolean {
   if (node.kind === 'agent' && node.tools !== undefined) return startAgent(run, step, node);
   let prepared;

@@ -6,7 +6,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Health'];
 
-/** Public, so frequent requests must not cost more than rare ones. */
+/** The route is public, so frequent requests must not cost more than rare ones. */
 const CACHE_MS = 500;
 const DATABASE_PATIENCE_MS = 2_000;
 

@@ -70,7 +70,7 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
           await sendExport(reply, { name: kind, format, text });
         });
       } catch (error) {
-        // The response has started, so an error can no longer be returned; the end of the snapshot does not affect the
+        // The response has started, so an error can no longer be returned. The end of the snapshot does not affect the
         // reader.
         if (!reply.raw.headersSent) throw error;
         request.log.error({ err: error }, 'export not ended');

@@ -211,7 +211,7 @@ function deliverOnceMore(app: App, { db }: RouteContext): void {
   });
 }
 
-/** A key as the manager of the endpoints of its mode. */
+/** A key as the manager of the endpoints with its mode. */
 const ofKey = ({ caller: { workspaceId, isDemo, keyName } }: DataCall): EndpointCaller => ({
   workspaceId,
   isDemo,

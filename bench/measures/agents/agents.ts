@@ -7,7 +7,7 @@ import { flood, interleave, median, timed } from '#bench/statistics.ts';
 const limits = { count: 100, least: 20, budgetMs: 40_000 };
 const turnsOfLong = MAX_TURNS;
 
-/** What the model says in a turn: its calls, or none to answer. */
+/** The number of calls in each of a model's turns; none to answer. */
 type Script = (turn: number) => number;
 
 /** Two calls, one call, the answer. */
@@ -16,8 +16,8 @@ const short: Script = (turn) => [2, 1, 0][turn - 1] ?? 0;
 const long: Script = (turn) => (turn < turnsOfLong ? 1 : 0);
 
 /**
- * An agent of three turns and three calls, against a model and a tool that answer at once; and how long a turn takes at
- * the beginning and at the end of a long conversation. The baseline makes the same requests in bare activities.
+ * An agent with three turns and three calls, against a model and a tool that respond immediately; and the duration of a
+ * turn at the beginning and end of a long conversation. The baseline makes the same requests in bare activities.
  */
 export async function agents({ service, bare, modelPort }: Stack): Promise<Result[]> {
   const server = await answerAtOnce(modelPort);
@@ -73,7 +73,7 @@ function agent(model: string, url: string): GraphInput {
   return { nodes: [{ ...node, tools: [call] }], edges: [] };
 }
 
-/** A model that speaks the protocol of OpenAI, streamed as the service asks for it, and a tool. */
+/** A model with OpenAI's protocol, streamed as the service requests it, and a tool. */
 async function answerAtOnce(port: number): Promise<Server> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

@@ -15,8 +15,8 @@ const ROUNDS = 4;
 const TRIGGERS_PER_ROUND = 50;
 
 /**
- * How soon the first word of an answer is at a socket, and what a thousand sockets that follow twenty answers cost the
- * other requests of their API process.
+ * How soon the first word of an answer reaches a socket, and what a thousand sockets that follow twenty answers cost
+ * the other requests of their API process.
  */
 export async function deltas(stack: Stack, processes: Processes): Promise<Result[]> {
   const model = await startModel(stack.modelPort);
@@ -28,7 +28,7 @@ export async function deltas(stack: Stack, processes: Processes): Promise<Result
 }
 
 interface Model {
-  /** Lets the next answer of `compatible/word` begin; resolves with the time when its first word was sent. */
+  /** Starts the next answer of `compatible/word`; resolves with the time when its first word was sent. */
   say: () => Promise<number>;
   /** Whether the answers of `compatible/endless` continue. */
   speaking: boolean;
@@ -121,7 +121,7 @@ function agent(model: string): GraphInput {
   return { nodes: [{ ...node, tools: ['http_request'] }], edges: [] };
 }
 
-/** A model that speaks the protocol of OpenAI: word by word, when the benchmark says so. */
+/** A model with OpenAI's protocol that answers word by word, when the benchmark tells it to. */
 async function startModel(port: number): Promise<Model> {
   let begin = Promise.withResolvers<(sent: number) => void>();
   const model: Model = {

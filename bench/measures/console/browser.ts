@@ -2,7 +2,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { atMost, type Bound, compare, figure, type Result } from '#bench/result.ts';
 import { findChromium } from '#scripts/stack/chromium.mjs';
 
-/** How long a page may take until what is measured has appeared. */
+/** How long a page may take until the measured part has appeared. */
 export const SHOWN_WITHIN_MS = 30_000;
 
 /** Runs `work` with a browser. Throws if the machine has none. */

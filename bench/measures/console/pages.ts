@@ -5,7 +5,7 @@ import type { Stack } from '#bench/stack.ts';
 import { median } from '#bench/statistics.ts';
 import { compareP95, FRAMES, inNewProfile } from './browser.ts';
 
-/** The entries of the sidebar with the title of their first page, without the one that is open at first. */
+/** The sidebar's entries with the titles of their first pages, except for the one that is open initially. */
 const titles = {
   Runs: 'Runs',
   Approvals: 'Approvals',

@@ -12,12 +12,12 @@ import { query, type Stack } from '#bench/stack.ts';
 import { pause, percentile } from '#bench/statistics.ts';
 
 const HEALTHY = 99;
-/** Events queued for the hanging endpoint while the others are measured. */
+/** The number of events queued for the hanging endpoint while the others are measured. */
 const OWED = 200;
 const ROUNDS = 3;
 /** The time over which every endpoint gets one event. */
 const SPREAD_MS = 3_300;
-/** Events that each healthy endpoint gets at once. */
+/** The number of events that each healthy endpoint gets at once. */
 const BURST = 3;
 const PATIENCE_MS = 120_000;
 

@@ -10,7 +10,7 @@ const deepPage = 300;
 const bound = atMost(1.3, 1.1);
 const pageSamples = { count: 1_000, least: 1_000, budgetMs: 0 };
 const screening = { count: 10, least: 10, budgetMs: 0 };
-/** Combinations of filters that are measured again, with more samples. */
+/** Combinations of filters that are measured again with more samples. */
 const suspects = 10;
 const suspectSamples = { count: 300, least: 300, budgetMs: 0 };
 
@@ -20,8 +20,8 @@ interface Sides {
 }
 
 /**
- * Whether lists stay as fast when a table grows tenfold: ten million records and a million, in databases of their own on
- * one server, each behind its own API process. The larger one needs about 30 GB of disk, and most of an hour to be filled.
+ * Whether lists stay as fast when a table grows tenfold: ten million and one million records, in separate databases on
+ * one server, each behind its own API process. The larger one needs about 30 GB of disk, and most of an hour to fill.
  */
 export async function grown(stack: Stack, processes: Processes): Promise<Result[]> {
   const little = await bringUp(stack, processes, 'records_million', few);
@@ -52,7 +52,10 @@ const sample = (
     () => timed(() => list(little, baseline)),
   );
 
-/** The first page and the one after it, of each filter and each two of them, first roughly and then the slowest again. */
+/**
+ * The first page and the next one, for each filter and each pair of filters, first roughly and then again for the
+ * slowest.
+ */
 async function filters(sides: Sides): Promise<Result[]> {
   const screened: { question: string; samples: Sample[] }[] = [];
   for (const question of questions()) {

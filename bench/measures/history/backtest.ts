@@ -14,7 +14,7 @@ const runs = 200_000;
 const stepsPerRun = 5;
 const total = runs * stepsPerRun;
 const workspaceId = 'ws_judged';
-/** The position is kept with each page: the work stops here, and continues as after a crash. */
+/** The position is stored with each page: the work stops here, and continues as after a crash. */
 const PART_MS = 20_000;
 
 const policies = policiesInput.parse({
@@ -35,8 +35,8 @@ const policies = policiesInput.parse({
 });
 
 /**
- * A backtest of a million steps of one workspace, an agent and four HTTP calls per run, each with about 500 characters. They
- * are seeded in SQL in a database of their own, and judged part by part, as the workflow does.
+ * A backtest of a million steps in one workspace: an agent and four HTTP calls per run, each with about 500 characters.
+ * They are seeded in SQL in a separate database, and judged part by part, as by the workflow.
  */
 export async function backtest(stack: Stack): Promise<Result[]> {
   await query(stack.databaseUrl, `CREATE DATABASE ${database}`);
@@ -74,7 +74,7 @@ async function judgeAll(db: Pool) {
   const { signal } = new AbortController();
   const scope = { workspaceId, jobId, round: 1 };
   let parts = 0;
-  // The most memory of this process and its threads in each part: it must not grow with the history.
+  // The peak memory of this process and its threads in each part. It must not grow with the history.
   const mostMb: number[] = [];
   const onBatch = (): void => {
     mostMb[parts - 1] = Math.max(mostMb[parts - 1] ?? 0, process.memoryUsage().rss / 1_048_576);

@@ -10,7 +10,7 @@ const inFlight = 20;
 const MAX_SECONDS = 60;
 const MAX_PAGE_MS = 1_000;
 
-/** A computed step, then nine agents whose answers come from the record, also when the first step has changed. */
+/** A computed step, then nine agents whose answers come from the record, even when the first step has changed. */
 const graph = (expression: string) => ({
   nodes: [
     { id: 'n1', kind: 'tool', tool_name: 'json_transform', params: { expression } } as const,
@@ -26,7 +26,7 @@ interface Page {
 
 /**
  * An experiment over 500 runs of ten steps with a draft that changes the first step, so that none of the others is
- * known before it. Then one page of its result.
+ * known in advance. Then one page of its results.
  */
 export async function experiment({ service, apiUrl }: Stack): Promise<Result[]> {
   const call = createCall(apiUrl);

@@ -10,11 +10,11 @@ import { percentile } from '#bench/statistics.ts';
 const database = 'runs_to_search';
 const runs = 1_000_000;
 const days = 400;
-/** How often each filter is measured, every time with two pages. */
+/** How often each filter is measured, each time with two pages. */
 const times = 12;
 const page = 50;
 
-/** Each with another value at each time, where there are many. The comment says how many runs match. */
+/** A different value each time, if there are many. The comment says how many runs match. */
 const filters: Record<string, (time: number) => Partial<RunListQuery>> = {
   'no filter': () => ({}), // all
   'a status': () => ({ status: ['failed'] }), // 5 in 100
@@ -41,7 +41,9 @@ function monthOf(time: number): Partial<RunListQuery> {
   return { since: at(30 * time + 30), until: at(30 * time) };
 }
 
-/** The list of a million runs of one workspace, between those of another one, by each filter and by some together. */
+/**
+ * The list of a million runs of one workspace, interleaved with those of another, by each filter and some combinations.
+ */
 export async function search(stack: Stack): Promise<Result[]> {
   await query(stack.databaseUrl, `CREATE DATABASE ${database}`);
   const url = databaseUrl(stack.databaseUrl, database);
@@ -86,7 +88,7 @@ async function readPages(db: Pool, filter: Partial<RunListQuery>): Promise<numbe
 }
 
 const workflow = `'wf_search_' || n % 8`;
-/** The oldest first, as they would have been written. */
+/** Oldest first, in the order in which they would have been written. */
 const at = `LATERAL (SELECT now() - (${runs} - n)::float8 / ${runs} * interval '${days} days' AS at) t`;
 const status = `CASE WHEN n % 20 = 3 THEN 'failed' WHEN n % 10000 = 5 THEN 'paused' WHEN n % 10000 = 6 THEN 'running' ELSE 'success' END`;
 const runId = `'run_' || lpad(n::text, 26, '0')`;

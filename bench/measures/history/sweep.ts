@@ -18,8 +18,8 @@ const loggedFrom = 100;
 
 /**
  * The retention sweep of a million ended runs of one workspace, all past its period: each has three steps and seven
- * frames, one in ten an idempotency key, one in twenty a retried step, one in a hundred a gate. They are seeded in SQL in
- * a database of their own, and swept part by part as the workflow does.
+ * frames, one in ten an idempotency key, one in twenty a retried step, one in a hundred a gate. They are seeded in SQL
+ * in a separate database, and swept part by part, as by the workflow.
  */
 export async function sweep(stack: Stack, processes: Processes): Promise<Result[]> {
   await query(stack.databaseUrl, `CREATE DATABASE ${database}`);
@@ -91,7 +91,7 @@ interface Slow {
   statement: string;
 }
 
-/** The statements in Postgres' log for this database, the longest first. */
+/** The statements in Postgres's log for this database, longest first. */
 function longStatements(folder: string): Slow[] {
   const log = readFileSync(join(folder, 'logs', 'postgres.log'), 'utf8');
   const entry = new RegExp(

@@ -27,7 +27,7 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
     handler: async (request) => listAudit(db, request.actor.workspaceId, request.query),
   });
 
-  // A check reads the whole log: concurrent requests share its response.
+  // A check reads the whole log, so concurrent requests share its response.
   const pending = new Map<string, Promise<AuditVerification>>();
   const verify = (workspaceId: string): Promise<AuditVerification> => {
     const running = pending.get(workspaceId);

@@ -10,7 +10,7 @@ import { readNdjson } from '#api/http/ndjson.ts';
 const STREAM = 'application/x-ndjson';
 /** A stream has no length limit; this is the maximum of a timer. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
-/** Also covers writing a batch, which takes at most a statement timeout. */
+/** Also covers the writing of a batch, which takes at most a statement timeout. */
 const SILENCE_MS = 60_000;
 
 export function dataIngestRoutes(app: App, { db }: RouteContext): void {

@@ -13,7 +13,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 import { withLatestUse } from '#api/identity/key-uses.ts';
 
 const tags = ['Data'];
-/** The member capability for each scope of a key: no member can grant more than they hold. */
+/** The member capability behind each scope of a key, because no member can grant more than they hold. */
 const capabilityBehind = (scope: DataScope): Capability =>
   scope === 'webhooks:write' ? 'manage_workspace' : 'view';
 

@@ -20,7 +20,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 const tags = ['Data'];
 const recordParams = z.strictObject({ id: z.string().min(1) });
 
-/** The reads of `/v1`, for members: in both modes, without counting, charging or marking as delivered. */
+/** The read routes of `/v1`, for members: in both modes, and without counting, charging or marking as delivered. */
 export function dataRecordRoutes(app: App, context: RouteContext): void {
   readEntities(app, context);
   readChangesAndEvents(app, context);

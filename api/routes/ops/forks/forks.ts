@@ -8,7 +8,7 @@ import { createRunActions, type RunActions } from '#api/run-actions.ts';
 const tags = ['Runs'];
 const refusals = ['quota_exceeded', 'budget_exceeded', 'conflict', 'unprocessable'] as const;
 
-/** Runs that start from another one. */
+/** Runs that start from another run. */
 export function forkRoutes(app: App, context: RouteContext): void {
   const actions = createRunActions(context);
   rerunRoute(app, actions);

@@ -92,7 +92,7 @@ export function hookRoutes(app: App, context: RouteContext): void {
       config: { capability: 'public', anyMediaType: true },
       onRequest: async (request) => {
         request.hook = await findHook({ db: context.db, reads, log }, request);
-        // The declared content type is ignored: none is refused or parsed differently.
+        // The declared content type is ignored: every type is accepted and parsed the same way.
         delete request.raw.headers['content-type'];
         delete request.raw.headers['content-encoding'];
       },
@@ -132,11 +132,12 @@ function readBytes(scope: FastifyInstance): void {
   );
 }
 
-/** Notes the events that are refused. The error then continues to the handler of the application. */
+/** Logs the refused events. The error then continues to the application's handler. */
 function logRefusals(scope: FastifyInstance, log: EventLog): void {
   scope.addHook('onClose', () => log.stop());
   scope.setErrorHandler((error, request) => {
-    // Before the webhook was found, as over the limit of requests, only the address says what was meant.
+    // Before the webhook was found, for example when the rate limit is exceeded, only the address identifies the
+    // workflow.
     const hook = (request.hook as HookRequest | undefined) ?? addressed(request);
     const refusal = hook === undefined ? undefined : refusalOf(error);
     if (hook !== undefined && refusal !== undefined) log.note(refused(hook, refusal));
@@ -177,7 +178,7 @@ const duplicateOf = ({ workflowId, arrival }: HookRequest, runId: string) => ({
 });
 
 const nowhere = () => new AppError('not_found', 'Not found');
-/** Compared when there is no secret, for the same timing; equals no secret. */
+/** Compared when there is no secret, so that the timing is the same. It equals no secret. */
 const NO_SECRET = '-'.repeat(32);
 
 interface Finding {
@@ -214,7 +215,7 @@ async function findHook(
     log.note(refused(hook, { status: error.status, reason, detail: error.message }));
     throw error;
   }
-  // What was looked for is another id than that of its own header.
+  // The id that was looked up came from another header than the webhook's own.
   const seen_run_id = own === null ? webhook.seen_run_id : null;
   return { ...hook, webhook: { ...webhook, seen_run_id, secret } };
 }
@@ -226,7 +227,7 @@ interface Arrived {
 }
 
 /**
- * The input of a run and the event that starts it. The order of the steps is part of the contract: the sender gets the
+ * The input of a run and the event that starts it. The order of the checks is part of the contract: the sender gets the
  * first error. Throws AppError `unauthenticated`, `invalid`, `too_large`.
  */
 async function readEvent(
@@ -243,14 +244,14 @@ async function readEvent(
   return { input, signature, eventId: eventIdOf(headers, input, webhook) };
 }
 
-/** Starts the run of an event, or finds the run that a copy has started. Throws AppError as `triggerRun` does. */
+/** Starts the run of an event, or finds the run that a copy has started. Throws AppError like `triggerRun`. */
 async function admitEvent(
   { context, flights }: { context: RouteContext; flights: SingleFlight },
   { workflowId, webhook, arrival }: HookRequest,
   event: Arrived,
 ): Promise<Triggered> {
   const { signature } = event;
-  // A signature starts one run, even if it is sent with another event id.
+  // A signature starts one run, even if it is sent with a different event id.
   if (signature !== undefined && webhook.signed_run_id !== null) return seen(webhook.signed_run_id);
   const run =
     webhook.seen_run_id === null
@@ -291,7 +292,7 @@ async function admitOnce(
   return copies === undefined ? admit() : flights.board(`${workflowId}/${copies}`, admit);
 }
 
-/** A workflow that is being deleted is not found either. */
+/** A workflow that is being deleted gets the same error as one that does not exist. */
 function asNowhere(error: unknown): never {
   throw error instanceof AppError && error.code === 'not_found' ? nowhere() : error;
 }

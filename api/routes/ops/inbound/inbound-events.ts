@@ -28,7 +28,7 @@ import { createRunActions } from '#api/run-actions.ts';
 const tags = ['Webhooks'];
 const eventParams = z.strictObject({ id: z.string().min(1) });
 
-/** What the inbound webhook of a workflow received, and its replay. */
+/** What a workflow's inbound webhook received, and its replay. */
 export function inboundEventRoutes(app: App, context: RouteContext): void {
   readEvents(app, context);
   replayOne(app, context);

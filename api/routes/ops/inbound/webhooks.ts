@@ -22,13 +22,16 @@ import { hookUrl, maskedHookUrl } from '#api/inbound/address.ts';
 
 const tags = ['Webhooks'];
 
-/** Anyone with the URL can start runs until it changes, so only members who can do so anyway see it. */
+/** Anyone with the URL can start runs until it changes, so only members who can start runs anyway see it. */
 const maySeeSecret = ({ role, overrides }: Actor): boolean =>
   (['create_edit_workflows', 'run_workflows'] as const).every((name) =>
     holds(role, overrides, name),
   );
 
-/** The webhook of a workflow as a member sees it. Some see the URL and some a masked one: the tag is of the rest. */
+/**
+ * A workflow's webhook as a member sees it. Some members see the URL and others a masked one, so the tag covers only
+ * the rest.
+ */
 function toWebhook(
   publicUrl: string,
   actor: Actor,

@@ -14,7 +14,7 @@ import { createCoalescedReads } from '#api/load/coalesced-reads.ts';
 const tags = ['Workspace'];
 
 export function usageRoutes(app: App, { db }: RouteContext): void {
-  // It reads as many rows as there are runs, so concurrent requests share one read.
+  // This reads as many rows as there are runs, so concurrent requests share one read.
   const breakdowns = createCoalescedReads<UsageBreakdown>();
 
   app.route({

@@ -16,7 +16,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 import { responses, jobParams } from '#api/http/responses.ts';
 
 const tags = ['Governance'];
-/** Those who can read policies can read what others would do. */
+/** Members who can read policies can also read what other policies would do. */
 const reads = { capability: 'view' } as const;
 const config = { capability: 'manage_workspace' } as const;
 const url = '/api/workspace/policies/backtest';

@@ -43,7 +43,7 @@ export function runExportRoutes(app: App, { db, config }: RouteContext): void {
       const release = slots.take(workspaceId);
       try {
         const pages = runPages(db, { workspaceId, ...filter });
-        // Its errors are answered as such: a search that takes too long is one.
+        // Its errors are reported as such, for example a search that takes too long.
         const first = await pages.next();
         const text = textOf(format, first.done === true ? [] : first.value, pages);
         await sendExport(reply, { name: 'runs', format, text });

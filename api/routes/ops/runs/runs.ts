@@ -83,7 +83,7 @@ function startRuns(app: App, actions: RunActions): void {
 }
 
 function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
-  // All watchers of a run read it again after each frame, at the same moment.
+  // All clients that watch a run read it again after each frame, at the same moment.
   const watched = createCoalescedReads<Run>();
 
   app.route({

@@ -10,7 +10,7 @@ import { responses, nothing } from '#api/http/responses.ts';
 const tags = ['Secrets'];
 const secretParams = z.strictObject({ name: z.string().min(1) });
 
-/** Values go in and never come out: no response has one. */
+/** Values can be written but never read: no response contains one. */
 const record: EditedRecord = {
   noun: 'secret',
   schema: secretSchema,

@@ -24,7 +24,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 const tags = ['Tools'];
 const toolParams = z.strictObject({ id: z.string().min(1) });
 
-/** Changing a tool requires the same as changing the graphs that use it. */
+/** Changing a tool requires the same permission as changing the graphs that use it. */
 const takenByGraphs = (act: string): string =>
   `${act} also requires \`publish_workflows\` where a published workflow calls the tool, and \`run_workflows\` where ` +
   'one does that has a webhook or an enabled schedule.';

@@ -37,7 +37,7 @@ const record: EditedRecord = {
   read: (db, { actor, params }) => readEndpoint(db, actor, idOf(params)),
 };
 
-/** Webhook endpoints and their deliveries, for members, who see those of keys, too. */
+/** Webhook endpoints and their deliveries, for members, who also see those of keys. */
 export function memberEndpointRoutes(app: App, context: RouteContext): void {
   readEndpoints(app, context);
   createAndChange(app, context);

@@ -16,7 +16,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workflows'];
 
-// Drafts compare by themselves, since they require a tag.
+// Drafts do their own comparison, since they require a tag.
 const record: EditedRecord = {
   noun: 'workflow',
   schema: draftSchema,
@@ -24,7 +24,7 @@ const record: EditedRecord = {
     readDraft(db, { workspaceId: actor.workspaceId, workflowId: idOf(params) }),
 };
 
-/** What a publication changes: the workflow, or with `from_draft` the draft. */
+/** What a publication changes: the workflow or, with `from_draft`, the draft. */
 const published: EditedRecord = {
   noun: 'workflow',
   schema: z.union([workflowSchema, draftSchema]).meta({ id: 'WorkflowOrDraft' }),

@@ -40,7 +40,7 @@ export function nodeTestRoutes(app: App, context: RouteContext): void {
   });
 }
 
-/** Aborted when the caller disconnects. The request itself is closed as soon as its body was read. */
+/** Aborted when the caller disconnects. The request itself closes as soon as its body was read. */
 function untilGone({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => gone.abort());

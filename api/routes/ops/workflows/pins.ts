@@ -5,7 +5,7 @@ import { responses, nodeParams, nothing, workflowParams } from '#api/http/respon
 
 const tags = ['Workflows'];
 
-/** Outputs that members keep from past runs, for tests of nodes. */
+/** Outputs that members pin from past runs, for tests of nodes. */
 export function pinRoutes(app: App, context: RouteContext): void {
   readPins(app, context);
   changePins(app, context);

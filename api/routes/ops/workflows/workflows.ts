@@ -24,7 +24,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workflows'];
 
-/** How many executions a deletion ends before it responds; the reconciler ends the others. */
+/** How many executions a deletion ends before it responds. The reconciler ends the others. */
 const MAX_ENDED_AT_ONCE = 20;
 
 const record: EditedRecord = {
