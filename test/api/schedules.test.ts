@@ -129,15 +129,8 @@ describe('a schedule', () => {
     [{ cron: Array(60).fill('*').join(' ') }, /^Invalid body: cron must have five fields/],
     [{ cron: '61 * * * *' }, /^Invalid body: cron is not understood: minute '61' is not 0 to 59$/],
     [{ cron: '0 0 * * FRI-MON' }, /^Invalid body: cron is not understood: day of week 'FRI-MON' /],
-    [{ cron: '' }, /^Invalid body: cron /],
-    [{ cron: `0 0 ${'1,'.repeat(200)}1 * *` }, /^Invalid body: cron /],
-    [{ cron: 5 }, /^Invalid body: cron /],
     [{ timezone: 'Mars/Olympus' }, /^Invalid body: timezone 'Mars\/Olympus' is not/],
     [{ timezone: '+02:00' }, /^Invalid body: timezone /],
-    [{ overlap: 'queue' }, /^Invalid body: overlap /],
-    [{ input: [] }, /^Invalid body: input must be a JSON object/],
-    [{ enabled: 'yes' }, /^Invalid body: enabled /],
-    [{ every: 5 }, /^Invalid body: unknown field 'every'/],
   ])('cannot be created or changed with %j', async (wrong, detail) => {
     const { id } = (await create({})).body;
     for (const answer of [

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { resumeRun, triggerRun } from '#shared/operations/runs/runs.ts';
+import { resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
 
@@ -49,53 +49,6 @@ describe('the idempotency key of tool calls', () => {
     const run = await engine.until(runId, ['failed']);
     expect(run.error).toBe("Node 'a' failed: Timed out after 0.3 s");
     expect(keysOf('a')).toEqual([`${runId}:a:0`, `${runId}:a:0`]);
-  });
-});
-
-describe('an Idempotency-Key', () => {
-  test('gives one run to concurrent triggers', async () => {
-    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
-    for (let round = 0; round < 10; round += 1) {
-      const results = await Promise.all(
-        Array.from({ length: 20 }, () =>
-          triggerRun(engine.deps, {
-            actor: engine.actor,
-            workflowId,
-            trigger: 'manual',
-            input: { round },
-            idempotencyKey: `key-${round}`,
-          }),
-        ),
-      );
-      expect(new Set(results.map((result) => result.runId)).size).toBe(1);
-      expect(results.filter((result) => result.admitted !== undefined)).toHaveLength(1);
-      await engine.until(results[0]!.runId, ['success']);
-    }
-    expect(tools.calls('a')).toHaveLength(10);
-  });
-
-  test('is not used up by a refused trigger', async () => {
-    const workflowId = await engine.define({ nodes: [], edges: [] });
-    const trigger = () =>
-      triggerRun(engine.deps, {
-        actor: engine.actor,
-        workflowId,
-        trigger: 'manual',
-        input: {},
-        idempotencyKey: 'refused',
-      });
-    await expect(trigger()).rejects.toMatchObject({ code: 'graph_invalid' });
-    await expect(trigger()).rejects.toMatchObject({ code: 'graph_invalid' });
-  });
-
-  test('with another input is refused', async () => {
-    const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
-    await engine.trigger(workflowId, { n: 1, m: 2 }, 'once');
-    await expect(engine.trigger(workflowId, { n: 2 }, 'once')).rejects.toMatchObject({
-      code: 'idempotency_mismatch',
-    });
-    // The order of keys does not matter.
-    await engine.trigger(workflowId, { m: 2, n: 1 }, 'once');
   });
 });
 

@@ -25,22 +25,6 @@ describe('the items of a map', () => {
     expect(finish(scheduler)).toEqual([['b#3'], ['z']]);
     expect(scheduler.state()['p']).toEqual(['b#1', 'second', 'did b#3']);
   });
-
-  test('give what their last nodes gave, by node if there are several', () => {
-    // p -true-> c -true-> a -> p,  c -false-> p
-    const graph = draw('p -true-> c -true-> a -> p\nc -false-> p', {
-      c: { expression: 'p.index == 0' },
-    });
-    const scheduler = ofMap(graph, [1, 2]);
-    finish(scheduler);
-    expect(scheduler.output()).toEqual({ p: [{ a: 'did a#1' }, { c: { result: false } }] });
-  });
-
-  test('are skipped with the map', () => {
-    const scheduler = start(draw('c -false-> p -true-> a -> p'));
-    expect(control(scheduler)).toEqual(['c success {"result":true}', 'p skipped', 'a skipped']);
-    expect(scheduler.done).toBe(true);
-  });
 });
 
 describe('a failed item', () => {

@@ -259,6 +259,31 @@ describe('every operation of the API', () => {
   }
 });
 
+test('no operation shows a secret of the workspace to a viewer', async () => {
+  let read = 0;
+  for (const operation of operationsOf(app)) {
+    if (operation.method !== 'GET' || operation.isSocket || operation.path.startsWith('/v1/')) {
+      continue;
+    }
+    const targets = targetsOf(operation);
+    const answer = await send(
+      operation,
+      targets,
+      (target) => needed(operation, target),
+      own.viewer,
+    );
+    if (answer.status === 200) read += 1;
+    const shown = answer.text + JSON.stringify(answer.headers);
+    const found = own.secrets.filter((secret) =>
+      [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')].some((spelling) =>
+        shown.includes(spelling),
+      ),
+    );
+    expect([operation.name, found]).toEqual([operation.name, []]);
+  }
+  expect(read).toBeGreaterThan(40);
+});
+
 describe('every socket', () => {
   test('closes for a foreign run as for an unknown one', async () => {
     const { port } = app.server.address() as { port: number };
@@ -415,11 +440,11 @@ test('an unknown ID parameter throws an error that says what to do', () => {
     name: 'POST /api/planets/{id}',
     method: 'POST',
     path: '/api/planets/{id}',
-    parameters: [{ in: 'path', name: 'id', required: true }],
+    parameters: [{ in: 'path', name: 'id', required: true, schema: {} }],
     example: {},
     bodyIds: [],
     isSocket: false,
-    hasBody: true,
+    body: {},
   };
   expect(() => targetsOf(operation)).toThrow(
     'POST /api/planets/{id} takes "id" in its path: say in test/support/attack-plan.ts what it names',

@@ -20,6 +20,7 @@ import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import type { Kind } from '#test/support/populated-workspace.ts';
 import { setting } from '#test/support/settings.ts';
 import { historyTexts, rowTexts } from '#test/support/stored-texts.ts';
+import { failWithCredentials, sendWrongCredentials } from './wrong-credentials.ts';
 
 // Plants one secret of every kind and uses it, also against services that repeat in their responses what they receive.
 // Then searches for each secret in every place where this service writes or returns data.
@@ -39,6 +40,7 @@ const secrets: Record<string, string> = {
   'tool header': planted('tool'),
   'MCP tool header': planted('mcp'),
   'new password': planted('password'),
+  'wrong credential': planted('wrong'),
 };
 /** Not a secret: where it is not found, the search does not work. */
 const needle = `needle${randomText(20)}`;
@@ -125,8 +127,9 @@ async function useEverySecret(): Promise<void> {
     url: string,
     body?: unknown,
     statuses = [200, 201, 202, 204],
+    own = headers,
   ) => {
-    const answer = await call(method, url, body, headers);
+    const answer = await call(method, url, body, own);
     // The URL of a hook contains its secret, which the caller knows.
     const asked = url.startsWith('/api/hooks/') ? '/api/hooks' : url;
     answers.push(`${method} ${asked}\n${JSON.stringify(answer.headers)}\n${answer.text}`);
@@ -257,12 +260,19 @@ async function useEverySecret(): Promise<void> {
     await ask('GET', address, undefined, [200, 401, 404, 503]);
   }
   for (const runId of runIds) await ask('GET', `/api/runs/${runId}`);
+
+  const owner = { email: 'owner@localhost', password: secrets["owner's password"]! };
+  const word = secrets['wrong credential']!;
+  const streamUrl = `${socketUrl()}/api/runs/${hooked.run_id}/stream`;
+  await sendWrongCredentials(ask, word, { email: owner.email, streamUrl });
+  await failWithCredentials(ask, engine.db, { word, key: secrets['API key']!, owner });
 }
 
+const socketUrl = () => `ws://127.0.0.1:${(app.server.address() as { port: number }).port}`;
+
 async function stream(runId: string, whileOpen: () => Promise<void>): Promise<void> {
-  const { port } = app.server.address() as { port: number };
   const socket = new WebSocket(
-    `ws://127.0.0.1:${port}/api/runs/${runId}/stream?token=${secrets['session']}`,
+    `${socketUrl()}/api/runs/${runId}/stream?token=${secrets['session']}`,
   );
   socket.on('message', (data) => streamed.push((data as Buffer).toString()));
   await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
@@ -334,6 +344,13 @@ describe.each(Object.keys(places) as PlaceName[])('in %s', (place) => {
     );
     expect(wrong).toEqual([]);
   });
+});
+
+test('no hash of a credential is in the logs', () => {
+  expect(logged).toContain('request failed');
+  expect(logged).not.toContain('$argon2id$');
+  // The start of api_keys.secret_hash, as Postgres writes it.
+  expect(logged).not.toMatch(/\\x[0-9a-f]{40}/);
 });
 
 test('the test servers received and echoed the secrets', async () => {

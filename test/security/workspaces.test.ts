@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
@@ -8,6 +5,7 @@ import { capabilities } from '#shared/people/capabilities.ts';
 import { connectDatabase, sql } from '#shared/db/pool.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { newId } from '#shared/crypto/ids.ts';
+import { capabilitiesOfRoutes } from '#test/support/access-matrix.ts';
 import { operationsOf } from '#test/support/api-operations.ts';
 import { aim, type Target, targetsOf } from '#test/support/attack-plan.ts';
 import { invite } from '#test/support/people.ts';
@@ -15,18 +13,11 @@ import type { Kind } from '#test/support/populated-workspace.ts';
 import { addEndpoint, addEntities } from '#test/api/data/records.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
-/** The capabilities each route needs, from the committed table; a refusal names one. Omits routes without any. */
-const needs = new Map<string, string[]>(
-  readFileSync(join(import.meta.dirname, '../api/contract/access-matrix.md'), 'utf8')
-    .split('\n')
-    .slice(2, -1)
-    .flatMap((line) => {
-      const cells = line.split('|').map((cell) => cell.trim());
-      const [needed = '', without = ''] = cells.slice(-3);
-      const taken = needed === 'all of these' ? without.split(' ') : [needed];
-      return needed === 'nothing' ? [] : [[cells[1] ?? '', taken] as const];
-    }),
+const needs = new Map(
+  [...capabilitiesOfRoutes()].filter(([, capabilities]) => capabilities.length > 0),
 );
+
+const answers = { response: { 200: z.string() } };
 
 let api: TestApi;
 beforeAll(async () => {
@@ -108,29 +99,6 @@ describe('capabilities', () => {
       }
     });
   });
-
-  test.each(Object.keys(capabilities))(
-    'with %s alone give access to the routes that declare it',
-    async (capability) => {
-      const ids = await makeIds();
-      const only = Object.fromEntries(
-        Object.keys(capabilities).map((name) => [name, name === capability]),
-      );
-      await asOwner(only, async (call) => {
-        for (const { name, method, url, body: sent, capability: taken } of guarded(ids)) {
-          if (!taken.includes(capability)) continue;
-          const { status, body } = await call(method, url, sent);
-          // A caller who would grant more than they hold is also refused, with the name of another capability.
-          const refused = body?.detail === `This action requires the '${capability}' permission`;
-          expect([name, refused, status < 500 ? undefined : body]).toEqual([
-            name,
-            false,
-            undefined,
-          ]);
-        }
-      });
-    },
-  );
 });
 
 describe('credentials', () => {
@@ -211,19 +179,6 @@ describe('pages of other origins', () => {
       expect(status).toBe(200);
     }
   });
-
-  test('get CORS headers only if allowed', async () => {
-    const preflight = async (origin: string) =>
-      (
-        await api.send({
-          method: 'OPTIONS',
-          url: '/api/workflows',
-          headers: { origin, 'access-control-request-method': 'POST' },
-        })
-      ).headers['access-control-allow-origin'];
-    expect(await preflight('http://localhost:3000')).toBe('http://localhost:3000');
-    expect(await preflight('https://evil.example')).toBeUndefined();
-  });
 });
 
 describe('every response', () => {
@@ -242,117 +197,28 @@ describe('every response', () => {
       /^req_/,
     );
   });
-
-  test('forbids MIME sniffing and framing', async () => {
-    const { headers } = await api.call('GET', '/api/workflows');
-    expect(headers['x-content-type-options']).toBe('nosniff');
-    expect(headers['content-security-policy']).toBe("default-src 'none';frame-ancestors 'none'");
-  });
 });
 
-describe('building the app', () => {
-  const build = () => {
-    const { db, temporal, config, app } = api;
-    return buildApp({
-      db,
-      temporal,
-      config,
-      log: app.log as never,
-      findRunnable,
-    });
-  };
-
-  test('fails on a route without a capability', async () => {
-    const app = build();
-    expect(() =>
-      app.route({
-        method: 'GET',
-        url: '/api/open',
-        schema: { response: { 200: z.string() } },
-        handler: async () => 'x',
-      }),
-    ).toThrow(/declares no capability/);
-    await app.close();
-  });
-
-  test('fails on a data API route without a scope', async () => {
-    const app = build();
-    expect(() =>
-      app.route({
-        method: 'GET',
-        url: '/v1/open',
-        schema: { response: { 200: z.string() } },
-        config: { capability: 'view' },
-        handler: async () => 'x',
-      }),
-    ).toThrow(/declares no capability or scope/);
-    await app.close();
-  });
-
-  test('fails on an operations API route with only a scope', async () => {
-    const app = build();
-    expect(() =>
-      app.route({
-        method: 'GET',
-        url: '/api/open',
-        schema: { response: { 200: z.string() } },
-        config: { scope: 'usage:read' },
-        handler: async () => 'x',
-      }),
-    ).toThrow(/declares no capability or scope/);
-    await app.close();
-  });
-
-  test('fails on a route without a response', async () => {
-    const app = build();
-    expect(() =>
-      app.route({
-        method: 'GET',
-        url: '/api/open',
-        config: { capability: 'public' },
-        handler: async () => 'x',
-      }),
-    ).toThrow(/declares no response/);
-    await app.close();
-  });
-});
-
-describe('over a real socket', () => {
-  const port = async () => {
-    if (!api.app.server.listening) await api.app.listen({ host: '127.0.0.1', port: 0 });
-    return (api.app.server.address() as { port: number }).port;
-  };
-  const raw = async (text: string): Promise<string> => {
-    const socket = connect(await port(), '127.0.0.1');
-    socket.write(text);
-    let answer = '';
-    for await (const chunk of socket) answer += String(chunk);
-    return answer;
-  };
-
-  test('invalid HTTP gets a JSON error', async () => {
-    const answer = await raw('NONSENSE\r\n\r\n');
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toMatch(/\{"detail":"Bad Request"\}$/);
-  });
-
-  test('too large a head returns 431', async () => {
-    expect(await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`)).toMatch(
-      /^HTTP\/1\.1 431 /,
-    );
-  });
-
-  test('a body of 2 MB gets 413', async () => {
-    const answer = await fetch(`http://127.0.0.1:${await port()}/api/workflows`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'x'.repeat(2_000_000) }),
-    });
-    expect([answer.status, await answer.json()]).toEqual([
-      413,
-      { detail: 'The body is larger than 1 MB' },
-    ]);
-  });
+test.each<[string, string, object, RegExp]>([
+  ['without a capability', '/api/open', { schema: answers }, /declares no capability/],
+  [
+    'of the data API without a scope',
+    '/v1/open',
+    { schema: answers, config: { capability: 'view' } },
+    /declares no capability or scope/,
+  ],
+  [
+    'of the operations API with only a scope',
+    '/api/open',
+    { schema: answers, config: { scope: 'usage:read' } },
+    /declares no capability or scope/,
+  ],
+  ['without a response', '/api/open', { config: { capability: 'public' } }, /declares no response/],
+])('building the app fails on a route %s', async (_which, url, route, why) => {
+  const { db, temporal, config, app: first } = api;
+  const app = buildApp({ db, temporal, config, log: first.log as never, findRunnable });
+  expect(() => app.route({ method: 'GET', url, handler: async () => 'x', ...route })).toThrow(why);
+  await app.close();
 });
 
 describe('an internal failure', () => {

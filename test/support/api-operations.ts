@@ -6,6 +6,7 @@ export interface Parameter {
   in: 'path' | 'query' | 'header';
   name: string;
   required: boolean;
+  schema: Schema;
 }
 
 /** An operation as the OpenAPI documents describe it. */
@@ -21,17 +22,28 @@ export interface Operation {
   bodyIds: string[][];
   /** Whether it is the handshake of a WebSocket. */
   isSocket: boolean;
-  /** Whether it accepts a JSON body. */
-  hasBody: boolean;
+  /** The schema of its JSON body, without references; undefined if it takes none. */
+  body: Schema | undefined;
 }
 
 /** Names of fields or parameters that hold one or more ids. */
 const NAMES_AN_ID = /(^|_)ids?$/;
 
-interface Schema {
+/** JSON Schema, as far as the documents use it. */
+export interface Schema {
   $ref?: string;
+  type?: string;
   properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: unknown;
   items?: Schema;
+  enum?: Json[];
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
   anyOf?: Schema[];
   oneOf?: Schema[];
   allOf?: Schema[];
@@ -59,15 +71,35 @@ function readOperations(app: App): Operation[] {
             in: parameter.in,
             name: parameter.name,
             required: parameter.required === true,
+            schema: parameter.schema,
           })),
           example: body?.example,
           bodyIds: idsIn(body?.schema, document),
           isSocket: operation.responses['101'] !== undefined,
-          hasBody: body !== undefined,
+          body: body && withoutReferences(body.schema, document),
         };
       }),
     ),
   );
+}
+
+/** A schema with what it references; the recursive parts of recursive ones accept anything. */
+function withoutReferences(schema: any, document: any, seen: readonly string[] = []): Schema {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) {
+    return schema.map((each) => withoutReferences(each, document, seen)) as Schema;
+  }
+  const { $ref: ref } = schema;
+  if (typeof ref !== 'string') {
+    return Object.fromEntries(
+      Object.entries(schema).map(([key, each]) => [key, withoutReferences(each, document, seen)]),
+    );
+  }
+  if (seen.includes(ref)) return {};
+  return withoutReferences(document.components.schemas[ref.split('/').at(-1) ?? ''], document, [
+    ...seen,
+    ref,
+  ]);
 }
 
 function idsIn(schema: Schema | undefined, document: any): string[][] {

@@ -40,6 +40,8 @@ export interface PopulatedWorkspace {
   /** Headers of an administrator with a session. */
   headers: Record<string, string>;
   token: string;
+  /** Headers of a member with read access only. */
+  viewer: Record<string, string>;
   /** Headers of credentials with all permissions, for each surface. */
   callers: { ops: Record<string, string>[]; data: Record<string, string>[] };
 }
@@ -98,7 +100,7 @@ export async function populate(
     'POST',
     `/api/hooks/${workflow}/${hookSecret}`,
     { ticket: mark },
-    { 'x-service-event-id': eventKey },
+    { 'x-service-event-id': eventKey, 'user-agent': `Sender ${hookSecret}` },
   );
   await untilPaused(ask, [run, hooked.body.run_id]);
 
@@ -148,6 +150,7 @@ export async function populate(
   const events = await ask('GET', `/api/data/events?feed_id=${feed}`);
   const endpoint = await make('/api/webhooks', { url: hook, events: ['ping'] });
   const pinged = await make(`/api/webhooks/${endpoint.id}/ping`);
+  const rotated = await make(`/api/webhooks/${endpoint.id}/rotate-secret`);
   await ask('PUT', '/api/workspace', { name: mark });
   await ask('PUT', '/api/workspace/policies', {
     tools: [{ tool: `custom:${mark}`, allowed_workflow_ids: [workflow] }],
@@ -188,6 +191,7 @@ export async function populate(
     testKey.secret,
     invited.invite_code,
     endpoint.secret,
+    rotated.secret,
   );
   secrets.push(`tool-${mark}`, accepted.body.token);
   return {
@@ -195,6 +199,7 @@ export async function populate(
     secrets,
     headers,
     token,
+    viewer: { authorization: `Bearer ${accepted.body.token}` },
     callers: {
       ops: [headers, { 'x-api-key': key.secret }],
       data: [{ 'x-api-key': dataKey.secret }, { 'x-api-key': testKey.secret }],

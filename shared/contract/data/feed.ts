@@ -18,7 +18,7 @@ const boundedObject = (description: string) =>
     .meta({ description });
 
 const fields = {
-  name: z.string().min(1).max(200),
+  name: z.string().trim().min(1).max(200),
   description: z.string().max(5_000),
   status: z
     .enum(feedStatuses)

@@ -7,7 +7,7 @@ export const sourceHealths = ['unknown', 'healthy', 'failed'] as const;
 const word = z.string().min(1).max(200);
 
 const fields = {
-  name: word,
+  name: z.string().trim().min(1).max(200),
   type: word.meta({ description: 'The type of source, such as `permit_portal`' }),
   jurisdiction: word.nullable(),
   cadence: word.nullable().meta({ description: 'How often it is checked, such as `daily`' }),

@@ -124,18 +124,6 @@ describe('the audit list', () => {
     expect((await list(ever)).total).toBe(ENTRIES);
   });
 
-  test.each([
-    ['0000-01-01T00:00:00Z', 'since must be in the years 0001 to 9999 (UTC)'],
-    [
-      '0000-13-01',
-      'since must be an ISO 8601 date (2026-11-01, midnight UTC) or date-time with a time zone ' +
-        '(2026-11-01T09:30:00Z)',
-    ],
-  ])('refuses since=%s', async (since, why) => {
-    const { status, body } = await api.call('GET', `/api/audit?since=${encodeURIComponent(since)}`);
-    expect([status, body.detail]).toEqual([400, `Invalid query: ${why}`]);
-  });
-
   test.each<Filter>([
     { action: 'no_such_action' },
     { actor_id: 'mem_nobody' },
@@ -148,17 +136,5 @@ describe('the audit list', () => {
   ])('is empty if no entry matches: %j', async (filter) => {
     expect(await list(filter)).toEqual({ ids: [], total: 0 });
     expect(await list({ ...filter, offset: '3' })).toEqual({ ids: [], total: 0 });
-  });
-
-  test.each([
-    'action=',
-    `target_id=${'x'.repeat(201)}`,
-    'since=yesterday',
-    'until=2026-01',
-    'actor=mem_a',
-  ])('refuses %s', async (query) => {
-    const { status, body } = await api.call('GET', `/api/audit?${query}`);
-    const [name = ''] = query.split('=');
-    expect([status, body.detail]).toEqual([400, expect.stringContaining(name)]);
   });
 });

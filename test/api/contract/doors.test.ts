@@ -45,17 +45,8 @@ const otherGraph = {
 };
 let calledTools = 0;
 const toolNode = (tool_name: string) => ({ id: 'a', kind: 'tool', tool_name });
-/** Agents that offer the tool, in both forms. */
-const agents = {
-  'an agent by its name': (name: string) => ({ id: 'a', kind: 'agent', tools: [name] }),
-  'an agent with options': (name: string) => ({
-    id: 'a',
-    kind: 'agent',
-    tools: ['http_request', { name, approval: 'always' }],
-  }),
-};
 /** Creates a tool and a draft whose graph calls it. */
-async function calledTool(node: (name: string) => object = toolNode) {
+async function calledTool() {
   calledTools += 1;
   const body = {
     name: `called-${calledTools}`,
@@ -63,12 +54,10 @@ async function calledTool(node: (name: string) => object = toolNode) {
     input_schema: { type: 'object' },
   };
   const { id: tool } = await create('/api/tools', body);
-  const graph = { nodes: [node(`custom:${body.name}`)], edges: [] };
+  const graph = { nodes: [toolNode(`custom:${body.name}`)], edges: [] };
   const { id: workflow } = await create('/api/workflows', { name: 'x', graph });
   return { tool, workflow, body, graph };
 }
-const runsOf = async (workflowId: string): Promise<number> =>
-  (await api.call('GET', `/api/workflows/${workflowId}/runs`)).body.runs.length;
 
 describe('an editor without run_workflows', () => {
   let editor: Person;
@@ -76,71 +65,10 @@ describe('an editor without run_workflows', () => {
     editor = await editorWithout('run_workflows');
   });
 
-  test('cannot start a run directly, by a schedule or through MCP', async () => {
-    const workflowId = await newWorkflow();
-    const schedule = await create('/api/schedules', { workflow_id: workflowId, cron: '@yearly' });
+  test('cannot see the URL of a webhook', async () => {
+    const path = `/api/workflows/${await newWorkflow()}/webhook`;
     const call = by(editor);
-    expect(await call('POST', `/api/workflows/${workflowId}/runs`, {})).toEqual(
-      refused('run_workflows'),
-    );
-    expect(await call('POST', `/api/schedules/${schedule.id}/trigger`)).toEqual(
-      refused('run_workflows'),
-    );
-    const { text } = await api.call(
-      'POST',
-      '/api/mcp',
-      {
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'run_workflow', arguments: { workflow: workflowId } },
-      },
-      { ...editor.headers, accept: 'application/json, text/event-stream' },
-    );
-    expect(text).toContain("This action requires the 'run_workflows' permission");
-    expect(await runsOf(workflowId)).toBe(0);
-  });
-
-  test('can create and change disabled schedules, but not enable them', async () => {
-    const workflow_id = await newWorkflow();
-    const call = by(editor);
-    const schedule = { workflow_id, cron: '0 0 1 1 *' };
-    expect(await call('POST', '/api/schedules', schedule)).toEqual(refused('run_workflows'));
-    const [status, { id }] = await call('POST', '/api/schedules', { ...schedule, enabled: false });
-    expect(status).toBe(201);
-    const url = `/api/schedules/${id}`;
-    expect(await call('PUT', url, { cron: '@hourly', input: { ticket: 'x' } })).toMatchObject([
-      200,
-      { cron: '@hourly', enabled: false },
-    ]);
-    expect(await call('PUT', url, { enabled: true })).toEqual(refused('run_workflows'));
-    await api.call('PUT', url, { enabled: true });
-    for (const change of [
-      { cron: '* * * * *' },
-      { timezone: 'Europe/Berlin' },
-      { input: { ticket: 'y' } },
-      { overlap: 'allow' },
-    ]) {
-      expect([change, await call('PUT', url, change)]).toEqual([change, refused('run_workflows')]);
-    }
-    expect(await call('PUT', url, { name: 'Yearly', cron: '@hourly' })).toMatchObject([
-      200,
-      { name: 'Yearly' },
-    ]);
-    expect(await call('PUT', url, { enabled: false, cron: '@daily' })).toMatchObject([
-      200,
-      { enabled: false },
-    ]);
-    expect((await call('DELETE', url))[0]).toBe(204);
-  });
-
-  test('cannot enable a webhook or see its URL', async () => {
-    const workflowId = await newWorkflow();
-    const path = `/api/workflows/${workflowId}/webhook`;
-    const call = by(editor);
-    expect(await call('POST', path)).toEqual(refused('run_workflows'));
     const { url } = (await api.call('POST', path)).body;
-    expect(await call('POST', path)).toEqual(refused('run_workflows'));
     const masked = url.replace(/[0-9a-f]{32}$/, '*'.repeat(32));
     expect(await call('GET', path)).toMatchObject([200, { enabled: true, url: masked }]);
     expect(await call('PUT', `${path}/config`, { dedup_window_seconds: 60 })).toMatchObject([
@@ -149,83 +77,7 @@ describe('an editor without run_workflows', () => {
     ]);
     expect((await api.call('POST', new URL(masked).pathname, {})).status).toBe(404);
     expect((await api.call('POST', new URL(url).pathname, {})).status).toBe(201);
-    expect((await call('DELETE', path))[0]).toBe(204);
   });
-
-  test('cannot change a graph that a webhook or schedule runs', async () => {
-    const change = (workflowId: string) =>
-      by(editor)('PUT', `/api/workflows/${workflowId}`, { graph: otherGraph });
-    const free = await newWorkflow();
-    expect((await change(free))[0]).toBe(200);
-
-    const hooked = await newWorkflow();
-    await api.call('POST', `/api/workflows/${hooked}/webhook`);
-    expect(await change(hooked)).toEqual(refused('run_workflows'));
-    const rename = { name: 'y', graph: oneStep };
-    expect((await by(editor)('PUT', `/api/workflows/${hooked}`, rename))[0]).toBe(200);
-    await api.call('DELETE', `/api/workflows/${hooked}/webhook`);
-    expect((await change(hooked))[0]).toBe(200);
-
-    const scheduled = await newWorkflow();
-    const { id } = await create('/api/schedules', { workflow_id: scheduled, cron: '@yearly' });
-    expect(await change(scheduled)).toEqual(refused('run_workflows'));
-    await api.call('PUT', `/api/schedules/${id}`, { enabled: false });
-    expect((await change(scheduled))[0]).toBe(200);
-  });
-
-  test('cannot change a tool called by a graph that a webhook or schedule runs', async () => {
-    const { tool, workflow, body } = await calledTool();
-    const url = `/api/tools/${tool}`;
-    const call = by(editor);
-    const elsewhere = { endpoint_url: 'http://127.0.0.1:9/elsewhere' };
-    expect((await call('PUT', url, elsewhere))[0]).toBe(200);
-
-    await api.call('POST', `/api/workflows/${workflow}/webhook`);
-    expect(await call('PUT', url, { retry_count: 3 })).toEqual(refused('run_workflows'));
-    expect(await call('PUT', url, { label: 'New', description: 'Other' })).toMatchObject([
-      200,
-      { label: 'New' },
-    ]);
-    expect(await call('PUT', url, elsewhere)).toMatchObject([200, elsewhere]);
-    expect(await call('DELETE', url)).toEqual(refused('run_workflows'));
-    expect((await call('GET', url))[0]).toBe(200);
-    await api.call('DELETE', url);
-    expect(await call('POST', '/api/tools', body)).toEqual(refused('run_workflows'));
-    await api.call('DELETE', `/api/workflows/${workflow}/webhook`);
-    expect((await call('POST', '/api/tools', body))[0]).toBe(201);
-
-    const schedule = { workflow_id: workflow, cron: '@yearly' };
-    const { id } = await create('/api/schedules', schedule);
-    const [again] = (await call('GET', '/api/tools'))[1].filter(
-      (each: any) => each.name === body.name,
-    );
-    expect(await call('PUT', `/api/tools/${again.id}`, elsewhere)).toEqual(
-      refused('run_workflows'),
-    );
-    await api.call('PUT', `/api/workflows/${workflow}`, { graph: oneStep });
-    expect((await call('PUT', `/api/tools/${again.id}`, elsewhere))[0]).toBe(200);
-    await api.call('DELETE', `/api/schedules/${id}`);
-    expect((await call('DELETE', `/api/tools/${again.id}`))[0]).toBe(204);
-  });
-
-  test.each(Object.entries(agents))(
-    'cannot change a tool, nor its texts for the model, when %s offers it in such a graph',
-    async (_, node) => {
-      const { tool, workflow, body } = await calledTool(node);
-      const url = `/api/tools/${tool}`;
-      const call = by(editor);
-      expect((await call('PUT', url, { description: 'Draft' }))[0]).toBe(200);
-      await api.call('POST', `/api/workflows/${workflow}/webhook`);
-      for (const change of [{ retry_count: 3 }, { description: 'Other' }, { label: 'Other' }]) {
-        expect(await call('PUT', url, change)).toEqual(refused('run_workflows'));
-      }
-      expect(await call('DELETE', url)).toEqual(refused('run_workflows'));
-      await api.call('DELETE', url);
-      expect(await call('POST', '/api/tools', body)).toEqual(refused('run_workflows'));
-      await api.call('DELETE', `/api/workflows/${workflow}/webhook`);
-      expect((await call('POST', '/api/tools', body))[0]).toBe(201);
-    },
-  );
 
   test('a pending tool change delays enabling, saving or publishing its graphs', async () => {
     const { tool, workflow, graph } = await calledTool();
@@ -292,41 +144,12 @@ describe('an editor without run_workflows', () => {
 });
 
 describe('an editor without publish_workflows', () => {
-  test('can change drafts, and published workflows except for their graph', async () => {
-    const editor = await editorWithout('publish_workflows');
-    const workflowId = await newWorkflow();
-    const url = `/api/workflows/${workflowId}`;
-    const change = (body: object) => by(editor)('PUT', url, body);
-    expect((await change({ graph: otherGraph }))[0]).toBe(200);
-    expect(await by(editor)('POST', `${url}/publish`)).toEqual(refused('publish_workflows'));
-    await api.call('POST', `${url}/publish`);
-    expect(await change({ graph: oneStep })).toEqual(refused('publish_workflows'));
-    expect(await change({ name: 'y', graph: oneStep })).toEqual(refused('publish_workflows'));
-    const input_schema = { type: 'object' };
-    expect(await change({ input_schema })).toEqual(refused('publish_workflows'));
-    const [, { etag }] = await by(editor)('PUT', `${url}/draft`, { graph: oneStep });
-    const known = { ...editor.headers, 'if-match': `"${etag}"` };
-    const fromDraft = await api.call('POST', `${url}/publish`, { from_draft: true }, known);
-    expect([fromDraft.status, fromDraft.body]).toEqual(refused('publish_workflows'));
-    // The same graph with its keys in another order is no change.
-    const same = { edges: otherGraph.edges, nodes: otherGraph.nodes };
-    expect(await change({ name: 'z', graph: same })).toMatchObject([
-      200,
-      { name: 'z', version: 2, status: 'published' },
-    ]);
-    const fresh = await addMember(api, { role: 'editor' });
-    expect((await by(fresh)('PUT', url, { graph: oneStep }))[0]).toBe(200);
-  });
-
-  test('cannot change a tool that a published graph calls', async () => {
+  test('can change a tool whose name only begins another one, or is only in a text', async () => {
     const editor = await editorWithout('publish_workflows');
     const { tool, workflow, body } = await calledTool();
-    const url = `/api/tools/${tool}`;
     await api.call('POST', `/api/workflows/${workflow}/publish`);
     const call = by(editor);
-    expect(await call('PUT', url, { retry_count: 3 })).toEqual(refused('publish_workflows'));
-    expect(await call('DELETE', url)).toEqual(refused('publish_workflows'));
-    // A name that only starts with the tool's name, or occurs only in a text, does not refer to the tool.
+    expect(await call('DELETE', `/api/tools/${tool}`)).toEqual(refused('publish_workflows'));
     const other = await create('/api/tools', { ...body, name: `${body.name}-x` });
     expect((await call('PUT', `/api/tools/${other.id}`, { retry_count: 3 }))[0]).toBe(200);
     const named = await create('/api/tools', { ...body, name: `${body.name}-text` });
@@ -362,34 +185,6 @@ describe('an editor without publish_workflows', () => {
     } finally {
       await second.app.close();
     }
-  });
-});
-
-describe('a viewer', () => {
-  test('cannot read webhook secrets anywhere', async () => {
-    const viewer = await addMember(api, { role: 'viewer' });
-    const workflowId = await newWorkflow();
-    const path = `/api/workflows/${workflowId}/webhook`;
-    const { url } = (await api.call('POST', path)).body;
-    const secret = url.slice(-32);
-    await api.call('POST', new URL(url).pathname, {});
-    await create('/api/templates', { name: 'Copy', workflow_id: workflowId });
-    const { paths } = (await api.call('GET', '/api/openapi.json')).body;
-    const runId = (await api.call('GET', `/api/workflows/${workflowId}/runs`)).body.runs[0].id;
-    const ids: Record<string, string> = { workflows: workflowId, runs: runId };
-    let seen = 0;
-    for (const route of Object.keys(paths).filter((each) => paths[each].get !== undefined)) {
-      const id = ids[/^\/api\/(\w+)\/\{id\}/.exec(route)?.[1] ?? ''] ?? 'x';
-      const at = route.replace('{id}', id).replace('{version}', '1');
-      if (at.includes('{') || at.endsWith('/stream')) continue;
-      const { text, status } = await api.call('GET', at, undefined, viewer.headers);
-      expect([at, text.includes(secret)]).toEqual([at, false]);
-      if (status === 200) seen += 1;
-    }
-    expect(seen).toBeGreaterThan(25);
-    expect((await by(viewer)('GET', path))[1].url).toMatch(/\/\*{32}$/);
-    const editor = await addMember(api, { role: 'editor' });
-    expect((await by(editor)('GET', path))[1].url).toBe(url);
   });
 });
 

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { z } from 'zod';
 import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 import { sql } from '#shared/db/pool.ts';
-import { newId } from '#shared/crypto/ids.ts';
 import { addDataKey } from './data-key.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
@@ -59,22 +58,6 @@ describe('registering an endpoint', () => {
       SELECT (SELECT row_to_json(e)::text FROM data_endpoints e WHERE id = ${body.id})
              || (SELECT string_agg(row_to_json(a)::text, '') FROM audit_log a)`);
     expect(kept).not.toContain(secret);
-  });
-
-  test.each([
-    [{}, /url is required; events is required/],
-    [{ ...good, url: 'ftp://example.com' }, /url must be a URL that starts with http/],
-    [
-      { ...good, url: 'http://10.0.0.1/' },
-      /^Invalid body: url: The address of '.+' is not allowed$/,
-    ],
-    [{ ...good, events: ['ping', 'ping'] }, /events must not name an event twice/],
-    [{ ...good, is_demo: 'yes' }, /is_demo/],
-    [{ ...good, secret: 'whsec_mine' }, /unknown field 'secret'/],
-  ])('refuses %j with 400', async (body, detail) => {
-    const answer = await api.call('POST', base, body);
-    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(detail)]);
-    expect((await api.call('GET', base)).body).toEqual([]);
   });
 
   test('allows 50 per mode, also when members and keys register concurrently', async () => {
@@ -135,10 +118,7 @@ describe('changing an endpoint', () => {
 
   test.each([
     [{ url: 'http://10.0.0.1/' }, /url: The address of/],
-    [{ url: null }, /url/],
-    [{ events: [] }, /events/],
-    [{ is_demo: true }, /unknown field 'is_demo'/],
-    [{ status: 'active' }, /unknown field 'status'/],
+    [{ events: ['ping', 'ping'] }, /events must not name an event twice/],
   ])('refuses %j', async (body, detail) => {
     const { id, secret: _secret, ...before } = await register();
     const answer = await change(id, body);
@@ -191,14 +171,6 @@ describe('deliveries', () => {
     }
   });
 
-  test.each(['limit=0', 'limit=101', 'status=lost', 'cursor=nonsense', 'n=1'])(
-    'cannot be listed with ?%s',
-    async (query) => {
-      const { id } = await register();
-      expect((await api.call('GET', `${base}/${id}/deliveries?${query}`)).status).toBe(400);
-    },
-  );
-
   test('can be retried singly or all failed ones together; a ping creates one', async () => {
     const { id } = await register();
     await happen();
@@ -236,44 +208,6 @@ test('a rotated secret is new and shown once', async () => {
   ]);
   expect(body.secret).not.toBe(secret);
   expect((await api.call('GET', `${base}/${id}`)).text).not.toContain('whsec_');
-});
-
-test('endpoints of another workspace get the same 404 as unknown ones', async () => {
-  const workspaceId = newId('workspace');
-  await run(sql.fragment`INSERT INTO workspaces (id, name) VALUES (${workspaceId}, 'Other')`);
-  const { headers } = await addDataKey({ db: api.db, workspaceId });
-  const theirs = (await api.call('POST', '/v1/webhooks', good, headers)).body.data.id as string;
-  const pinged = await api.call('POST', `/v1/webhooks/${theirs}/ping`, undefined, headers);
-  const delivery = pinged.body.data.id as string;
-  const mine = (await register()).id as string;
-  const acts: [string, string, unknown?][] = [
-    ['GET', ''],
-    ['PUT', '', { url: 'http://10.0.0.1/' }],
-    ['DELETE', ''],
-    ['POST', '/rotate-secret'],
-    ['POST', '/ping'],
-    ['GET', '/deliveries'],
-    ['GET', `/deliveries/${delivery}`],
-    ['POST', `/deliveries/${delivery}/redeliver`],
-    ['POST', '/redeliver', { since: '2026-01-01T00:00:00Z' }],
-  ];
-  for (const id of [theirs, 'end_00000000000000000000000000']) {
-    for (const [method, path, body] of acts) {
-      const answer = await api.call(method, `${base}/${id}${path}`, body);
-      const wanted = [method, path, 404, { detail: 'Webhook endpoint not found' }];
-      expect([method, path, answer.status, answer.body]).toEqual(wanted);
-    }
-  }
-  for (const [method, end] of [
-    ['GET', ''],
-    ['POST', '/redeliver'],
-  ] as const) {
-    const answer = await api.call(method, `${base}/${mine}/deliveries/${delivery}${end}`);
-    expect([answer.status, answer.body]).toEqual([404, { detail: 'Delivery not found' }]);
-  }
-  expect((await api.call('GET', base)).text).not.toContain(theirs);
-  const kept = await api.call('GET', `/v1/webhooks/${theirs}/deliveries`, undefined, headers);
-  expect(kept.body.data).toEqual([pinged.body.data]);
 });
 
 test('each change writes one audit entry with the name of the member', async () => {

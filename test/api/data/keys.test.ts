@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { newId } from '#shared/crypto/ids.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
@@ -59,22 +58,14 @@ describe('a key', () => {
   });
 
   test.each([
-    ['scopes', { scopes: ['everything'] }],
-    ['scopes', { scopes: [] }],
     ['scopes', { scopes: ['usage:read', 'usage:read'] }],
-    ['mode', { mode: 'demo' }],
-    ['name', { name: '  ' }],
     ['ip_allowlist.0', { ip_allowlist: ['10.0.0.0/33'] }],
     ['ip_allowlist.1', { ip_allowlist: ['10.0.0.1', '10.0.0'] }],
     ['ip_allowlist.0', { ip_allowlist: ['2001:db8::/129'] }],
     ['ip_allowlist.0', { ip_allowlist: ['example.com'] }],
     ['ip_allowlist.0', { ip_allowlist: ['0x7f.1'] }],
-    ['ip_allowlist', { ip_allowlist: Array.from({ length: 101 }, () => '10.0.0.1') }],
     ['expires_at', { expires_at: '2020-01-01T00:00:00Z' }],
     ['expires_at', { expires_at: '2090-01-01T00:00:00' }],
-    ['monthly_request_allowance', { monthly_request_allowance: -1 }],
-    ['monthly_credit_allowance', { monthly_credit_allowance: 1.5 }],
-    ["unknown field 'role'", { role: 'admin' }],
   ])('is refused for %s in %j', async (field, fields) => {
     const { status, body } = await make(fields);
     expect(status).toBe(400);
@@ -98,14 +89,6 @@ describe('a key', () => {
     expect((await api.call('GET', `/api/data/keys/${id}`)).body.revoked).toBe(true);
     const listed = (await api.call('GET', '/api/data/keys')).body;
     expect(listed.find((key: { id: string }) => key.id === id).revoked).toBe(true);
-  });
-
-  test('with an unknown ID is 404', async () => {
-    const id = newId('dataKey');
-    for (const method of ['GET', 'DELETE']) {
-      const { status, body } = await api.call(method, `/api/data/keys/${id}`);
-      expect([method, status, body.detail]).toEqual([method, 404, 'API key not found']);
-    }
   });
 
   test('shows its last use immediately', async () => {

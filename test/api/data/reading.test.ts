@@ -137,45 +137,12 @@ describe('the list of records', () => {
     expect(await pagesOf(reader, `${path}&limit=1`)).toEqual(at(...indexes));
   });
 
-  test('is empty for a feed of another workspace or mode', async () => {
-    const stranger = await makeReader();
-    expect(idsOf(await stranger.get(`/v1/entities?feed_id=${feed.id}`))).toEqual([]);
+  test('is empty for a feed of the other mode', async () => {
     expect(idsOf(await reader.getDemo(`/v1/entities?feed_id=${feed.id}`))).toEqual([]);
-  });
-
-  test.each([
-    ['limit=0', 'limit'],
-    ['limit=101', 'limit'],
-    ['limit=-1', 'limit'],
-    ['limit=abc', 'limit'],
-    ['limit=', 'limit'],
-    ['limit=1&limit=2', 'limit'],
-    ['confidence_min=2', 'confidence_min'],
-    ['confidence_min=NaN', 'confidence_min'],
-    ['confidence_min=', 'confidence_min'],
-    ['confidence_min=-0.1', 'confidence_min'],
-    ['confidence_min=1e-1', 'confidence_min'],
-    ['updated_since=2026-01-01T00:00:00', 'updated_since'],
-    ['created_since=2026-01', 'created_since'],
-    ['created_since=0000-01-01T00:00:00Z', 'created_since'],
-    ['created_since=2026-02-30T00:00:00Z', 'created_since'],
-    ['geography=', 'geography'],
-    ['feed_id=a&feed_id=b', 'feed_id'],
-    ['colour=red', 'colour'],
-    ['cursor=', 'cursor'],
-    ['cursor=%00', 'cursor'],
-  ])('refuses %s, naming the parameter', async (query, name) => {
-    const answer = await reader.get(`/v1/entities?${query}`);
-    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining(name)]);
   });
 });
 
 describe('a cursor', () => {
-  const notOurs = { status: 400, detail: 'cursor: not a cursor of this list' };
-  const asked = async (reader: Reader, path: string) => {
-    const { status, body } = await reader.get(path);
-    return { status, detail: body.detail };
-  };
   let cursor: string;
   beforeAll(async () => {
     const feed = await addFeed(home);
@@ -193,23 +160,9 @@ describe('a cursor', () => {
     expect([answer.status, answer.body.data.length]).toEqual([200, 2]);
   });
 
-  test('is refused with another filter, list, workspace or mode', async () => {
-    expect(await asked(home, `/v1/entities?entity_type=x&cursor=${cursor}`)).toEqual(notOurs);
-    expect(await asked(home, `/v1/changes?cursor=${cursor}`)).toEqual(notOurs);
-    expect(await asked(home, `/v1/feeds?cursor=${cursor}`)).toEqual(notOurs);
-    expect(await asked(await makeReader(), `/v1/entities?cursor=${cursor}`)).toEqual(notOurs);
-    expect((await home.getDemo(`/v1/entities?cursor=${cursor}`)).status).toBe(400);
-  });
-
-  test('is refused with a character changed, removed or added', async () => {
-    for (let index = 0; index < cursor.length; index += 1) {
-      const letter = cursor[index] === 'A' ? 'B' : 'A';
-      const tampered = cursor.slice(0, index) + letter + cursor.slice(index + 1);
-      expect(await asked(home, `/v1/entities?cursor=${tampered}`)).toEqual(notOurs);
-    }
-    for (const other of [cursor.slice(0, -1), `${cursor}A`, `${cursor}=`, `${cursor}.`, 'x']) {
-      expect(await asked(home, `/v1/entities?cursor=${other}`)).toEqual(notOurs);
-    }
+  test('is refused in the other mode', async () => {
+    const { status, body } = await home.getDemo(`/v1/entities?cursor=${cursor}`);
+    expect([status, body.detail]).toEqual([400, 'cursor: not a cursor of this list']);
   });
 
   test('of webhook endpoints continues after the last one, in the mode of the key', async () => {
@@ -225,13 +178,6 @@ describe('a cursor', () => {
       data: [],
       pagination: { next_cursor: null },
     });
-    for (const path of [
-      `/v1/feeds?cursor=${cursor}`,
-      '/v1/webhooks?cursor=x',
-      '/v1/webhooks?limit=101',
-    ]) {
-      expect((await reader.get(path)).status).toBe(400);
-    }
     expect((await reader.getDemo(`/v1/webhooks?cursor=${cursor}`)).status).toBe(400);
   });
 
@@ -302,16 +248,9 @@ describe('a record', () => {
     expect(full.body.data.history.map((each: any) => each.version)).toEqual([2, 1]);
   });
 
-  test('of another workspace or mode is 404, as if unknown', async () => {
-    const none = await home.get('/v1/entities/ent_none');
-    expect([none.status, none.body]).toEqual([404, { detail: 'Entity not found' }]);
-    const stranger = await makeReader();
-    for (const answer of [
-      await stranger.get(`/v1/entities/${id}`),
-      await home.getDemo(`/v1/entities/${id}`),
-    ]) {
-      expect([answer.status, answer.body]).toEqual([none.status, none.body]);
-    }
+  test('of the other mode is 404', async () => {
+    const { status, body } = await home.getDemo(`/v1/entities/${id}`);
+    expect([status, body]).toEqual([404, { detail: 'Entity not found' }]);
   });
 });
 

@@ -9,10 +9,7 @@ import { capabilities, type Capability, type Role } from '#shared/people/capabil
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { connectMcp, type Generation, generations } from '#test/fakes/mcp-client.ts';
-import { begin } from '#test/support/backtests.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
-import { subscribeToAll } from '#test/support/outbound-events.ts';
-import { raceRounds } from '#test/support/soak.ts';
 
 const row = z.object({});
 
@@ -179,11 +176,41 @@ describe.each(generations)('a client of protocol %s', (generation) => {
     expect(read).toEqual(await engine.run(data.id));
   });
 
-  test('runs the draft of a workflow on request', async () => {
-    const workflow = await engine.define(
-      { nodes: [echo('a', '1')], edges: [] },
-      `Drawn ${generation}`,
+  test('gets a protocol error for an unknown tool', async () => {
+    await expect(client.callTool({ name: 'drop_tables', arguments: {} })).rejects.toThrow(
+      /Unknown tool: drop_tables|not found/,
     );
+  });
+
+  test('that aborts a call leaves its run active', async () => {
+    const workflow = await engine.define({
+      nodes: [{ id: 'd', kind: 'tool', tool_name: 'delay', params: { seconds: 20 } }],
+      edges: [],
+    });
+    const impatient = new AbortController();
+    const call = client.callTool(
+      { name: 'run_workflow', arguments: { workflow, wait_seconds: 20 } },
+      { signal: impatient.signal },
+    );
+    const runs = async () => (await use(client, 'list_runs', { workflow })).data.runs;
+    await eventually(async () => (await runs()).length === 1);
+    impatient.abort();
+    await expect(call).rejects.toThrow();
+    const [run] = await runs();
+    expect(['pending', 'running']).toContain(run.status);
+    await use(client, 'cancel_run', { run_id: run.id });
+  });
+});
+
+describe('the tools', () => {
+  let client: Client;
+  beforeAll(async () => {
+    client = await connect();
+  });
+  afterAll(async () => client?.close());
+
+  test('runs the draft of a workflow on request', async () => {
+    const workflow = await engine.define({ nodes: [echo('a', '1')], edges: [] }, 'Drawn');
     const given = { workflow, draft: true, wait_seconds: 20 };
     expect(await use(client, 'run_workflow', given)).toEqual({ error: 'Draft not found' });
     await use(client, 'save_draft', { workflow, graph: { nodes: [echo('a', '2')], edges: [] } });
@@ -196,7 +223,7 @@ describe.each(generations)('a client of protocol %s', (generation) => {
   test('pins the output of a node, tests another with it, and unpins it', async () => {
     const workflow = await engine.define(
       { nodes: [echo('a', '1'), echo('b', 'a + 1')], edges: [edge('a', 'b')] },
-      `Pinned ${generation}`,
+      'Pinned',
     );
     const given = { workflow, input: {}, wait_seconds: 20 };
     const { data: run } = await use(client, 'run_workflow', given);
@@ -225,7 +252,7 @@ describe.each(generations)('a client of protocol %s', (generation) => {
 
   test('gets a pending run without wait_seconds, and one run per idempotency key', async () => {
     const workflow = await engine.define(gated);
-    const args = { workflow, input: { ticket: 'x' }, idempotency_key: `once-${generation}` };
+    const args = { workflow, input: { ticket: 'x' }, idempotency_key: 'once' };
     const { data: first } = await use(client, 'run_workflow', args);
     expect(first).toMatchObject({ status: 'pending', replayed: false });
     const { data: again } = await use(client, 'run_workflow', args);
@@ -286,8 +313,8 @@ describe.each(generations)('a client of protocol %s', (generation) => {
   });
 
   test('reads workflows, their validation errors, and the usage', async () => {
-    const id = await engine.define(broken as never, `Broken ${generation}`);
-    const { data: list } = await use(client, 'list_workflows', { search: `BROKEN ${generation}` });
+    const id = await engine.define(broken as never, 'Broken');
+    const { data: list } = await use(client, 'list_workflows', { search: 'BROKEN' });
     expect(list).toMatchObject({ total: 1, workflows: [{ id }] });
     const { data: workflow } = await use(client, 'get_workflow', { workflow: id });
     expect(workflow).toMatchObject({ id, graph: { nodes: [{ id: 'a' }, { id: 'b' }] } });
@@ -318,31 +345,6 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       error: 'Invalid arguments: input must be a JSON object',
     });
     expect(await use(client, 'list_runs', { cursor: 'nonsense' })).toHaveProperty('error');
-  });
-
-  test('gets a protocol error for an unknown tool', async () => {
-    await expect(client.callTool({ name: 'drop_tables', arguments: {} })).rejects.toThrow(
-      /Unknown tool: drop_tables|not found/,
-    );
-  });
-
-  test('that aborts a call leaves its run active', async () => {
-    const workflow = await engine.define({
-      nodes: [{ id: 'd', kind: 'tool', tool_name: 'delay', params: { seconds: 20 } }],
-      edges: [],
-    });
-    const impatient = new AbortController();
-    const call = client.callTool(
-      { name: 'run_workflow', arguments: { workflow, wait_seconds: 20 } },
-      { signal: impatient.signal },
-    );
-    const runs = async () => (await use(client, 'list_runs', { workflow })).data.runs;
-    await eventually(async () => (await runs()).length === 1);
-    impatient.abort();
-    await expect(call).rejects.toThrow();
-    const [run] = await runs();
-    expect(['pending', 'running']).toContain(run.status);
-    await use(client, 'cancel_run', { run_id: run.id });
   });
 });
 
@@ -509,17 +511,20 @@ describe('permissions', () => {
     } satisfies Record<string, Capability>);
   });
 
-  test.each(guarded.map(({ name, capability }) => [name, capability] as const))(
-    '%s is refused without %s, before its arguments are validated',
-    async (name, capability) => {
+  test.each([...new Set(guarded.map(({ capability }) => capability))])(
+    'without %s, its tools are refused before their arguments are validated',
+    async (capability) => {
       const client = await connect(
         undefined,
         (await addCaller('admin', { [capability]: false })).headers,
       );
-      for (const args of [argumentsOf[name], { nonsense: true }]) {
-        expect(await use(client, name, args)).toEqual({
-          error: `This action requires the '${capability}' permission`,
-        });
+      for (const { name } of guarded.filter((tool) => tool.capability === capability)) {
+        for (const args of [argumentsOf[name], { nonsense: true }]) {
+          expect([name, await use(client, name, args)]).toEqual([
+            name,
+            { error: `This action requires the '${capability}' permission` },
+          ]);
+        }
       }
       await client.close();
     },
@@ -553,13 +558,6 @@ describe('permissions', () => {
     ]);
   });
 
-  test('an invalid key is 401 with every method', async () => {
-    for (const method of ['POST', 'GET', 'DELETE']) {
-      const answer = await fetch(url, { method, headers: { 'x-api-key': 'ops_nonsense' } });
-      expect([method, answer.status]).toEqual([method, 401]);
-    }
-  });
-
   test('the audit log names the caller', async () => {
     const { id, headers } = await addCaller('editor');
     const client = await connect(undefined, headers);
@@ -567,35 +565,6 @@ describe('permissions', () => {
     const { data } = await use(client, 'run_workflow', { workflow, input: { ticket: 'x' } });
     expect(await lastEntry()).toEqual({ action: 'run', actor_id: id, target_id: workflow });
     expect((await engine.run(data.id)).created_by).toBe(id);
-    await client.close();
-  });
-
-  test('other workspaces are not visible', async () => {
-    const workflow = await engine.define(gated, 'Theirs');
-    const runId = await engine.trigger(workflow, { ticket: 'x' });
-    const { headers } = await addCaller('admin', {}, await addWorkspace());
-    const client = await connect(undefined, headers);
-    await subscribeToAll({ db: engine.db, workspaceId: engine.actor.workspaceId });
-    const backtest_id = await begin(engine, { policies: {} });
-    const webhook = { webhook: 'end_true', delivery: 'dlv_x' };
-    const theirs = { workflow, run_id: runId, backtest_id, ...webhook };
-    for (const [name, args] of Object.entries(argumentsOf)) {
-      const ids = Object.fromEntries(
-        Object.entries(args).map(([key, value]) => [
-          key,
-          Object.hasOwn(theirs, key) ? theirs[key as keyof typeof theirs] : value,
-        ]),
-      );
-      const { error } = await use(client, name, ids);
-      expect([name, error]).toEqual([name, (await use(client, name, args)).error]);
-      expect(error).toMatch(
-        /^(Workflow|Run|Gate|Backtest|Experiment|Event|Replay|Webhook endpoint) not found$/,
-      );
-    }
-    expect(await use(client, 'get_workflow', { workflow: 'Theirs' })).toHaveProperty('error');
-    expect((await use(client, 'list_workflows')).data).toEqual({ workflows: [], total: 0 });
-    expect((await use(client, 'list_runs')).data.runs).toEqual([]);
-    expect((await use(client, 'list_webhooks')).data.webhooks).toEqual([]);
     await client.close();
   });
 });
@@ -627,29 +596,6 @@ describe('money limits', () => {
     expect((await use(client, 'list_runs')).data.runs).toEqual([]);
     expect((await use(client, 'get_usage')).data).toMatchObject({ runs_used: 1000 });
     await client.close();
-  });
-
-  test('a budget for one run admits one of many concurrent calls', async () => {
-    for (let round = 0; round < raceRounds(10); round += 1) {
-      // The gate keeps the admitted run open, so that it does not release its hold before the last call.
-      const { headers, client, workflow } = await withLimits();
-      await app.inject({
-        method: 'POST',
-        url: '/api/budgets',
-        headers: { ...headers, 'content-type': 'application/json' },
-        payload: JSON.stringify({ name: 'Tight', limit_usd: 1, reservation_estimate_usd: 1 }),
-      });
-      const answers = await Promise.all(
-        Array.from({ length: 8 }, () =>
-          use(client, 'run_workflow', { workflow, input: { ticket: 'x' } }),
-        ),
-      );
-      const errors = answers.flatMap(({ error }) => error ?? []);
-      expect(errors).toEqual(
-        Array.from({ length: 7 }, () => "Budget 'Tight' exhausted: $1.00 of $1.00 committed"),
-      );
-      await client.close();
-    }
   });
 });
 
@@ -717,10 +663,6 @@ describe('over plain HTTP', () => {
     ['a key that reaches a prototype', '{"jsonrpc":"2.0","id":1,"__proto__":{}}', 400],
   ])('%s is refused', async (_what, body, status) => {
     expect((await post(body)).status).toBe(status);
-  });
-
-  test('another origin is refused in open mode', async () => {
-    expect((await post(listTools, { origin: 'https://evil.example' })).status).toBe(403);
   });
 
   test('a subscription is refused, since tools never change', async () => {

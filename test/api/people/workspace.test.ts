@@ -53,16 +53,6 @@ describe('the workspace', () => {
       },
     ]);
   });
-
-  test.each([
-    ['no name', {}, /^Invalid body: name/],
-    ['an empty name', { name: '  ' }, /^Invalid body: name/],
-    ['a long name', { name: 'x'.repeat(201) }, /^Invalid body: name/],
-    ['a plan', { name: 'x', plan: 'pro' }, /plan/],
-  ])('is not updated with %s', async (_what, body, detail) => {
-    const answer = await api.call('PUT', '/api/workspace', body);
-    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(detail)]);
-  });
 });
 
 describe('the plan', () => {
@@ -111,10 +101,6 @@ describe('the plan', () => {
       expect((await api.call('GET', '/api/workspace')).body.plan).toBe(plan);
     }
   });
-
-  test.each([{ plan: 'gold' }, {}, { plan: 'pro', seats: 3 }, []])('refuses %j', async (body) => {
-    expect((await api.call('PUT', '/api/workspace/plan', body)).status).toBe(400);
-  });
 });
 
 describe('usage and overview', () => {
@@ -158,17 +144,6 @@ describe('the audit list', () => {
     expect(beyond.body).toEqual({ logs: [], total: all.total });
   });
 
-  test.each(['limit=201', 'limit=0', 'limit=x', 'offset=-1', 'offset=1.5', 'cursor=x'])(
-    'refuses %s',
-    async (query) => {
-      const { status, body } = await api.call('GET', `/api/audit?${query}`);
-      expect([status, body.detail]).toEqual([
-        400,
-        expect.stringContaining(query.split('=')[0] ?? ''),
-      ]);
-    },
-  );
-
   test('has the correct total while entries are written and sealed', async () => {
     const counted = sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM audit_log`;
     let writing = true;
@@ -183,16 +158,6 @@ describe('the audit list', () => {
     writing = false;
     await sealing;
     expect(await total()).toBe(await api.db.oneFirst(counted));
-  });
-
-  test('excludes other workspaces', async () => {
-    const before = await total();
-    await api.db.query(sql.type(nothing)`
-      INSERT INTO audit_log (id, workspace_id, action, target_type, target_id)
-      VALUES ('aud_foreign', 'ws_foreign', 'update', 'workspace', 'ws_foreign')`);
-    const { body } = await api.call('GET', '/api/audit?limit=200');
-    expect(body.total).toBe(before);
-    expect(body.logs.some((entry: { id: string }) => entry.id === 'aud_foreign')).toBe(false);
   });
 });
 

@@ -6,7 +6,6 @@ import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import { notifyFrames } from '#shared/db/runs/frames.ts';
 import { sql } from '#shared/db/pool.ts';
 import { appendFrames } from '#shared/db/runs/log.ts';
-import { newId } from '#shared/crypto/ids.ts';
 import { handshake, openConnection, requestHead } from '#test/support/raw-http.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
@@ -236,38 +235,10 @@ describe('a stream', () => {
 });
 
 describe('a stream is closed immediately', () => {
-  test('with 4404 when the run is unknown or of another workspace', async () => {
-    const foreign = { ws: newId('workspace'), wf: newId('workflow'), run: newId('run') };
-    const row = z.object({});
-    await api.db.query(
-      sql.type(row)`INSERT INTO workspaces (id, name) VALUES (${foreign.ws}, 'Other')`,
-    );
-    await api.db.query(sql.type(row)`
-      INSERT INTO workflows (id, workspace_id, name) VALUES (${foreign.wf}, ${foreign.ws}, 'x')`);
-    await api.db.query(sql.type(row)`
-      INSERT INTO workflow_versions (workflow_id, version, graph) VALUES (${foreign.wf}, 1, '{}')`);
-    await api.db.query(sql.type(row)`
-      INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input)
-      VALUES (${foreign.run}, ${foreign.ws}, ${foreign.wf}, 1, 'manual', '{}')`);
-    for (const runId of ['run_unknown', foreign.run]) {
-      const reader = await connect(runId);
-      expect([await reader.closed, reader.frames]).toEqual([4404, []]);
-    }
-  });
-
   test('with 4401 for an invalid credential', async () => {
     const runId = await startRun();
     expect(await (await connect(runId, { query: '?token=nonsense' })).closed).toBe(4401);
     expect(await (await connect(runId, { headers: { 'x-api-key': 'ops_x' } })).closed).toBe(4401);
-  });
-
-  test('with 4401 in required mode for an unknown run, before any frame', async () => {
-    const closed = await startTestApi({ AUTH_MODE: 'required' });
-    for (const options of [{}, { query: '?token=' }, { query: '?token=nonsense' }]) {
-      const reader = await connect('run_unknown', { app: closed.app, ...options });
-      expect([await reader.closed, reader.frames]).toEqual([4401, []]);
-    }
-    await closed.stop();
   });
 
   test('with 4403 without the view capability, or for a page of another origin', async () => {

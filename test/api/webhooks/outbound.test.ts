@@ -1,7 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { newId } from '#shared/crypto/ids.ts';
 import { type Outbound, startOutbound } from '#test/support/outbound.ts';
 
 let outbound: Outbound;
@@ -51,17 +49,11 @@ describe('registering an endpoint', () => {
 
   test.each([
     [undefined, 'Invalid body: a JSON object is required'],
-    [{}, 'Invalid body: url is required; events is required'],
     [{ ...good, url: 'ftp://example.com' }, /url must be a URL that starts with http/],
     [{ ...good, url: '/hook' }, /url must be a URL that starts with http/],
     [{ ...good, url: 'http://me:pw@example.com' }, /url must not contain a user name or password/],
     [{ ...good, url: 'http://me@example.com' }, /url must not contain a user name or password/],
-    [{ ...good, url: `http://example.com/${'x'.repeat(2_000)}` }, /^Invalid body: url/],
-    [{ ...good, events: [] }, /^Invalid body: events/],
-    [{ ...good, events: ['entity.deleted'] }, /^Invalid body: events/],
     [{ ...good, events: ['ping', 'ping'] }, /events must not name an event twice/],
-    [{ ...good, events: 'ping' }, /events must be an array/],
-    [{ ...good, secret: 'whsec_mine' }, "Invalid body: unknown field 'secret'"],
   ])('refuses %j', async (body, detail) => {
     const answer = await outbound.call('POST', '', body);
     expect(answer.status).toBe(422);
@@ -83,81 +75,63 @@ describe('registering an endpoint', () => {
     expect(body.detail).toMatch(/^Invalid body: url: The address of '.+' is not allowed$/);
   });
 
-  test('refuses a hostname with a private address and accepts one that does not resolve', async () => {
-    const strict = await startOutbound({ worker: false, env: { EGRESS_ALLOW: '' } });
-    try {
-      const local = await strict.call('POST', '', { ...good, url: 'http://localhost:8080/' });
-      expect(local.status).toBe(422);
-      const unknown = await strict.call('POST', '', { ...good, url: 'https://no-such.invalid/' });
-      expect(unknown.status).toBe(201);
-    } finally {
-      await strict.close();
-    }
+  test('accepts a hostname that does not resolve', async () => {
+    const { status } = await outbound.call('POST', '', {
+      ...good,
+      url: 'https://no-such.invalid/',
+    });
+    expect(status).toBe(201);
   });
 
-  test('is refused without ENCRYPTION_KEY', async () => {
-    const keyless = await startOutbound({ worker: false, env: { ENCRYPTION_KEY: '' } });
+  test('is refused for a private hostname, and without ENCRYPTION_KEY', async () => {
+    const env = { EGRESS_ALLOW: '', ENCRYPTION_KEY: '' };
+    const keyless = await startOutbound({ worker: false, env });
     try {
-      const { status, body } = await keyless.call('POST', '', good);
-      expect([status, body.detail]).toEqual([
-        422,
-        'Invalid body: a secret cannot be stored, since ENCRYPTION_KEY is not set on this service',
-      ]);
+      const at = (host: string) => keyless.call('POST', '', { ...good, url: `https://${host}/` });
+      expect(await at('localhost:8080')).toMatchObject({
+        status: 422,
+        body: { detail: expect.stringContaining('not allowed') },
+      });
+      expect(await at('no-such.invalid')).toMatchObject({
+        status: 422,
+        body: {
+          detail:
+            'Invalid body: a secret cannot be stored, since ENCRYPTION_KEY is not set on this service',
+        },
+      });
     } finally {
       await keyless.close();
     }
   });
-
-  test('allows 50 per mode, also with concurrent registrations', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, () => outbound.call('POST', '', good)),
-    );
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 201)).toHaveLength(50);
-    expect(statuses.filter((status) => status === 409)).toHaveLength(10);
-    expect(await endpointIds()).toHaveLength(50);
-    expect((await outbound.call('POST', '', good, { isDemo: true })).status).toBe(201);
-  });
 });
 
-describe('an endpoint of another workspace or mode', () => {
-  test('gets the same 404 as an unknown one', async () => {
-    const { id } = await outbound.register(url);
-    await outbound.happen('entity.created', {});
-    const [delivery] = await outbound.deliveries(id);
-    const mine = await outbound.register(url);
-    const workspaceId = newId('workspace');
-    await outbound.engine.db.query(sql.type(z.object({}))`
-      INSERT INTO workspaces (id, name) VALUES (${workspaceId}, 'Other')`);
-    const since = '2020-01-01T00:00:00Z';
-    const acts = (target: string): [string, string, unknown?][] => [
-      ['DELETE', `/${target}`],
-      ['POST', `/${target}/ping`],
-      ['GET', `/${target}/deliveries`],
-      ['POST', `/${target}/deliveries/${delivery!.id}/redeliver`],
-      ['POST', `/${target}/redeliver`, { since }],
-      ['POST', `/${target}/rotate-secret`],
-    ];
-    const strangers = [{ workspaceId }, { isDemo: true }];
-    for (const [method, path, body] of acts(id)) {
-      for (const stranger of strangers) {
-        const { status, body: told } = await outbound.call(method, path, body, stranger);
-        expect([path, status, told]).toEqual([path, 404, { detail: 'Webhook endpoint not found' }]);
-      }
-    }
-    for (const [method, path, body] of acts('end_00000000000000000000000000')) {
-      expect((await outbound.call(method, path, body)).status).toBe(404);
-    }
-    const path = `/${mine.id}/deliveries/${delivery!.id}/redeliver`;
-    expect(await outbound.call('POST', path)).toEqual({
-      status: 404,
-      body: { detail: 'Delivery not found' },
-    });
-    expect(await outbound.deliveries(id)).toEqual([delivery]);
-    for (const stranger of strangers) {
-      expect((await outbound.call('GET', '', undefined, stranger)).body.data).toEqual([]);
-    }
+test('an endpoint of the other mode gets the same 404 as an unknown one', async () => {
+  const { id } = await outbound.register(url);
+  await outbound.happen('entity.created', {});
+  const [delivery] = await outbound.deliveries(id);
+  const mine = await outbound.register(url);
+  for (const [method, path, body] of [
+    ['DELETE', ''],
+    ['POST', '/ping'],
+    ['GET', '/deliveries'],
+    ['POST', `/deliveries/${delivery!.id}/redeliver`],
+    ['POST', '/redeliver', { since: '2020-01-01T00:00:00Z' }],
+    ['POST', '/rotate-secret'],
+  ] as const) {
+    const answer = await outbound.call(method, `/${id}${path}`, body, { isDemo: true });
+    expect([path, answer.status, answer.body]).toEqual([
+      path,
+      404,
+      { detail: 'Webhook endpoint not found' },
+    ]);
+  }
+  const path = `/${mine.id}/deliveries/${delivery!.id}/redeliver`;
+  expect(await outbound.call('POST', path)).toEqual({
+    status: 404,
+    body: { detail: 'Delivery not found' },
   });
+  expect(await outbound.deliveries(id)).toEqual([delivery]);
+  expect((await outbound.call('GET', '', undefined, { isDemo: true })).body.data).toEqual([]);
 });
 
 describe('deliveries', () => {
@@ -192,55 +166,9 @@ describe('deliveries', () => {
     for (const part of parts) expect(part).toEqual(all.filter((each) => part.includes(each)));
   });
 
-  test.each(['limit=0', 'limit=101', 'limit=abc', 'status=lost', 'cursor=nonsense', 'n=1'])(
-    'cannot be listed with ?%s',
-    async (query) => {
-      const { id } = await outbound.register(url);
-      expect((await outbound.call('GET', `/${id}/deliveries?${query}`)).status).toBe(400);
-    },
-  );
-
   test.each([undefined, {}])('can all be retried with body %j', async (body) => {
     const { id } = await outbound.register(url);
     const answer = await outbound.call('POST', `/${id}/redeliver`, body);
     expect([answer.status, answer.body.data]).toEqual([200, { redelivered: 0, left: 0 }]);
   });
-
-  test.each([{ since: 'yesterday' }, { since: '2026-11-20T00:00:00' }, { since: 1 }])(
-    'cannot be retried with body %j',
-    async (body) => {
-      const { id } = await outbound.register(url);
-      expect((await outbound.call('POST', `/${id}/redeliver`, body)).status).toBe(422);
-    },
-  );
-});
-
-test('each change writes one audit entry with the name of the key', async () => {
-  await outbound.engine.db.query(sql.unsafe`DELETE FROM outbound_events`);
-  const { id } = await outbound.register(url, ['entity.updated']);
-  const { body } = await outbound.call('POST', `/${id}/ping`);
-  const deliveryId = body.data.id as string;
-  await outbound.engine.db.query(sql.unsafe`
-    UPDATE data_deliveries SET status = 'dead' WHERE id = ${deliveryId}`);
-  await outbound.call('POST', `/${id}/deliveries/${deliveryId}/redeliver`);
-  // Refused, so it leaves no entry.
-  await outbound.call('POST', `/${id}/deliveries/${deliveryId}/redeliver`);
-  const since = '2026-01-01T00:00:00.000Z';
-  await outbound.call('POST', `/${id}/redeliver`, { since });
-  await outbound.call('POST', `/${id}/rotate-secret`);
-  await outbound.call('DELETE', `/${id}`);
-  await outbound.call('DELETE', `/${id}`);
-  const entry = z.object({ action: z.string(), by: z.string(), details: z.unknown() });
-  const entries = await outbound.engine.db.any(sql.type(entry)`
-    SELECT action, actor_name || coalesce(actor_id, '') AS by, details
-    FROM audit_log WHERE target_id = ${id} ORDER BY seq`);
-  expect(entries.map(({ action, details }) => [action, details])).toEqual([
-    ['data_webhook_create', { events: ['entity.updated'] }],
-    ['data_webhook_ping', { delivery: deliveryId }],
-    ['data_webhook_redeliver', { delivery: deliveryId }],
-    ['data_webhook_redeliver_all', { since, redelivered: 0 }],
-    ['data_webhook_rotate', {}],
-    ['data_webhook_delete', { pending: 1 }],
-  ]);
-  expect(new Set(entries.map(({ by }) => by))).toEqual(new Set(['Tests']));
 });

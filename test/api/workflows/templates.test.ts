@@ -225,19 +225,4 @@ describe('a custom template', () => {
     await call('DELETE', `/api/templates/${template.id}`);
     expect((await call('GET', `/api/workflows/${body.id}`)).status).toBe(200);
   });
-
-  test.each([
-    ['without a graph', { name: 'x' }],
-    ['with a graph and a workflow', { name: 'x', graph, workflow_id: 'wf_x' }],
-    ['with an empty name', { name: ' ', graph }],
-    ['with an unknown field', { name: 'x', graph, owner: 'me' }],
-    ['with a check of an unknown type', { name: 'x', graph, checks: [{ type: 'x' }] }],
-    ['with a sample that is no object', { name: 'x', graph, sample_input: [1] }],
-  ])('%s is refused', async (_what, body) => {
-    const answer = await call('POST', '/api/templates', body);
-    expect([answer.status, answer.body.detail]).toEqual([
-      400,
-      expect.stringMatching(/^Invalid body: /),
-    ]);
-  });
 });
