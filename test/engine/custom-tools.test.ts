@@ -3,49 +3,32 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
 import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
-import { sql } from '#shared/db/pool.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { randomText } from '#shared/crypto/ids.ts';
-import { createLogger } from '#shared/platform/logger.ts';
-import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
-import { setting } from '#test/support/settings.ts';
 import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let app: App;
-let worker: RunningWorker;
 let tools: ToolServer;
-let logged = '';
-const answers: string[] = [];
 
 beforeAll(async () => {
   engine = await startEngine({
-    worker: false,
     env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },
   });
-  const { config, db, temporal } = engine.deps;
-  const log = createLogger(
-    { name: 'test', level: 'trace' },
-    { write: (line) => void (logged += line) },
-  );
-  const bundle = { codePath: setting('WORKFLOW_BUNDLE') };
-  worker = await createWorker({ config, db, log, temporal, bundle });
-  app = buildApp({ ...engine.deps, log });
+  app = buildApp(engine.deps);
   await app.ready();
 }, 60_000);
 afterAll(async () => {
   await app.close();
-  await worker.stop();
   await engine.close();
 });
 beforeEach(async () => {
@@ -61,7 +44,6 @@ async function call(method: string, url: string, body?: unknown): Promise<any> {
       ? {}
       : { payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   });
-  answers.push(JSON.stringify(answer.headers) + answer.body);
   return answer.body === '' ? undefined : answer.json();
 }
 
@@ -251,76 +233,6 @@ describe('policies', () => {
     expect(run.steps[0]?.input).toEqual(JSON.parse(sent));
     expect(run.steps[0]?.policy).toMatchObject([{ type: 'data_redacted', evidence: { email: 2 } }]);
   });
-});
-
-describe('the headers of a custom tool', () => {
-  const canary = `canary${randomText(24)}`;
-  const needle = `needle${randomText(24)}`;
-
-  test('appear only at the tool, also when it returns them and when it fails', async () => {
-    const server = await startHttpServer((request, response) => {
-      const failing = request.url === '/fails';
-      response.writeHead(failing ? 500 : 200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ saw: request.headers, needle }));
-    });
-    const headers = { Authorization: `Bearer ${canary}`, 'X-Key': canary };
-    const names = [];
-    const ids = [];
-    for (const path of ['works', 'fails']) {
-      const endpoint_url = `${server.url}/${path}`;
-      const tool = await call('POST', '/api/tools', {
-        name: `secret-${path}`,
-        endpoint_url,
-        headers,
-      });
-      await call('PUT', `/api/tools/${tool.id}`, { headers: { ...headers, 'X-Key': '***' } });
-      await call('POST', `/api/tools/${tool.id}/test`, {});
-      names.push(tool.name);
-      ids.push(await start(tool.name));
-    }
-    const runs = await Promise.all(ids.map((id) => engine.until(id, ['success', 'failed'])));
-    expect(runs.map((run) => run.status)).toEqual(['success', 'failed']);
-    expect(server.seen.length).toBeGreaterThanOrEqual(4);
-    for (const seen of server.seen) expect(seen.headers['authorization']).toBe(`Bearer ${canary}`);
-    for (const url of [
-      '/api/tools',
-      '/api/audit',
-      '/api/runs',
-      ...ids.map((id) => `/api/runs/${id}`),
-    ]) {
-      await call('GET', url);
-    }
-    const histories = await Promise.all(
-      ids.map((id) => engine.deps.temporal.client.workflow.getHandle(id).fetchHistory()),
-    );
-    const readable = JSON.stringify(histories, (key, value: unknown) =>
-      key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
-    );
-    const rows = await everyRow();
-    for (const text of [answers.join('\n'), readable, rows]) expect(text).toContain(needle);
-    expect(logged.length).toBeGreaterThan(1_000);
-    for (const text of [answers.join('\n'), readable, rows, logged]) {
-      expect(text.slice(Math.max(0, text.indexOf(canary) - 200)).includes(canary)).toBe(false);
-    }
-    expect(names).toHaveLength(2);
-    await server.close();
-  });
-
-  async function everyRow(): Promise<string> {
-    const tables = await engine.db.anyFirst(sql.type(z.object({ name: z.string() }))`
-      SELECT table_name AS name FROM information_schema.tables
-      WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`);
-    const rows = await Promise.all(
-      tables.map((table) =>
-        engine.db.anyFirst(
-          sql.type(
-            z.object({ row: z.string() }),
-          )`SELECT t::text AS row FROM ${sql.identifier([table])} t`,
-        ),
-      ),
-    );
-    return rows.flat().join('\n');
-  }
 });
 
 soakDescribe('a worker killed during a custom tool call', () => {

@@ -107,58 +107,6 @@ describe('a step whose attempts are used up takes its error edges', () => {
       await replacePolicies(engine.db, engine.actor, unrestricted);
     }
   });
-
-  test('of a gate that is rejected without an edge for it', async () => {
-    const runId = await start({
-      nodes: [
-        { id: 'gate', kind: 'human_gate', label: 'Publish' },
-        echo('publish'),
-        echo('handler', 'gate.error'),
-      ],
-      edges: [edge('gate', 'publish', 'true'), edge('gate', 'handler', 'error')],
-    });
-    await engine.until(runId, ['paused']);
-    const decision = { approved: false, reason: 'too early' };
-    await decideGate(engine.deps, { actor: engine.actor, runId, ...decision });
-    const run = await engine.until(runId, ['success', 'failed']);
-    const message = "Rejected at gate 'Publish': too early";
-    expect(run.output).toEqual({ handler: { message, kind: 'rejected', attempts: 1 } });
-    expect(run.steps[0]).toMatchObject({
-      ...{ status: 'failed', error: message, error_kind: 'rejected', caught: true },
-    });
-  });
-
-  test('in each iteration of a loop by itself', async () => {
-    // loop -true-> work! -> loop,  work -error-> note -> loop
-    tools.answer('work', { status: 400 });
-    const runId = await start({
-      nodes: [
-        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 2 },
-        tools.node('work'),
-        echo('note', 'loop.iterations'),
-      ],
-      edges: [
-        edge('loop', 'work', 'true'),
-        edge('work', 'loop'),
-        edge('work', 'note', 'error'),
-        edge('note', 'loop'),
-      ],
-    });
-    const run = await engine.until(runId, ['success', 'failed']);
-    expect(run.status).toBe('success');
-    expect(await statuses(runId)).toMatchObject({
-      ...{ 'work#1': 'failed', 'note#1': 'success', 'work#2': 'failed', 'note#2': 'success' },
-    });
-  });
-
-  test('not when it succeeds: its output is then the output of the run', async () => {
-    const runId = await start({
-      nodes: [echo('a', '1'), echo('handler')],
-      edges: [edge('a', 'handler', 'error')],
-    });
-    expect((await engine.until(runId, ['success', 'failed'])).output).toEqual({ a: 1 });
-    expect(await statuses(runId)).toEqual({ a: 'success', handler: 'skipped' });
-  });
 });
 
 describe('error edges never catch', () => {

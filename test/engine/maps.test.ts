@@ -5,7 +5,7 @@ import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
@@ -66,20 +66,6 @@ describe('a map', () => {
     ]);
   });
 
-  test('has at most its concurrency of items in progress', async () => {
-    let release: (() => void) | undefined;
-    const until = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    tools.answer('a', { until });
-    const runId = await mapOver([1, 2, 3, 4], [tool('a')], { concurrency: 2 });
-    await eventually(() => tools.calls('a').length === 2);
-    const begun = (await engine.run(runId)).steps.filter(({ node_id }) => node_id === 'a');
-    release?.();
-    const run = await ended(runId);
-    expect([begun.length, run.status, tools.calls('a').length]).toEqual([2, 'success', 4]);
-  });
-
   test.each<[string, unknown, string]>([
     ['a text', 'x', 'items gives a string: change the expression so that it gives a list'],
     ['null', null, 'items gives null: change the expression so that it gives a list'],
@@ -91,43 +77,6 @@ describe('a map', () => {
   ])('fails over %s', async (_, list, message) => {
     const run = await ended(await mapOver(list, [echo('a')]));
     expect([run.status, run.error]).toEqual(['failed', `Node 'map' failed: ${message}`]);
-  });
-
-  test('of no items gives an empty list', async () => {
-    expect((await ended(await mapOver([], [echo('a')]))).output).toEqual({ map: [] });
-  });
-
-  soakTest('in a map and in a loop has keys with all their numbers', async () => {
-    const runId = await start(
-      [
-        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 2 },
-        map({ id: 'outer', items: '[[1, 2], [3]]' }),
-        map({ id: 'inner', items: 'outer.item' }),
-        echo('a', '[loop.iterations, inner.item]'),
-      ],
-      [
-        edge('loop', 'outer', 'true'),
-        edge('outer', 'inner', 'true'),
-        edge('inner', 'a', 'true'),
-        edge('a', 'inner'),
-        edge('inner', 'outer'),
-        edge('outer', 'loop'),
-      ],
-      {},
-    );
-    const run = await ended(runId);
-    expect(run.state?.['outer']).toEqual([
-      [
-        [2, 1],
-        [2, 2],
-      ],
-      [[2, 3]],
-    ]);
-    expect(
-      run.steps.filter(({ node_id }) => node_id === 'a').map(({ step_key }) => step_key),
-    ).toEqual(
-      expect.arrayContaining(['a#1.1.1', 'a#1.1.2', 'a#1.2.1', 'a#2.1.1', 'a#2.1.2', 'a#2.2.1']),
-    );
   });
 
   test('waits at the gate of each item, and the decision goes into that item', async () => {
@@ -205,73 +154,6 @@ describe('an item that fails', () => {
     const run = await ended(runId);
     expect([run.status, tools.calls('a').length]).toEqual(['success', 3]);
     expect(tools.calls('b').length - before).toBeLessThanOrEqual(3);
-  });
-
-  soakTest(
-    'fails the run when its condition cannot be evaluated, after many that could',
-    async () => {
-      const runId = await start(
-        [
-          map({ concurrency: 100 }),
-          { id: 'c', kind: 'condition', expression: 'map.item / (250 - map.index) > 0' },
-        ],
-        [edge('map', 'c', 'true'), edge('c', 'map', 'true'), edge('c', 'map', 'false')],
-        { list: Array.from({ length: 300 }, () => 1) },
-      );
-      const run = await ended(runId);
-      expect([run.status, run.failure]).toEqual(['failed', { kind: 'node', node_id: 'c' }]);
-      expect(run.steps.find(({ step_key }) => step_key === 'c#251')?.status).toBe('failed');
-      expect(run.steps.find(({ step_key }) => step_key === 'c#250')?.status).toBe('success');
-    },
-  );
-
-  soakTest(
-    'at its gate is collected, and a resume from the ledger does not ask again',
-    async () => {
-      tools.answer('later', { status: 500 });
-      const runId = await start(
-        [
-          map({ on_item_error: 'collect' }),
-          { id: 'gate', kind: 'human_gate' },
-          tools.node('later', { params: { url: `${tools.url}/later` } }) as Node,
-        ],
-        [edge('map', 'gate', 'true'), edge('gate', 'map'), edge('map', 'later')],
-        { list: ['x', 'y'] },
-      );
-      await engine.until(runId, ['paused']);
-      for (const stepKey of ['gate#1', 'gate#2']) {
-        const decision = { approved: stepKey === 'gate#1', stepKey };
-        await decideGate(engine.deps, { actor: engine.actor, runId, ...decision });
-      }
-      await ended(runId);
-      tools.answer('later', {});
-      await fromLedger(runId);
-      await resumeRun(engine.deps, { actor: engine.actor, runId });
-      const run = await engine.until(runId, ['success', 'failed', 'paused']);
-      const message = "Rejected at gate 'gate'";
-      expect(run.state?.['map']).toEqual([
-        { approved: true },
-        { error: { message, kind: 'rejected', attempts: 1 } },
-      ]);
-    },
-  );
-
-  test('takes the error edge of its map when those in flight have ended', async () => {
-    const runId = await start(
-      [
-        map({ concurrency: 2 }),
-        mock('a', {}, { prompt: '{map.item.name}' }),
-        echo('handler', 'map.error'),
-      ],
-      [edge('map', 'a', 'true'), edge('a', 'map'), edge('map', 'handler', 'error')],
-      { list: [{ name: 'x' }, {}, { name: 'y' }] },
-    );
-    const run = await ended(runId);
-    expect(outputOf(run, 'handler')).toMatchObject({ kind: 'child', attempts: 1 });
-    expect((outputOf(run, 'handler') as JsonObject)['message']).toMatch(/^Item 2 failed: /);
-    expect(run.steps.find(({ step_key }) => step_key === 'map')).toMatchObject({
-      ...{ status: 'failed', caught: true, error_kind: 'child' },
-    });
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { cancelRun, decideGate } from '#shared/operations/runs/runs.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
@@ -57,38 +57,6 @@ describe('a run', () => {
     expect(run.steps.map((step) => step.status)).toEqual(['success', 'success']);
   });
 
-  test('pauses at a gate, continues when approved, and adds the input to the state', async () => {
-    const workflowId = await engine.define({
-      nodes: [
-        echo('a'),
-        { id: 'gate', kind: 'human_gate', prompt: 'Send {a}?' },
-        echo('b', 'note'),
-      ],
-      edges: [edge('a', 'gate'), edge('gate', 'b')],
-    });
-    const runId = await engine.trigger(workflowId);
-    const paused = await engine.until(runId, ['paused']);
-    expect(paused.pending_gate).toMatchObject({ node_id: 'gate', prompt: 'Send a?' });
-    await decideGate(engine.deps, {
-      actor: engine.actor,
-      runId,
-      approved: true,
-      input: { note: 'fine' },
-    });
-    const run = await engine.until(runId, ['success']);
-    expect(run.state).toMatchObject({ note: 'fine', b: 'fine', gate: { approved: true } });
-    expect(await types(runId)).toEqual([
-      ['step_started', 'a'],
-      ['step_completed', 'a'],
-      ['step_started', 'gate'],
-      ['run_paused', 'gate'],
-      ['step_completed', 'gate'],
-      ['step_started', 'b'],
-      ['step_completed', 'b'],
-      ['run_completed'],
-    ]);
-  });
-
   test('passes an open gate that is decided while another branch runs', async () => {
     const workflowId = await engine.define({
       nodes: [
@@ -112,49 +80,6 @@ describe('a run', () => {
     await eventually(async () => (await statusOf('quick')) === 'success');
     expect(await statusOf('slow')).toBe('running');
     await cancelRun(engine.deps, { actor: engine.actor, runId });
-  });
-
-  test('applies a decision in a loop only to its iteration', async () => {
-    const workflowId = await engine.define({
-      nodes: [
-        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 2 },
-        { id: 'gate', kind: 'human_gate' },
-        echo('end'),
-      ],
-      edges: [edge('loop', 'gate', 'true'), edge('gate', 'loop'), edge('loop', 'end')],
-    });
-    const runId = await engine.trigger(workflowId);
-    const decide = (stepKey: string) =>
-      decideGate(engine.deps, { actor: engine.actor, runId, approved: true, stepKey });
-    const asked = (stepKey: string) =>
-      eventually(async () => (await engine.run(runId)).pending_gate?.step_key === stepKey);
-    await asked('gate#1');
-    await decide('gate#1');
-    await asked('gate#2');
-    await expect(decide('gate#1')).rejects.toMatchObject({
-      code: 'conflict',
-      message: "Gate 'gate#1' has already been approved by Owner",
-    });
-    await decide('gate#2');
-    await engine.until(runId, ['success']);
-  });
-
-  test('fails when a node uses up its tries, and a resume repeats only that node', async () => {
-    const workflowId = await engine.define({
-      nodes: [echo('a'), mock('b', { fail_times: 1, output: 'done' })],
-      edges: [edge('a', 'b')],
-    });
-    const runId = await engine.trigger(workflowId);
-    const failed = await engine.until(runId, ['failed']);
-    expect(failed.error).toBe("Node 'b' failed: Mock failure 1 of 1");
-    expect(failed.failure).toEqual({ kind: 'node', node_id: 'b' });
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
-    const again = await engine.until(runId, ['failed', 'success']);
-    expect(again.status).toBe('success');
-    expect(again.steps.map((step) => [step.step_key, step.status, step.attempt])).toEqual([
-      ['a', 'success', 1],
-      ['b', 'success', 2],
-    ]);
   });
 
   test.each([0, 0.0001])('retries a step with pauses of %d s', async (initial_interval_seconds) => {
@@ -209,15 +134,5 @@ describe('a run', () => {
       ['gate', 0],
       ['last', 0],
     ]);
-  });
-
-  test('ends immediately on cancel', async () => {
-    const workflowId = await engine.define({ nodes: [mock('a', { delay_ms: 60_000 })], edges: [] });
-    const runId = await engine.trigger(workflowId);
-    await engine.until(runId, ['running']);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
-    const run = await engine.run(runId);
-    expect(run.status).toBe('failed');
-    expect(run.error).toBe('Cancelled by Owner');
   });
 });

@@ -26,9 +26,14 @@ beforeAll(async () => {
   const workflow = await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep });
   runId = (await api.call('POST', `/api/workflows/${workflow.body.id}/runs`, {})).body.id;
 });
-afterAll(async () => api.stop());
+afterAll(async () => {
+  for (const process of shared.values()) await (await process).app.close();
+  await api.stop();
+});
 
 const apps = new Set<App>();
+/** Processes without limits that several tests use, by the mode of authentication. */
+const shared = new Map<Start['authMode'], ReturnType<typeof start>>();
 const connections = new Set<RawConnection>();
 afterEach(async () => {
   for (const { socket } of connections) socket.destroy();
@@ -76,6 +81,18 @@ const start = async ({ limits, settings, authMode, extend, host = '127.0.0.1' }:
   return { app, base, port, open };
 };
 
+/** A process that tests share if they neither change it nor count its connections. */
+const share = async (authMode?: Start['authMode']) => {
+  const process =
+    shared.get(authMode) ??
+    start({ authMode }).then((started) => {
+      apps.delete(started.app);
+      return started;
+    });
+  shared.set(authMode, process);
+  return process;
+};
+
 /** Adds a route for the test. */
 const serve = (app: App, url: string, handler: () => Promise<unknown>) =>
   app.route({
@@ -98,7 +115,7 @@ describe('CORS', () => {
   };
 
   test('lets the local front end read responses and needed headers', async () => {
-    const { base } = await start();
+    const { base } = await share();
     for (const origin of [allowed, 'http://127.0.0.1:3000']) {
       const { status, headers } = await headersOf(base, '/api/workflows', { origin });
       expect([status, headers.get('access-control-allow-origin')]).toEqual([200, origin]);
@@ -134,7 +151,7 @@ describe('CORS', () => {
     '',
   ])('denies access to pages of %j in both modes', async (origin) => {
     for (const authMode of [undefined, 'required'] as const) {
-      const { base } = await start({ authMode });
+      const { base } = await share(authMode);
       for (const path of ['/api/workflows', '/api/health', '/api/openapi.json', '/api/nothing']) {
         const { headers } = await headersOf(base, path, { origin });
         expect([path, headers.get('access-control-allow-origin')]).toEqual([path, null]);
@@ -144,7 +161,7 @@ describe('CORS', () => {
   });
 
   test('refuses data to foreign pages in open mode', async () => {
-    const { base } = await start();
+    const { base } = await share();
     for (const origin of ['https://evil.example', 'null']) {
       const { status, text } = await headersOf(base, `/api/runs/${runId}`, { origin });
       expect([status, Object.keys(JSON.parse(text))]).toEqual([403, ['detail']]);
@@ -152,7 +169,7 @@ describe('CORS', () => {
   });
 
   test('refuses foreign host names in open mode, against DNS rebinding', async () => {
-    const { base, port } = await start();
+    const { base, port } = await share();
     const statusFor = (host: string, path = `/api/runs/${runId}`, headers = {}) =>
       new Promise<number>((resolve, reject) => {
         get(`${base}${path}`, { headers: { ...headers, host } }, (answer) => {
@@ -178,7 +195,7 @@ describe('CORS', () => {
   });
 
   test('answers preflights for credential and idempotency headers', async () => {
-    const { base } = await start({ authMode: 'required' });
+    const { base } = await share('required');
     const asked = 'x-api-key,authorization,idempotency-key,content-type';
     const preflight = async (origin: string, method: string) =>
       fetch(`${base}/api/workflows`, {
@@ -205,7 +222,7 @@ describe('CORS', () => {
   });
 
   test('returns an empty 204 for other OPTIONS requests', async () => {
-    const { base } = await start();
+    const { base } = await share();
     const answer = await fetch(`${base}/api/workflows`, { method: 'OPTIONS' });
     expect([answer.status, await answer.text()]).toEqual([204, '']);
     expect(answer.headers.has('access-control-allow-origin')).toBe(false);
@@ -272,7 +289,8 @@ describe('security headers', () => {
     [401, 'a handshake with an address nobody may ask for', handshake('/api/x'), { authMode: 'required' }], // prettier-ignore
     [431, 'a handshake with a large head', handshake(`/api/runs/run_x/stream`, { 'x-long': 'x'.repeat(40_000) })], // prettier-ignore
   ])('are on %i, %s', async (status, _what, request, ...[settings]) => {
-    const { open } = await start(settings);
+    const { authMode, ...own } = settings ?? {};
+    const { open } = await (Object.keys(own).length === 0 ? share(authMode) : start(settings));
     const { socket, closed } = open();
     socket.write(request);
     const answer = parse((await closed).text);
@@ -298,7 +316,7 @@ describe('security headers', () => {
   });
 
   test('allow caching the OpenAPI document for a minute and page assets for a day', async () => {
-    const { base } = await start();
+    const { base } = await share();
     const kept = async (path: string) =>
       (await fetch(`${base}${path}`)).headers.get('cache-control');
     expect(await kept('/api/openapi.json')).toBe('public, max-age=60');
@@ -412,7 +430,7 @@ describe('a large body', () => {
   const json = { 'content-type': 'application/json' };
 
   test('announced as 1 GB is refused before any byte is sent', async () => {
-    const { open } = await start();
+    const { open } = await share();
     const { socket, closed } = open();
     socket.write(
       requestHead('POST', '/api/workflows', { ...json, 'content-length': '1073741824' }),
@@ -428,7 +446,7 @@ describe('a large body', () => {
     ['without a credential', { 'transfer-encoding': 'chunked' }, '/api/workflows', { authMode: 'required' }], // prettier-ignore
     ['to an unknown address', { 'transfer-encoding': 'chunked' }, '/api/x', {}],
   ])('%s, %j, is not read to its end', async (_why, length, path, settings) => {
-    const { open } = await start(settings);
+    const { open } = await share(settings.authMode);
     const { socket, closed } = open();
     socket.write(requestHead('POST', path, { ...json, ...length }));
     const block = Buffer.alloc(65_536, ' ');
@@ -444,7 +462,7 @@ describe('a large body', () => {
   });
 
   test('a small one that is refused keeps the connection open', async () => {
-    const { open } = await start();
+    const { open } = await share();
     const { socket, until } = open();
     for (const round of [1, 2, 3]) {
       socket.write(
@@ -538,7 +556,7 @@ describe('a WebSocket', () => {
   };
 
   test('is closed with 1009 on a 65 kB message, also if fragmented', async () => {
-    const { base } = await start();
+    const { base } = await share();
     const whole = await follow(base);
     whole.socket.send('x'.repeat(65 * 1_024));
     expect(await whole.closed).toBe(1009);
@@ -561,7 +579,7 @@ describe('a WebSocket', () => {
   });
 
   test('gets replies to its pings', async () => {
-    const { base } = await start();
+    const { base } = await share();
     const { socket } = await follow(base);
     const pong = new Promise<Buffer>((resolve) => socket.on('pong', resolve));
     socket.ping('are you there?');

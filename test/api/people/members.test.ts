@@ -989,6 +989,7 @@ describe('concurrent changes', () => {
       ];
       let survivor = await addMember(api, { role: 'admin' });
       for (let round = 0; round < raceRounds(10); round += 1) {
+        await restore([survivor.id]);
         const people = [survivor];
         while (people.length < n) {
           people.push(await addMember(api, { role: 'admin', by: survivor.headers }));

@@ -204,23 +204,6 @@ describe('signing in', () => {
     await api.db.query(sql.type(row)`UPDATE sign_in_failures SET window_ends_at = now()`);
     expect((await login(email, PASSWORD, from)).status).toBe(200);
   });
-
-  test.each([
-    [{}, /email/],
-    [{ email: 'a@b.c' }, /password/],
-    [{ email: 'a@b.c', password: '' }, /password/],
-    [{ email: 'a@b.c', password: 'x'.repeat(257) }, /password/],
-    [{ email: 5, password: PASSWORD }, /email/],
-    [{ email: `${'x'.repeat(10_000)}@b.c`, password: PASSWORD }, /email/],
-    [{ email: 'a\0@b.c', password: PASSWORD }, /NUL/],
-    [{ email: 'a@b.c', password: 'a\0bcdefghijkl' }, /NUL/],
-    [{ email: 'a@b.c', password: PASSWORD, remember: true }, /remember/],
-  ])('refuses an invalid body (%#)', async (body, detail) => {
-    const answer = await post('/api/auth/login', body);
-    expect(answer.status).toBe(400);
-    expect(answer.body.detail).toMatch(detail);
-    expect(answer.text).not.toContain(PASSWORD);
-  });
 });
 
 describe('signing up', () => {
@@ -285,23 +268,6 @@ describe('signing up', () => {
     },
     30_000,
   );
-
-  test.each([
-    ['name', { name: ' ' }],
-    ['name', { name: 'x'.repeat(201) }],
-    ['email', { email: 'nobody' }],
-    ['email', { email: `${'x'.repeat(10_000)}@example.com` }],
-    ['email', { email: 'ümlaut@example.com' }],
-    ['email', { email: 'a\0b@example.com' }],
-    ['password', { password: 'too short' }],
-    ['password', { password: 'x'.repeat(257) }],
-    ['role', { role: 'admin' }],
-  ])('refuses an invalid %s (%#)', async (field, wrong) => {
-    const body = { name: 'Ada', email: fresh().email, password: PASSWORD, ...wrong };
-    const answer = await post('/api/auth/signup', body);
-    expect(answer.status).toBe(400);
-    expect(answer.body.detail).toContain(field);
-  });
 
   soakTest(
     'is limited per address and by pending sign-ups',

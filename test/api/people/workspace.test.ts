@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sealOnce } from '#shared/operations/bookkeeping.ts';
 import { sql } from '#shared/db/pool.ts';
 import { createLogger } from '#shared/platform/logger.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -126,6 +126,22 @@ describe('usage and overview', () => {
     expect(overview.body.runs_by_day).toHaveLength(14);
     expect(overview.body.runs_by_day.at(-1).date).toBe(new Date().toISOString().slice(0, 10));
   });
+});
+
+test('a run is in the usage breakdown once triggered, also for concurrent reads', async () => {
+  const workflow = await api.call('POST', '/api/workflows', { name: 'Answer', graph: oneStep });
+  const { id } = workflow.body;
+  const read = () => api.call('GET', '/api/usage/breakdown');
+  for (let round = 1; round <= 10; round += 1) {
+    const early = read();
+    await api.call('POST', `/api/workflows/${id}/runs`, { ticket: 'x' });
+    for (const { body } of await Promise.all(Array.from({ length: 8 }, read))) {
+      expect(body.by_workflow).toEqual([
+        { workflow_id: id, name: 'Answer', runs: round, cost_usd: 0 },
+      ]);
+    }
+    expect((await early).status).toBe(200);
+  }
 });
 
 describe('the audit list', () => {
