@@ -16,7 +16,8 @@ export interface Output {
   paint: Paint;
 }
 
-type Columns<Row> = Record<string, (row: Row) => unknown>;
+/** The columns of a table by title: a field of the rows, or what is computed from a row. */
+export type Columns<Row> = Record<string, (keyof Row & string) | ((row: Row) => unknown)>;
 export type Paint = (colour: keyof typeof colours, text: string) => string;
 
 const colours = { green: 32, red: 31, yellow: 33, dim: 2, bold: 1 } as const;
@@ -44,7 +45,11 @@ export function createOutput(
     list: (rows, columns) => {
       if (format === 'json') return json(rows);
       const table = plainTable(Object.keys(columns).map((title) => paint('bold', title)));
-      table.push(...rows.map((row) => Object.values(columns).map((column) => cell(column(row)))));
+      const valueIn = (row: (typeof rows)[number], column: (typeof columns)[string]): unknown =>
+        typeof column === 'function' ? column(row) : row[column];
+      table.push(
+        ...rows.map((row) => Object.values(columns).map((each) => cell(valueIn(row, each)))),
+      );
       line(table.toString());
     },
     record: (value, fields) => {

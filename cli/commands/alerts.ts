@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { inSession } from '#cli/session.ts';
+import { recordCommand } from '#cli/records.ts';
 
 export function alertCommands(program: Command): void {
   const alerts = program.command('alerts').description('see alert channels');
@@ -11,7 +12,7 @@ export function alertCommands(program: Command): void {
       inSession(async ({ client, output }) => {
         const { channels } = await client.getAlerts();
         output.list(channels, {
-          Channel: (row) => row.channel,
+          Channel: 'channel',
           Configured: (row) => (row.configured ? 'yes' : 'no'),
           Events: (row) => row.events.join(', '),
           Hint: (row) => (row.configured ? null : row.hint),
@@ -19,13 +20,8 @@ export function alertCommands(program: Command): void {
       }),
     );
 
-  alerts
-    .command('test')
-    .description('send a test over every configured channel')
-    .action(
-      inSession(async ({ client, output }) => {
-        const sent = await client.testAlerts();
-        output.record(sent, { 'sending over': sent.channels.join(', ') });
-      }),
-    );
+  recordCommand(alerts, ['test', 'send a test over every configured channel'], {
+    read: (client) => client.testAlerts(),
+    fields: (sent) => ({ 'sending over': sent.channels.join(', ') }),
+  });
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { AuditEntry } from '#client/index.ts';
 import { Ending, exitCodes } from '#cli/endings.ts';
 import { wholePositive } from '#cli/input.ts';
 import { inSession } from '#cli/session.ts';
+import { firstOf } from '#cli/records.ts';
 
 interface ListOptions {
   action?: string;
@@ -38,14 +38,12 @@ export function auditCommands(program: Command): void {
           since,
           until,
         };
-        const rows: AuditEntry[] = [];
-        for await (const entry of client.auditEntries(query)) if (rows.push(entry) === limit) break;
-        output.list(rows, {
-          Time: (row) => row.created_at,
-          Who: (row) => row.actor_name,
-          Action: (row) => row.action,
+        output.list(await firstOf(client.auditEntries(query), limit), {
+          Time: 'created_at',
+          Who: 'actor_name',
+          Action: 'action',
           On: (row) => `${row.target_type} ${row.target_id}`,
-          Details: (row) => row.details,
+          Details: 'details',
         });
       }),
     );

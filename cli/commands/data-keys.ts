@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { Client, DataKey } from '#client/index.ts';
+import type { DataKey } from '#client/index.ts';
 import { wholePositive } from '#cli/input.ts';
 import { idOf } from '#cli/references.ts';
-import { ifMatch, inSession } from '#cli/session.ts';
-import { showCommand } from '#cli/show.ts';
+import { inSession } from '#cli/session.ts';
 import { dataGroup } from './data-group.ts';
+import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
 interface NewKey {
   mode: DataKey['mode'];
@@ -15,13 +15,11 @@ interface NewKey {
   credits?: number;
 }
 
-const dataKeyOf = (client: Client, reference: string) =>
-  idOf(reference, {
-    noun: 'key',
-    prefix: 'dkey',
-    list: async () => (await client.listDataKeys()).filter(({ revoked }) => !revoked),
-    names: ({ name }) => [name],
-  });
+const dataKeyOf = idOf({
+  noun: 'key',
+  prefix: 'dkey',
+  list: async (client) => (await client.listDataKeys()).filter(({ revoked }) => !revoked),
+});
 
 export function dataKeyCommands(program: Command): void {
   const keys = dataGroup(program)
@@ -33,25 +31,20 @@ export function dataKeyCommands(program: Command): void {
 }
 
 function listAndCreate(keys: Command): void {
-  keys
-    .command('list')
-    .description('list keys of the data API, newest first')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listDataKeys(), {
-          Id: (row) => row.id,
-          Name: (row) => row.name,
-          Prefix: (row) => row.prefix,
-          Scopes: (row) => row.scopes.join(' '),
-          Expires: (row) => row.expires_at,
-          Revoked: (row) => (row.revoked ? 'yes' : 'no'),
-          'Last used': (row) => row.last_used_at,
-        });
-      }),
-    );
+  listCommand(keys, 'list keys of the data API, newest first', {
+    rows: (client) => client.listDataKeys(),
+    columns: {
+      Id: 'id',
+      Name: 'name',
+      Prefix: 'prefix',
+      Scopes: (row) => row.scopes.join(' '),
+      Expires: 'expires_at',
+      Revoked: (row) => (row.revoked ? 'yes' : 'no'),
+      'Last used': 'last_used_at',
+    },
+  });
 
-  showCommand(keys, {
-    noun: 'a data key',
+  recordCommand(keys, ['show', 'show a data key'], {
     argument: ['key', 'id or name'],
     read: async (client, key) => client.getDataKey(await dataKeyOf(client, key)),
   });
@@ -77,10 +70,10 @@ function listAndCreate(keys: Command): void {
             name,
             mode,
             scopes: scope,
-            ...(expires === undefined ? {} : { expires_at: expires }),
-            ...(allow === undefined ? {} : { ip_allowlist: allow }),
-            ...(requests === undefined ? {} : { monthly_request_allowance: requests }),
-            ...(credits === undefined ? {} : { monthly_credit_allowance: credits }),
+            expires_at: expires,
+            ip_allowlist: allow,
+            monthly_request_allowance: requests,
+            monthly_credit_allowance: credits,
           }),
         );
       }),
@@ -88,17 +81,11 @@ function listAndCreate(keys: Command): void {
 }
 
 function revoke(keys: Command): void {
-  keys
-    .command('revoke')
-    .argument('<key>', 'id or name')
-    .description('revoke a key of the data API, effective at once')
-    .addOption(ifMatch('key'))
-    .action(
-      inSession(async ({ client, output, known }, [key = '']) => {
-        await client.revokeDataKey(await dataKeyOf(client, key), known);
-        output.note(`Revoked ${key}`);
-      }),
-    );
+  removeCommand(keys, ['revoke', 'revoke a key of the data API, effective at once'], {
+    noun: 'key',
+    argument: ['key', 'id or name'],
+    remove: async (client, key, known) => client.revokeDataKey(await dataKeyOf(client, key), known),
+  });
 }
 
 function usage(program: Command): void {

@@ -1,35 +1,22 @@
 import type { Command } from 'commander';
 import { createReadStream } from 'node:fs';
-import type { BodyOf, Client, IngestAnswer } from '#client/index.ts';
+import type { Client, IngestAnswer } from '#client/index.ts';
 import { splitLines } from '#client/lines.ts';
 import { Ending, exitCodes, misuse } from '#cli/endings.ts';
-import { readJsonObject } from '#cli/input.ts';
 import { idOf } from '#cli/references.ts';
-import { ifMatch, inSession } from '#cli/session.ts';
-import { showCommand } from '#cli/show.ts';
+import { inSession } from '#cli/session.ts';
 import { dataGroup } from './data-group.ts';
 import { terminal } from '#cli/terminal.ts';
+import { createCommand, listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
 /** Size of one batch. A request is limited to 1,000 records and 1 MB. */
 const BATCH_RECORDS = 500;
 const BATCH_BYTES = 700_000;
 const MAX_ERRORS = 100;
 
-const feedOf = (client: Client, reference: string) =>
-  idOf(reference, {
-    noun: 'feed',
-    prefix: 'feed',
-    list: () => client.listFeeds(),
-    names: ({ name }) => [name],
-  });
+const feedOf = idOf({ noun: 'feed', prefix: 'feed', list: (client) => client.listFeeds() });
 
-const sourceOf = (client: Client, reference: string) =>
-  idOf(reference, {
-    noun: 'source',
-    prefix: 'src',
-    list: () => client.listSources(),
-    names: ({ name }) => [name],
-  });
+const sourceOf = idOf({ noun: 'source', prefix: 'src', list: (client) => client.listSources() });
 
 export function dataCommands(program: Command): void {
   const data = dataGroup(program);
@@ -52,93 +39,57 @@ export function dataCommands(program: Command): void {
 
 function feedCommands(data: Command): void {
   const feeds = data.command('feeds').description('list and manage feeds');
-  feeds
-    .command('list')
-    .description('list feeds')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listFeeds(), {
-          Id: (row) => row.id,
-          Name: (row) => row.name,
-          Status: (row) => row.status,
-          Demo: (row) => row.is_demo,
-          'Last event': (row) => row.freshness.last_event_at,
-        });
-      }),
-    );
-  showCommand(feeds, {
-    noun: 'a feed',
+  listCommand(feeds, 'list feeds', {
+    rows: (client) => client.listFeeds(),
+    columns: {
+      Id: 'id',
+      Name: 'name',
+      Status: 'status',
+      Demo: 'is_demo',
+      'Last event': (row) => row.freshness.last_event_at,
+    },
+  });
+  recordCommand(feeds, ['show', 'show a feed'], {
     argument: ['feed', 'id or name'],
     read: async (client, feed) => client.getFeed(await feedOf(client, feed)),
   });
-  feeds
-    .command('create')
-    .description('create a feed')
-    .requiredOption('-f, --file <file>', 'JSON with name and other fields; - for standard input')
-    .action(
-      inSession<{ file: string }>(async ({ client, output }, _args, { file }) => {
-        const feed = (await readJsonObject(file)) as unknown as BodyOf<'POST /api/data/feeds'>;
-        output.record(await client.createFeed(feed));
-      }),
-    );
-  feeds
-    .command('delete')
-    .argument('<feed>', 'id or name')
-    .description('delete a feed and all its records')
-    .addOption(ifMatch('feed'))
-    .action(
-      inSession(async ({ client, output, known }, [feed = '']) => {
-        await client.deleteFeed(await feedOf(client, feed), known);
-        output.note(`Deleted ${feed}`);
-      }),
-    );
+  createCommand(feeds, ['create', 'create a feed'], {
+    file: 'JSON with name and other fields; - for standard input',
+    create: (client, feed) => client.createFeed(feed),
+  });
+  removeCommand(feeds, ['delete', 'delete a feed and all its records'], {
+    noun: 'feed',
+    argument: ['feed', 'id or name'],
+    remove: async (client, feed, known) => client.deleteFeed(await feedOf(client, feed), known),
+  });
 }
 
 function sourceCommands(data: Command): void {
   const sources = data.command('sources').description('list and manage sources');
-  sources
-    .command('list')
-    .description('list sources and their health')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listSources(), {
-          Id: (row) => row.id,
-          Name: (row) => row.name,
-          Type: (row) => row.type,
-          Health: (row) => row.health.status,
-          Failures: (row) => row.health.consecutive_failures,
-        });
-      }),
-    );
-  showCommand(sources, {
-    noun: 'a source',
+  listCommand(sources, 'list sources and their health', {
+    rows: (client) => client.listSources(),
+    columns: {
+      Id: 'id',
+      Name: 'name',
+      Type: 'type',
+      Health: (row) => row.health.status,
+      Failures: (row) => row.health.consecutive_failures,
+    },
+  });
+  recordCommand(sources, ['show', 'show a source'], {
     argument: ['source', 'id or name'],
     read: async (client, source) => client.getSource(await sourceOf(client, source)),
   });
-  sources
-    .command('create')
-    .description('create a source')
-    .requiredOption(
-      '-f, --file <file>',
-      'JSON with name, type and other fields; - for standard input',
-    )
-    .action(
-      inSession<{ file: string }>(async ({ client, output }, _args, { file }) => {
-        const source = (await readJsonObject(file)) as unknown as BodyOf<'POST /api/data/sources'>;
-        output.record(await client.createSource(source));
-      }),
-    );
-  sources
-    .command('delete')
-    .argument('<source>', 'id or name')
-    .description('delete a source')
-    .addOption(ifMatch('source'))
-    .action(
-      inSession(async ({ client, output, known }, [source = '']) => {
-        await client.deleteSource(await sourceOf(client, source), known);
-        output.note(`Deleted ${source}`);
-      }),
-    );
+  createCommand(sources, ['create', 'create a source'], {
+    file: 'JSON with name, type and other fields; - for standard input',
+    create: (client, source) => client.createSource(source),
+  });
+  removeCommand(sources, ['delete', 'delete a source'], {
+    noun: 'source',
+    argument: ['source', 'id or name'],
+    remove: async (client, source, known) =>
+      client.deleteSource(await sourceOf(client, source), known),
+  });
 }
 
 async function* linesOf(file: string): AsyncGenerator<string> {

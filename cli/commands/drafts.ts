@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { ApiError, type BodyOf, type Client, type WorkflowDraft } from '#client/index.ts';
 import { refusal } from '#cli/endings.ts';
 import { readJsonObject, wholePositive } from '#cli/input.ts';
-import type { Output } from '#cli/output.ts';
 import { ifMatch, inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
+import { recordCommand } from '#cli/records.ts';
 
 /** The draft, or undefined if the workflow has none. */
 async function findDraft(client: Client, workflowId: string): Promise<WorkflowDraft | undefined> {
@@ -37,27 +37,20 @@ export function draftCommands(program: Command): void {
 }
 
 function readCommands(drafts: Command): void {
-  drafts
-    .command('show')
-    .argument('<workflow>', 'id or name')
-    .description('show the draft of a workflow')
-    .action(
-      inSession(async ({ client, output }, [reference = '']) => {
-        const { id } = await findWorkflow(client, reference);
-        printDraft(output, await client.getDraft(id));
-      }),
-    );
-}
-
-function printDraft(output: Output, draft: WorkflowDraft): void {
-  const { graph, input_schema: schema, ...rest } = draft;
-  const nodes = graph.nodes as { id: string; kind: string }[];
-  output.record(draft, {
-    ...rest,
-    nodes: nodes.map(({ id, kind }) => `${id} (${kind})`).join(', '),
-    input: schema === null ? '' : JSON.stringify(schema),
+  recordCommand(drafts, ['show', 'show the draft of a workflow'], {
+    argument: ['workflow', 'id or name'],
+    read: async (client, reference) => client.getDraft((await findWorkflow(client, reference)).id),
+    fields: shownOf,
   });
 }
+
+const shownOf = ({ graph, input_schema: schema, ...rest }: WorkflowDraft) => ({
+  ...rest,
+  nodes: (graph.nodes as { id: string; kind: string }[])
+    .map(({ id, kind }) => `${id} (${kind})`)
+    .join(', '),
+  input: schema === null ? '' : JSON.stringify(schema),
+});
 
 function changeCommands(drafts: Command): void {
   drafts
@@ -78,11 +71,12 @@ function changeCommands(drafts: Command): void {
           const tag = known.ifMatch ?? (await findDraft(client, id))?.etag;
           // The service validates the fields.
           const body = {
-            ...(graph === undefined ? {} : { graph }),
-            ...(input_schema === undefined ? {} : { input_schema }),
-            ...(options.baseVersion === undefined ? {} : { base_version: options.baseVersion }),
+            graph,
+            input_schema,
+            base_version: options.baseVersion,
           } as BodyOf<'PUT /api/workflows/{id}/draft'>;
-          printDraft(output, await client.saveDraft(id, body, { ifMatch: tag }));
+          const draft = await client.saveDraft(id, body, { ifMatch: tag });
+          output.record(draft, shownOf(draft));
         },
       ),
     );

@@ -37,7 +37,7 @@ function show(output: Output, report: DryRun): void {
   });
   output.note('');
   output.list(report.nodes, {
-    Node: ({ node_id }) => node_id,
+    Node: 'node_id',
     Runs: ({ executions }) => range(executions, String),
     Cost: ({ cost_usd }) => range(cost_usd, (usd) => `$${usd}`),
     Policies: ({ verdicts }) =>
@@ -52,7 +52,7 @@ function show(output: Output, report: DryRun): void {
   if (report.budgets.length > 0) {
     output.note('');
     output.list(report.budgets, {
-      Budget: ({ name }) => name,
+      Budget: 'name',
       Asked: ({ asked_usd }) => `$${asked_usd}`,
       Available: ({ available_usd }) => `$${available_usd}`,
       Fits: ({ fits }) => (fits ? 'yes' : 'no'),
@@ -63,7 +63,7 @@ function show(output: Output, report: DryRun): void {
   output.list(report.gates, {
     Gate: ({ node_id, workflow }) =>
       workflow === null ? node_id : `${node_id} (in ${workflow.name})`,
-    Approvals: ({ required }) => required,
+    Approvals: 'required',
     Approvers: ({ approvers }) => approvers.map(({ name }) => name).join(', '),
   });
 }

@@ -6,6 +6,7 @@ import { dollars, type Output, printable } from '#cli/output.ts';
 import { inSession, type Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 import { terminal } from '#cli/terminal.ts';
+import { firstOf } from '#cli/records.ts';
 
 interface StartOptions {
   draft?: true;
@@ -57,19 +58,17 @@ function listCommand(group: Command): void {
     .action(
       inSession<{ limit: number }>(async ({ client, output }, [reference = ''], { limit }) => {
         const { id } = await findWorkflow(client, reference);
-        const rows: ListedExperiment[] = [];
         const query = { limit: Math.min(limit, 200) };
-        for await (const row of client.experiments(id, query)) if (rows.push(row) === limit) break;
-        output.list(rows, {
-          Id: (row) => row.id,
+        output.list(await firstOf(client.experiments(id, query), limit), {
+          Id: 'id',
           Candidate: (row) => candidateText(row),
-          Status: (row) => row.status,
+          Status: 'status',
           Equal: (row) => row.summary.equal,
           Changed: (row) => row.summary.changed,
           Failed: (row) => row.summary.failed,
           Won: (row) => row.summary.checks.won,
           Lost: (row) => row.summary.checks.lost,
-          Created: (row) => row.created_at,
+          Created: 'created_at',
         });
       }),
     );
@@ -118,13 +117,13 @@ function requestOf(options: StartOptions): BodyOf<'POST /api/workflows/{id}/expe
     candidate: version === undefined ? 'draft' : { version },
     runs: run ?? {
       last,
-      ...(status === undefined ? {} : { status }),
-      ...(since === undefined ? {} : { since }),
+      status,
+      since,
     },
-    ...(allow === undefined ? {} : { allow }),
-    ...(failures === undefined ? {} : { failures }),
-    ...(pins === undefined ? {} : { pins }),
-    ...(budget === undefined ? {} : { budget_usd: budget }),
+    allow,
+    failures,
+    pins,
+    budget_usd: budget,
   };
 }
 
@@ -159,8 +158,7 @@ async function printExperiment(
     terminal().stdout.write(await client.experimentCsv(id));
     return experiment;
   }
-  const runs: ComparedRun[] = [];
-  for await (const run of client.experimentRuns(id, { limit: 200 })) runs.push(run);
+  const runs = await firstOf(client.experimentRuns(id, { limit: 200 }));
   if (output.format === 'json') output.record({ ...experiment, runs, next_cursor: null });
   else printTables(output, experiment, runs);
   return experiment;
@@ -185,9 +183,9 @@ function printTables(output: Output, experiment: Experiment, runs: ComparedRun[]
     spent: budget === null ? dollars(spent) : `${dollars(spent)} of ${dollars(budget)}`,
   });
   output.list(runs, {
-    Run: (run) => run.run_id,
-    Rehearsal: (run) => run.rehearsal_run_id,
-    Outcome: (run) => run.outcome,
+    Run: 'run_id',
+    Rehearsal: 'rehearsal_run_id',
+    Outcome: 'outcome',
     Lost: (run) => run.checks.lost.join(', '),
     Won: (run) => run.checks.won.join(', '),
     What: (run) => printable(whatChanged(run)),

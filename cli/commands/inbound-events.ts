@@ -6,6 +6,7 @@ import { timeOrAgo, wholePositive } from '#cli/input.ts';
 import { printable } from '#cli/output.ts';
 import { inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
+import { firstOf, recordCommand } from '#cli/records.ts';
 
 /** Milliseconds between two reads of a replay while waiting for its end. */
 const LOOK_EVERY_MS = 500;
@@ -39,44 +40,34 @@ function listAndShow(events: Command): void {
     .action(
       inSession<ListOptions>(async ({ client, output }, [reference = ''], { limit, ...filter }) => {
         const { id } = await findWorkflow(client, reference);
-        const rows: ListedInboundEvent[] = [];
         const query = { ...filter, limit: Math.min(limit, 200) };
-        for await (const row of client.inboundEvents(id, query)) {
-          if (rows.push(row) === limit) break;
-        }
-        output.list(rows, {
-          Id: (row) => row.id,
-          Received: (row) => row.received_at,
-          Outcome: (row) => row.outcome,
-          Status: (row) => row.status,
-          Source: (row) => row.source,
-          Bytes: (row) => row.size,
-          Times: (row) => row.times,
-          Run: (row) => row.run_id,
+        output.list(await firstOf(client.inboundEvents(id, query), limit), {
+          Id: 'id',
+          Received: 'received_at',
+          Outcome: 'outcome',
+          Status: 'status',
+          Source: 'source',
+          Bytes: 'size',
+          Times: 'times',
+          Run: 'run_id',
           Reason: (row) => printable(row.detail ?? row.reason ?? ''),
         });
       }),
     );
 
-  events
-    .command('show')
-    .argument('<event>')
-    .description('show an event with its headers and its body')
-    .action(
-      inSession(async ({ client, output }, [id = '']) => {
-        const event = await client.getInboundEvent(id);
-        const { headers, replayed_by: replays, ...rest } = event;
-        output.record(event, {
-          ...rest,
-          detail: printable(event.detail ?? ''),
-          headers: Object.entries(headers)
-            .map(([name, value]) => printable(`${name}: ${value}`))
-            .join(', '),
-          body: printable(event.body ?? ''),
-          replays: replays.map(({ run_id }) => run_id).join(', '),
-        });
-      }),
-    );
+  recordCommand(events, ['show', 'show an event with its headers and its body'], {
+    argument: ['event'],
+    read: (client, id) => client.getInboundEvent(id),
+    fields: ({ headers, replayed_by: replays, ...rest }) => ({
+      ...rest,
+      detail: printable(rest.detail ?? ''),
+      headers: Object.entries(headers)
+        .map(([name, value]) => printable(`${name}: ${value}`))
+        .join(', '),
+      body: printable(rest.body ?? ''),
+      replays: replays.map(({ run_id }) => run_id).join(', '),
+    }),
+  });
 }
 
 interface ReplayOptions {
@@ -107,8 +98,8 @@ function replay(events: Command): void {
       inSession<ReplayOptions>(async ({ client, output }, [id], options) => {
         const { workflow, since, until, all, limit, deduplicate, allowUnverified, wait } = options;
         const how = {
-          ...(deduplicate === undefined ? {} : { deduplicate }),
-          ...(allowUnverified === undefined ? {} : { allow_unverified: allowUnverified }),
+          deduplicate,
+          allow_unverified: allowUnverified,
         };
         if ((id === undefined) !== (workflow !== undefined && since !== undefined)) {
           throw misuse('Give an event, or --workflow and --since');
@@ -123,8 +114,8 @@ function replay(events: Command): void {
           {
             ...how,
             since: since ?? '',
-            ...(until === undefined ? {} : { until }),
-            ...(limit === undefined ? {} : { limit }),
+            until,
+            limit,
             outcome: all === true ? 'all' : 'refused',
           },
         );
@@ -140,16 +131,11 @@ function replay(events: Command): void {
 }
 
 function cancel(events: Command): void {
-  events
-    .command('cancel')
-    .argument('<replay>')
-    .description('cancel a running replay; runs that it has started continue')
-    .action(
-      inSession(async ({ client, output }, [id = '']) => {
-        const cancelled = await client.cancelEventReplay(id);
-        output.record(cancelled, shortly(cancelled));
-      }),
-    );
+  recordCommand(events, ['cancel', 'cancel a running replay; runs that it has started continue'], {
+    argument: ['replay'],
+    read: (client, id) => client.cancelEventReplay(id),
+    fields: shortly,
+  });
 }
 
 async function endOf(client: Client, id: string): Promise<EventReplay> {

@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
-import type { Budget, Client } from '#client/index.ts';
+import type { Budget } from '#client/index.ts';
 import { overrunModes } from '#shared/contract/money/budget.ts';
 import { positive } from '#cli/input.ts';
 import { dollars } from '#cli/output.ts';
 import { idOf } from '#cli/references.ts';
-import { ifMatch, inSession } from '#cli/session.ts';
+import { inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
+import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
 interface NewBudget {
   limit: number;
@@ -15,13 +16,7 @@ interface NewBudget {
   overrun?: Budget['overrun'];
 }
 
-const budgetOf = (client: Client, reference: string) =>
-  idOf(reference, {
-    noun: 'budget',
-    prefix: 'bud',
-    list: () => client.listBudgets(),
-    names: ({ name }) => [name],
-  });
+const budgetOf = idOf({ noun: 'budget', prefix: 'bud', list: (client) => client.listBudgets() });
 
 export function moneyCommands(program: Command): void {
   const budgets = program.command('budgets').description('list and manage budgets');
@@ -31,34 +26,24 @@ export function moneyCommands(program: Command): void {
 }
 
 function readBudgets(budgets: Command): void {
-  budgets
-    .command('list')
-    .description('list budgets')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listBudgets(), {
-          Id: (row) => row.id,
-          Name: (row) => row.name,
-          Scope: (row) => row.workflow_id ?? row.scope,
-          Window: (row) => row.window,
-          Limit: (row) => dollars(row.limit_usd),
-          Committed: (row) => dollars(row.status.committed_usd),
-          Used: (row) => `${row.status.pct}%`,
-        });
-      }),
-    );
+  listCommand(budgets, 'list budgets', {
+    rows: (client) => client.listBudgets(),
+    columns: {
+      Id: 'id',
+      Name: 'name',
+      Scope: (row) => row.workflow_id ?? row.scope,
+      Window: 'window',
+      Limit: (row) => dollars(row.limit_usd),
+      Committed: (row) => dollars(row.status.committed_usd),
+      Used: (row) => `${row.status.pct}%`,
+    },
+  });
 
-  budgets
-    .command('show')
-    .argument('<budget>', 'id or name')
-    .description('show the spent, reserved and remaining amounts of a budget')
-    .action(
-      inSession(async ({ client, output }, [reference = '']) => {
-        const budget = await client.getBudget(await budgetOf(client, reference));
-        const { status, ...rest } = budget;
-        output.record(budget, { ...rest, ...status });
-      }),
-    );
+  recordCommand(budgets, ['show', 'show the spent, reserved and remaining amounts of a budget'], {
+    argument: ['budget', 'id or name'],
+    read: async (client, reference) => client.getBudget(await budgetOf(client, reference)),
+    fields: ({ status, ...rest }) => ({ ...rest, ...status }),
+  });
 }
 
 function changeBudgets(budgets: Command): void {
@@ -89,9 +74,9 @@ function changeBudgets(budgets: Command): void {
         const budget = await client.createBudget({
           name,
           limit_usd: limit,
-          ...(window === undefined ? {} : { window }),
-          ...(reserve === undefined ? {} : { reservation_estimate_usd: reserve }),
-          ...(overrun === undefined ? {} : { overrun }),
+          window,
+          reservation_estimate_usd: reserve,
+          overrun,
           ...scope,
         });
         const { status: _status, ...shown } = budget;
@@ -99,26 +84,20 @@ function changeBudgets(budgets: Command): void {
       }),
     );
 
-  budgets
-    .command('delete')
-    .argument('<budget>', 'id or name')
-    .description('delete a budget')
-    .addOption(ifMatch('budget'))
-    .action(
-      inSession(async ({ client, output, known }, [budget = '']) => {
-        await client.deleteBudget(await budgetOf(client, budget), known);
-        output.note(`Deleted ${budget}`);
-      }),
-    );
+  removeCommand(budgets, ['delete', 'delete a budget'], {
+    noun: 'budget',
+    argument: ['budget', 'id or name'],
+    remove: async (client, budget, known) =>
+      client.deleteBudget(await budgetOf(client, budget), known),
+  });
 }
 
 function usage(program: Command): void {
-  program
-    .command('usage')
-    .description("show the runs and the cost of this month, and the plan's limit")
-    .action(
-      inSession(async ({ client, output }) => {
-        output.record(await client.getUsage());
-      }),
-    );
+  recordCommand(
+    program,
+    ['usage', "show the runs and the cost of this month, and the plan's limit"],
+    {
+      read: (client) => client.getUsage(),
+    },
+  );
 }

@@ -84,11 +84,11 @@ function pinCommands(pins: Command): void {
     .action(
       inSession(async ({ client, output }, [workflow = '']) => {
         output.list(await client.listPins((await findWorkflow(client, workflow)).id), {
-          Node: ({ node_id }) => node_id,
-          Run: ({ run_id }) => run_id,
-          Step: ({ step_key }) => step_key,
-          Bytes: ({ bytes }) => bytes,
-          Pinned: ({ pinned_at }) => pinned_at,
+          Node: 'node_id',
+          Run: 'run_id',
+          Step: 'step_key',
+          Bytes: 'bytes',
+          Pinned: 'pinned_at',
         });
       }),
     );

@@ -1,16 +1,14 @@
 import type { Command } from 'commander';
-import type { Client, Role } from '#client/index.ts';
+import type { Role } from '#client/index.ts';
 import { idOf, memberOf } from '#cli/references.ts';
 import { ifMatch, inSession } from '#cli/session.ts';
-import { showCommand } from '#cli/show.ts';
+import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
-const keyOf = (client: Client, reference: string) =>
-  idOf(reference, {
-    noun: 'key',
-    prefix: 'key',
-    list: async () => (await client.listApiKeys()).filter(({ revoked }) => !revoked),
-    names: ({ name }) => [name],
-  });
+const keyOf = idOf({
+  noun: 'key',
+  prefix: 'key',
+  list: async (client) => (await client.listApiKeys()).filter(({ revoked }) => !revoked),
+});
 
 export function peopleCommands(program: Command): void {
   const members = program.command('members').description('list and manage members');
@@ -21,23 +19,12 @@ export function peopleCommands(program: Command): void {
 }
 
 function listAndAdmit(members: Command): void {
-  members
-    .command('list')
-    .description('list members')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listMembers(), {
-          Id: (row) => row.id,
-          Name: (row) => row.name,
-          Email: (row) => row.email,
-          Role: (row) => row.role,
-          Status: (row) => row.status,
-        });
-      }),
-    );
+  listCommand(members, 'list members', {
+    rows: (client) => client.listMembers(),
+    columns: { Id: 'id', Name: 'name', Email: 'email', Role: 'role', Status: 'status' },
+  });
 
-  showCommand(members, {
-    noun: 'a member and their permissions',
+  recordCommand(members, ['show', 'show a member and their permissions'], {
     argument: ['member', 'id or email'],
     read: async (client, member) => client.getMember(await memberOf(client, member)),
   });
@@ -53,29 +40,26 @@ function listAndAdmit(members: Command): void {
       }),
     );
 
-  members
-    .command('renew')
-    .argument('<member>', 'id or email')
-    .description('replace the code of an invitation; the previous one becomes invalid')
-    .action(
-      inSession(async ({ client, output }, [member = '']) => {
-        const renewed = await client.renewInvite(await memberOf(client, member));
-        const { id, name, invite_code, invite_expires_at } = renewed;
-        output.record(renewed, { id, name, invite_code, invite_expires_at });
+  recordCommand(
+    members,
+    ['renew', 'replace the code of an invitation; the previous one becomes invalid'],
+    {
+      argument: ['member', 'id or email'],
+      read: async (client, member) => client.renewInvite(await memberOf(client, member)),
+      fields: ({ id, name, invite_code, invite_expires_at }) => ({
+        id,
+        name,
+        invite_code,
+        invite_expires_at,
       }),
-    );
+    },
+  );
 
-  members
-    .command('approve')
-    .argument('<member>', 'id or email')
-    .description('approve a sign-up')
-    .action(
-      inSession(async ({ client, output }, [member = '']) => {
-        const approved = await client.approveMember(await memberOf(client, member));
-        const { id, name, status } = approved;
-        output.record(approved, { id, name, status });
-      }),
-    );
+  recordCommand(members, ['approve', 'approve a sign-up'], {
+    argument: ['member', 'id or email'],
+    read: async (client, member) => client.approveMember(await memberOf(client, member)),
+    fields: ({ id, name, status }) => ({ id, name, status }),
+  });
 }
 
 function changeAndRemove(members: Command): void {
@@ -96,39 +80,29 @@ function changeAndRemove(members: Command): void {
       }),
     );
 
-  members
-    .command('remove')
-    .argument('<member>', 'id or email')
-    .description('remove a member; keys linked to them are revoked')
-    .addOption(ifMatch('member'))
-    .action(
-      inSession(async ({ client, output, known }, [member = '']) => {
-        await client.removeMember(await memberOf(client, member), known);
-        output.note(`Removed ${member}`);
-      }),
-    );
+  removeCommand(members, ['remove', 'remove a member; keys linked to them are revoked'], {
+    noun: 'member',
+    argument: ['member', 'id or email'],
+    remove: async (client, member, known) =>
+      client.removeMember(await memberOf(client, member), known),
+  });
 }
 
 function keyCommands(keys: Command): void {
-  keys
-    .command('list')
-    .description('list API keys, newest first')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listApiKeys(), {
-          Id: (row) => row.id,
-          Name: (row) => row.name,
-          Prefix: (row) => row.prefix,
-          Role: (row) => row.role,
-          Member: (row) => row.member_id,
-          Revoked: (row) => (row.revoked ? 'yes' : 'no'),
-          'Last used': (row) => row.last_used_at,
-        });
-      }),
-    );
+  listCommand(keys, 'list API keys, newest first', {
+    rows: (client) => client.listApiKeys(),
+    columns: {
+      Id: 'id',
+      Name: 'name',
+      Prefix: 'prefix',
+      Role: 'role',
+      Member: 'member_id',
+      Revoked: (row) => (row.revoked ? 'yes' : 'no'),
+      'Last used': 'last_used_at',
+    },
+  });
 
-  showCommand(keys, {
-    noun: 'an API key',
+  recordCommand(keys, ['show', 'show an API key'], {
     argument: ['key', 'id or name'],
     read: async (client, key) => client.getApiKey(await keyOf(client, key)),
   });
@@ -145,7 +119,7 @@ function keyCommands(keys: Command): void {
           output.record(
             await client.createApiKey({
               name,
-              ...(role === undefined ? {} : { role }),
+              role,
               ...(member === undefined ? {} : { member_id: await memberOf(client, member) }),
             }),
           );
@@ -153,15 +127,9 @@ function keyCommands(keys: Command): void {
       ),
     );
 
-  keys
-    .command('revoke')
-    .argument('<key>', 'id or name')
-    .description('revoke an API key, effective at once')
-    .addOption(ifMatch('key'))
-    .action(
-      inSession(async ({ client, output, known }, [key = '']) => {
-        await client.revokeApiKey(await keyOf(client, key), known);
-        output.note(`Revoked ${key}`);
-      }),
-    );
+  removeCommand(keys, ['revoke', 'revoke an API key, effective at once'], {
+    noun: 'key',
+    argument: ['key', 'id or name'],
+    remove: async (client, key, known) => client.revokeApiKey(await keyOf(client, key), known),
+  });
 }

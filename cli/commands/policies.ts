@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Backtest, BacktestFinding, BodyOf, Client } from '#client/index.ts';
+import type { Backtest, BodyOf, Client } from '#client/index.ts';
 import { Ending, exitCodes } from '#cli/endings.ts';
 import { positive, readJsonObject, timeOrAgo, wholePositive } from '#cli/input.ts';
 import type { Output } from '#cli/output.ts';
 import { inSession, type Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
+import { firstOf, recordCommand } from '#cli/records.ts';
 
 type NewBacktest = BodyOf<'POST /api/workspace/policies/backtest'>;
 
@@ -52,18 +53,16 @@ function readCommands(policies: Command): void {
     .option('--limit <number>', 'maximum number', wholePositive, 20)
     .action(
       inSession<{ limit: number }>(async ({ client, output }, _args, { limit }) => {
-        const rows = [];
-        for await (const row of client.backtests()) if (rows.push(row) === limit) break;
-        output.list(rows, {
-          ID: (row) => row.id,
-          Status: (row) => row.status,
-          Since: (row) => row.since,
+        output.list(await firstOf(client.backtests(), limit), {
+          ID: 'id',
+          Status: 'status',
+          Since: 'since',
           Steps: (row) => row.progress.done,
           Block: (row) => row.summary.would_block,
           Redact: (row) => row.summary.would_redact,
           Allow: (row) => row.summary.would_allow,
-          By: (row) => row.created_by_name,
-          Started: (row) => row.created_at,
+          By: 'created_by_name',
+          Started: 'created_at',
         });
       }),
     );
@@ -77,15 +76,14 @@ function readCommands(policies: Command): void {
         show(client, output, { id, limit }),
       ),
     );
-  policies
-    .command('cancel-backtest')
-    .argument('<backtest>')
-    .description('cancel a running backtest; what it has found is kept')
-    .action(
-      inSession(async ({ client, output }, [id = '']) =>
-        output.record(await client.cancelBacktest(id)),
-      ),
-    );
+  recordCommand(
+    policies,
+    ['cancel-backtest', 'cancel a running backtest; what it has found is kept'],
+    {
+      argument: ['backtest'],
+      read: (client, id) => client.cancelBacktest(id),
+    },
+  );
 }
 
 async function backtest(
@@ -137,10 +135,7 @@ async function show(
   { id, limit }: { id: string; limit: number },
 ): Promise<void> {
   const current = await client.getBacktest(id, { limit: 1 });
-  const steps: BacktestFinding[] = [];
-  for await (const step of client.backtestSteps(id, { limit: Math.min(limit, 200) })) {
-    if (steps.push(step) === limit) break;
-  }
+  const steps = await firstOf(client.backtestSteps(id, { limit: Math.min(limit, 200) }), limit);
   if (output.format === 'json') return output.record({ ...current, steps, next_cursor: undefined });
   const { judged, would_block, would_redact, would_allow, hidden } = current.summary;
   output.record(current, {
@@ -155,11 +150,11 @@ async function show(
   });
   if (steps.length === 0) return;
   output.list(steps, {
-    Run: (step) => step.run_id,
-    Step: (step) => step.step_key,
-    Before: (step) => step.before,
-    After: (step) => step.after,
-    Reason: (step) => step.reason,
+    Run: 'run_id',
+    Step: 'step_key',
+    Before: 'before',
+    After: 'after',
+    Reason: 'reason',
   });
   const found = would_block + would_redact + would_allow;
   if (found > steps.length) {

@@ -6,6 +6,7 @@ import { misuse } from '#cli/endings.ts';
 import { inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 import { terminal } from '#cli/terminal.ts';
+import { firstOf } from '#cli/records.ts';
 
 interface FilterOptions {
   view?: string;
@@ -50,11 +51,10 @@ export function listCommands(runs: Command): void {
     .action(
       inSession<ListOptions>(async ({ client, output }, _args, { limit, ...flags }) => {
         const query = await queryOf(client, flags);
-        const rows: RunSummary[] = [];
-        for await (const run of client.runs({ ...query, limit: Math.min(limit, MAX_PAGE) })) {
-          if (rows.push(run) === limit) break;
-        }
-        output.list(rows, listColumns);
+        output.list(
+          await firstOf(client.runs({ ...query, limit: Math.min(limit, MAX_PAGE) }), limit),
+          listColumns,
+        );
       }),
     );
 
@@ -83,9 +83,9 @@ export function viewCommands(runs: Command): void {
     .action(
       inSession(async ({ client, output }) => {
         output.list(await client.listRunViews(), {
-          Name: ({ name }) => name,
-          Filter: ({ filter }) => filter,
-          Saved: ({ saved_at }) => saved_at,
+          Name: 'name',
+          Filter: 'filter',
+          Saved: 'saved_at',
         });
       }),
     );

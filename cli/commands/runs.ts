@@ -11,6 +11,7 @@ import { createRunView, progressOf, rests, runStates } from '#cli/watch.ts';
 import { type DryRunFlags, printDryRun } from './dry-run.ts';
 import { listCommands, viewCommands } from './run-list.ts';
 import { terminal } from '#cli/terminal.ts';
+import { recordCommand } from '#cli/records.ts';
 
 export interface FollowOptions {
   wait?: true;
@@ -132,30 +133,22 @@ function changeCommands(program: Command): void {
             throw misuse('Give a member, or --unassign');
           }
           const memberId = reference === undefined ? null : await memberOf(client, reference);
-          printRun(output, await client.assignGate(runId, memberId, { nodeId: node }));
+          const run = await client.assignGate(runId, memberId, { nodeId: node });
+          output.record(run, shortly(run));
         },
       ),
     );
 
-  program
-    .command('resume')
-    .argument('<run>')
-    .description('resume a failed run from its last checkpoint')
-    .action(
-      inSession(async (session, [runId = '']) =>
-        printRun(session.output, await session.client.resume(runId)),
-      ),
-    );
-
-  program
-    .command('cancel')
-    .argument('<run>')
-    .description('cancel a run')
-    .action(
-      inSession(async (session, [runId = '']) =>
-        printRun(session.output, await session.client.cancel(runId)),
-      ),
-    );
+  recordCommand(program, ['resume', 'resume a failed run from its last checkpoint'], {
+    argument: ['run'],
+    read: (client, runId) => client.resume(runId),
+    fields: shortly,
+  });
+  recordCommand(program, ['cancel', 'cancel a run'], {
+    argument: ['run'],
+    read: (client, runId) => client.cancel(runId),
+    fields: shortly,
+  });
 }
 
 function decisionCommand(program: Command, name: 'approve' | 'reject', approved: boolean): void {
@@ -180,7 +173,8 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
         const given = input === undefined ? undefined : await readInput(input);
         const bound = await bindDecision(client, output, { runId, approved, flags });
         const options = { nodeId: flags.node, reason, ...bound };
-        printRun(output, await client.approve(runId, approved, given, options));
+        const run = await client.approve(runId, approved, given, options);
+        output.record(run, shortly(run));
       },
     ),
   );
@@ -207,7 +201,7 @@ export async function followStarted(
   { wait, watch: watching, waitTimeout }: FollowOptions,
 ): Promise<void> {
   if (watching) return endWith(await watch(session, started.id, waitTimeout));
-  if (!wait) return printRun(session.output, started);
+  if (!wait) return session.output.record(started, shortly(started));
   const run = await session.client.waitForRun(started.id, { timeout: waitTimeout });
   await showRun(session, run);
   endWith(run);
@@ -233,14 +227,11 @@ function endWith(run: Run): void {
   if (code !== exitCodes.ok) throw new Ending(code);
 }
 
-function printRun(output: Output, run: Run): void {
-  const { id, workflow_name, status, pending_gate: gate } = run;
-  const waits = gate !== null && progressOf(gate) !== '';
-  output.record(run, {
-    ...{ id, workflow: workflow_name, status },
-    ...(waits ? { gate: `${gate.label}${progressOf(gate)}` } : {}),
-  });
-}
+/** The fields of a run that was started or changed. */
+const shortly = ({ id, workflow_name, status, pending_gate: gate }: Run) => ({
+  ...{ id, workflow: workflow_name, status },
+  ...(gate !== null && progressOf(gate) !== '' ? { gate: `${gate.label}${progressOf(gate)}` } : {}),
+});
 
 const statusOf = ({ status, paused_child, reused_from }: Step): string => {
   if (paused_child === true) return 'paused child';
@@ -277,16 +268,16 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
   if (run.steps.length === 0) return;
   output.note('');
   output.list(nodeSteps(run.steps), {
-    Step: (step) => step.step_key,
-    Kind: (step) => step.kind,
+    Step: 'step_key',
+    Kind: 'kind',
     Status: statusOf,
-    Attempt: (step) => step.attempt,
+    Attempt: 'attempt',
     Cost: (step) => dollars(step.cost_usd),
     Duration: (step) => (step.duration_ms === null ? null : `${step.duration_ms} ms`),
     ...(run.steps.some(({ child_run_id }) => child_run_id !== undefined)
       ? { Run: (step: Step) => step.child_run_id ?? null }
       : {}),
-    Error: (step) => step.error,
+    Error: 'error',
   });
   printCounts(output, run);
   const columns = terminal().stdout.columns || WIDTH_ELSEWHERE;
@@ -304,9 +295,9 @@ function printCounts(output: Output, { step_counts: counts }: Run): void {
   const total = counts.reduce((sum, each) => sum + each.total, 0);
   output.note(`\nThese are the first steps of ${total}. All, by node:`);
   output.list(counts, {
-    Node: ({ node_id }) => node_id,
-    Kind: ({ kind }) => kind,
-    Steps: (each) => each.total,
+    Node: 'node_id',
+    Kind: 'kind',
+    Steps: 'total',
     Status: ({ by_status }) =>
       Object.entries(by_status)
         .map(([status, count]) => `${count} ${status}`)

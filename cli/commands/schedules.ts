@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { Client, Schedule } from '#client/index.ts';
+import type { Schedule } from '#client/index.ts';
 import { collect, readInput } from '#cli/input.ts';
 import { idOf } from '#cli/references.ts';
-import { ifMatch, inSession } from '#cli/session.ts';
-import { showCommand } from '#cli/show.ts';
+import { inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
+import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
 interface NewSchedule {
   cron: string;
@@ -14,38 +14,31 @@ interface NewSchedule {
   overlap?: Schedule['overlap'];
 }
 
-const scheduleOf = (client: Client, reference: string) =>
-  idOf(reference, {
-    noun: 'schedule',
-    prefix: 'sch',
-    list: () => client.listSchedules(),
-    names: ({ name }) => [name],
-  });
+const scheduleOf = idOf({
+  noun: 'schedule',
+  prefix: 'sch',
+  list: (client) => client.listSchedules(),
+});
 
 export function scheduleCommands(program: Command): void {
   const schedules = program.command('schedules').description('list and manage schedules');
 
-  schedules
-    .command('list')
-    .description('list schedules, newest first')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listSchedules(), {
-          Id: (row) => row.id,
-          Name: (row) => row.name,
-          Workflow: (row) => row.workflow_id,
-          Cron: (row) => row.cron,
-          Zone: (row) => row.timezone,
-          Enabled: (row) => (row.enabled ? 'yes' : 'no'),
-          Next: (row) => row.next_run_at,
-          Skipped: (row) => row.last_skip?.reason,
-          Error: (row) => row.sync_error,
-        });
-      }),
-    );
+  listCommand(schedules, 'list schedules, newest first', {
+    rows: (client) => client.listSchedules(),
+    columns: {
+      Id: 'id',
+      Name: 'name',
+      Workflow: 'workflow_id',
+      Cron: 'cron',
+      Zone: 'timezone',
+      Enabled: (row) => (row.enabled ? 'yes' : 'no'),
+      Next: 'next_run_at',
+      Skipped: (row) => row.last_skip?.reason,
+      Error: 'sync_error',
+    },
+  });
 
-  showCommand(schedules, {
-    noun: 'a schedule',
+  recordCommand(schedules, ['show', 'show a schedule'], {
     argument: ['schedule', 'id or name'],
     read: async (client, schedule) => client.getSchedule(await scheduleOf(client, schedule)),
   });
@@ -70,26 +63,16 @@ export function scheduleCommands(program: Command): void {
 }
 
 function changeAndTrigger(schedules: Command): void {
-  schedules
-    .command('delete')
-    .argument('<schedule>', 'id or name')
-    .description('delete a schedule; its runs continue')
-    .addOption(ifMatch('schedule'))
-    .action(
-      inSession(async ({ client, output, known }, [schedule = '']) => {
-        await client.deleteSchedule(await scheduleOf(client, schedule), known);
-        output.note(`Deleted ${schedule}`);
-      }),
-    );
+  removeCommand(schedules, ['delete', 'delete a schedule; its runs continue'], {
+    noun: 'schedule',
+    argument: ['schedule', 'id or name'],
+    remove: async (client, schedule, known) =>
+      client.deleteSchedule(await scheduleOf(client, schedule), known),
+  });
 
-  schedules
-    .command('trigger')
-    .argument('<schedule>', 'id or name')
-    .description('start a run of a schedule now')
-    .action(
-      inSession(async ({ client, output }, [schedule = '']) => {
-        const run = await client.triggerSchedule(await scheduleOf(client, schedule));
-        output.record(run, { id: run.id, workflow: run.workflow_name, status: run.status });
-      }),
-    );
+  recordCommand(schedules, ['trigger', 'start a run of a schedule now'], {
+    argument: ['schedule', 'id or name'],
+    read: async (client, schedule) => client.triggerSchedule(await scheduleOf(client, schedule)),
+    fields: (run) => ({ id: run.id, workflow: run.workflow_name, status: run.status }),
+  });
 }

@@ -2,30 +2,25 @@ import type { Command } from 'commander';
 import { collect } from '#cli/input.ts';
 import { readSecretText } from '#cli/secrets.ts';
 import { ifMatch, inSession } from '#cli/session.ts';
-import { showCommand } from '#cli/show.ts';
+import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
 export function secretCommands(program: Command): void {
   const secrets = program
     .command('secrets')
     .description('list and manage secrets that workflows send to other services');
 
-  secrets
-    .command('list')
-    .description('list secrets, without their values')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listSecrets(), {
-          Name: (row) => row.name,
-          'Allowed hosts': (row) => row.allowed_hosts.join(' '),
-          Description: (row) => row.description,
-          Updated: (row) => row.updated_at,
-          'Last used': (row) => row.last_used_at,
-        });
-      }),
-    );
+  listCommand(secrets, 'list secrets, without their values', {
+    rows: (client) => client.listSecrets(),
+    columns: {
+      Name: 'name',
+      'Allowed hosts': (row) => row.allowed_hosts.join(' '),
+      Description: 'description',
+      Updated: 'updated_at',
+      'Last used': 'last_used_at',
+    },
+  });
 
-  showCommand(secrets, {
-    noun: 'a secret, without its value',
+  recordCommand(secrets, ['show', 'show a secret, without its value'], {
     argument: ['name', 'such as CRM_API_KEY'],
     read: (client, name) => client.getSecret(name),
   });
@@ -56,7 +51,7 @@ function setAndDelete(secrets: Command): void {
               {
                 value,
                 allowed_hosts: host,
-                ...(description === undefined ? {} : { description }),
+                description,
               },
               known,
             ),
@@ -65,15 +60,9 @@ function setAndDelete(secrets: Command): void {
       ),
     );
 
-  secrets
-    .command('delete')
-    .argument('<name>')
-    .description('delete a secret; steps that need it fail')
-    .addOption(ifMatch('secret'))
-    .action(
-      inSession(async ({ client, output, known }, [name = '']) => {
-        await client.deleteSecret(name, known);
-        output.note(`Deleted ${name}`);
-      }),
-    );
+  removeCommand(secrets, ['delete', 'delete a secret; steps that need it fail'], {
+    noun: 'secret',
+    argument: ['name'],
+    remove: (client, name, known) => client.deleteSecret(name, known),
+  });
 }

@@ -4,7 +4,8 @@ import { refusal } from '#cli/endings.ts';
 import { environment } from '#cli/environment.ts';
 import { type Profile, readProfiles, writeProfiles } from '#cli/profiles.ts';
 import { readSecret, readText } from '#cli/secrets.ts';
-import { type GlobalOptions, inSession, openOutput } from '#cli/session.ts';
+import { type GlobalOptions, openOutput } from '#cli/session.ts';
+import { recordCommand } from '#cli/records.ts';
 
 export function signInCommands(program: Command): void {
   logInAndOut(program);
@@ -55,10 +56,10 @@ function profileCommands(program: Command): void {
       }));
       openOutput(this).list(rows, {
         '': (row) => (row.current ? '*' : ' '),
-        Profile: (row) => row.name,
-        Address: (row) => row.url,
-        Credential: (row) => row.credential,
-        Member: (row) => row.email,
+        Profile: 'name',
+        Address: 'url',
+        Credential: 'credential',
+        Member: 'email',
       });
     });
 
@@ -76,14 +77,9 @@ function profileCommands(program: Command): void {
 }
 
 function whoami(program: Command): void {
-  program
-    .command('whoami')
-    .description('show your account and permissions')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.record(await client.getIdentity());
-      }),
-    );
+  recordCommand(program, ['whoami', 'show your account and permissions'], {
+    read: (client) => client.getIdentity(),
+  });
 }
 
 async function login(command: Command): Promise<void> {

@@ -1,71 +1,49 @@
 import type { Command } from 'commander';
-import type { BodyOf, Client, ToolImport } from '#client/index.ts';
+import type { ToolImport } from '#client/index.ts';
 import { Ending, exitCodes } from '#cli/endings.ts';
 import { collect, readInput, readJsonObject } from '#cli/input.ts';
 import { idOf } from '#cli/references.ts';
-import { ifMatch, inSession } from '#cli/session.ts';
-import { showCommand } from '#cli/show.ts';
+import { inSession } from '#cli/session.ts';
+import { createCommand, listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
-const toolOf = (client: Client, reference: string) =>
-  idOf(reference, {
-    noun: 'custom tool',
-    prefix: 'tool',
-    list: () => client.listTools(),
-    names: ({ name }) => [name, `custom:${name}`],
-  });
+const toolOf = idOf({
+  noun: 'custom tool',
+  prefix: 'tool',
+  list: (client) => client.listTools(),
+  names: ({ name }) => [name, `custom:${name}`],
+});
 
 export function toolCommands(program: Command): void {
   const tools = program.command('tools').description('list and manage custom tools');
 
-  tools
-    .command('list')
-    .description('list custom tools')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listTools(), {
-          Id: (row) => row.id,
-          Tool: (row) => `custom:${row.name}`,
-          Kind: (row) => row.kind,
-          Method: (row) => (row.kind === 'http' ? row.method : null),
-          Endpoint: (row) => row.endpoint_url,
-          Description: (row) => row.description,
-        });
-      }),
-    );
+  listCommand(tools, 'list custom tools', {
+    rows: (client) => client.listTools(),
+    columns: {
+      Id: 'id',
+      Tool: (row) => `custom:${row.name}`,
+      Kind: 'kind',
+      Method: (row) => (row.kind === 'http' ? row.method : null),
+      Endpoint: 'endpoint_url',
+      Description: 'description',
+    },
+  });
 
-  showCommand(tools, {
-    noun: 'a custom tool',
+  recordCommand(tools, ['show', 'show a custom tool'], {
     argument: ['tool', 'id or name'],
     read: async (client, tool) => client.getTool(await toolOf(client, tool)),
   });
-  tools
-    .command('register')
-    .description('register an endpoint that workflows can call')
-    // Headers may contain credentials, which must not be process arguments.
-    .requiredOption(
-      '-f, --file <file>',
-      'JSON with name, endpoint_url and other fields; - for standard input',
-    )
-    .action(
-      inSession<{ file: string }>(async ({ client, output }, _args, { file }) => {
-        const tool = (await readJsonObject(file)) as unknown as BodyOf<'POST /api/tools'>;
-        output.record(await client.registerTool(tool));
-      }),
-    );
+  createCommand(tools, ['register', 'register an endpoint that workflows can call'], {
+    file: 'JSON with name, endpoint_url and other fields; - for standard input',
+    create: (client, tool) => client.registerTool(tool),
+  });
 
   importCommand(tools);
 
-  tools
-    .command('delete')
-    .argument('<tool>', 'id or name')
-    .description('delete a custom tool')
-    .addOption(ifMatch('tool'))
-    .action(
-      inSession(async ({ client, output, known }, [tool = '']) => {
-        await client.deleteTool(await toolOf(client, tool), known);
-        output.note(`Deleted ${tool}`);
-      }),
-    );
+  removeCommand(tools, ['delete', 'delete a custom tool'], {
+    noun: 'tool',
+    argument: ['tool', 'id or name'],
+    remove: async (client, tool, known) => client.deleteTool(await toolOf(client, tool), known),
+  });
   testCommand(tools);
 }
 
@@ -115,7 +93,14 @@ function importCommand(tools: Command): void {
           ...(headers && { headers }),
         });
         if (output.format === 'json') output.record(result);
-        else output.list(outcomesOf(result), outcomeColumns);
+        else {
+          const columns = {
+            Outcome: 'outcome',
+            Tool: 'tool',
+            'On the server': 'on_server',
+          } as const;
+          output.list(outcomesOf(result), { ...columns, Reason: 'reason' });
+        }
         if (result.skipped.length > 0) throw new Ending(exitCodes.refused);
       }),
     );
@@ -139,10 +124,3 @@ function outcomesOf({ skipped, ...imported }: ToolImport): Outcome[] {
   }));
   return [...done, ...refused];
 }
-
-const outcomeColumns = {
-  Outcome: (row: Outcome) => row.outcome,
-  Tool: (row: Outcome) => row.tool,
-  'On the server': (row: Outcome) => row.on_server,
-  Reason: (row: Outcome) => row.reason,
-};

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
-import type { Client, DataEndpoint, WebhookDelivery } from '#client/index.ts';
+import type { DataEndpoint, WebhookDelivery } from '#client/index.ts';
 import { timeOrAgo } from '#cli/input.ts';
 import { idOf } from '#cli/references.ts';
 import { ifMatch, inSession } from '#cli/session.ts';
+import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
 type Events = DataEndpoint['events'];
 
-const webhookOf = (client: Client, reference: string) =>
-  idOf(reference, {
-    noun: 'webhook',
-    prefix: 'end',
-    list: () => client.listEndpoints(),
-    names: ({ url }) => [url],
-  });
+const webhookOf = idOf({
+  noun: 'webhook',
+  prefix: 'end',
+  list: (client) => client.listEndpoints(),
+  names: ({ url }) => [url],
+});
 
 export function webhookCommands(program: Command): void {
   const webhooks = program
@@ -25,31 +25,22 @@ export function webhookCommands(program: Command): void {
 }
 
 function listAndShow(webhooks: Command): void {
-  webhooks
-    .command('list')
-    .description('list webhook endpoints, newest first')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listEndpoints(), {
-          Id: (row) => row.id,
-          Url: (row) => row.url,
-          Events: (row) => row.events.join(' '),
-          Demo: (row) => (row.is_demo ? 'yes' : 'no'),
-          Status: (row) => row.status,
-          'Last delivery': (row) => row.last_delivery_at,
-        });
-      }),
-    );
+  listCommand(webhooks, 'list webhook endpoints, newest first', {
+    rows: (client) => client.listEndpoints(),
+    columns: {
+      Id: 'id',
+      Url: 'url',
+      Events: (row) => row.events.join(' '),
+      Demo: (row) => (row.is_demo ? 'yes' : 'no'),
+      Status: 'status',
+      'Last delivery': 'last_delivery_at',
+    },
+  });
 
-  webhooks
-    .command('show')
-    .argument('<webhook>', 'id or URL')
-    .description('show a webhook endpoint')
-    .action(
-      inSession(async ({ client, output }, [webhook = '']) => {
-        output.record(await client.getEndpoint(await webhookOf(client, webhook)));
-      }),
-    );
+  recordCommand(webhooks, ['show', 'show a webhook endpoint'], {
+    argument: ['webhook', 'id or URL'],
+    read: async (client, webhook) => client.getEndpoint(await webhookOf(client, webhook)),
+  });
 }
 
 function createAndUpdate(webhooks: Command): void {
@@ -87,27 +78,22 @@ function createAndUpdate(webhooks: Command): void {
 }
 
 function removeAndRotate(webhooks: Command): void {
-  webhooks
-    .command('delete')
-    .argument('<webhook>', 'id or URL')
-    .description('delete a webhook endpoint and its pending deliveries')
-    .addOption(ifMatch('webhook endpoint'))
-    .action(
-      inSession(async ({ client, output, known }, [webhook = '']) => {
-        await client.deleteEndpoint(await webhookOf(client, webhook), known);
-        output.note(`Deleted ${webhook}`);
-      }),
-    );
+  removeCommand(webhooks, ['delete', 'delete a webhook endpoint and its pending deliveries'], {
+    noun: 'webhook endpoint',
+    argument: ['webhook', 'id or URL'],
+    remove: async (client, webhook, known) =>
+      client.deleteEndpoint(await webhookOf(client, webhook), known),
+  });
 
-  webhooks
-    .command('rotate-secret')
-    .argument('<webhook>', 'id or URL')
-    .description('replace the secret; the previous one also signs for 24 hours')
-    .action(
-      inSession(async ({ client, output }, [webhook = '']) => {
-        output.record(await client.rotateEndpointSecret(await webhookOf(client, webhook)));
-      }),
-    );
+  recordCommand(
+    webhooks,
+    ['rotate-secret', 'replace the secret; the previous one also signs for 24 hours'],
+    {
+      argument: ['webhook', 'id or URL'],
+      read: async (client, webhook) =>
+        client.rotateEndpointSecret(await webhookOf(client, webhook)),
+    },
+  );
 }
 
 /** The result of a delivery, without its log. */
@@ -117,16 +103,11 @@ const shortly = ({ log, ...delivery }: WebhookDelivery) => ({
 });
 
 function deliver(webhooks: Command): void {
-  webhooks
-    .command('test')
-    .argument('<webhook>', 'id or URL')
-    .description('send a test event')
-    .action(
-      inSession(async ({ client, output }, [webhook = '']) => {
-        const sent = await client.pingEndpoint(await webhookOf(client, webhook));
-        output.record(sent, shortly(sent));
-      }),
-    );
+  recordCommand(webhooks, ['test', 'send a test event'], {
+    argument: ['webhook', 'id or URL'],
+    read: async (client, webhook) => client.pingEndpoint(await webhookOf(client, webhook)),
+    fields: shortly,
+  });
 
   webhooks
     .command('deliveries')
@@ -138,11 +119,11 @@ function deliver(webhooks: Command): void {
         async ({ client, output }, [webhook = ''], { status }) => {
           const id = await webhookOf(client, webhook);
           output.list((await client.listDeliveries(id, { status })).deliveries, {
-            Id: (row) => row.id,
-            Event: (row) => row.type,
-            Status: (row) => row.status,
-            Attempts: (row) => row.attempts,
-            Created: (row) => row.created_at,
+            Id: 'id',
+            Event: 'type',
+            Status: 'status',
+            Attempts: 'attempts',
+            Created: 'created_at',
             Error: (row) => row.log.at(-1)?.error ?? row.reason,
           });
         },

@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import { ApiError, type Client, type Workflow } from '#client/index.ts';
 import { Ending, exitCodes, refusal } from '#cli/endings.ts';
 import { graphLines } from '#cli/files/graph-lines.ts';
+import { named } from '#cli/references.ts';
 import { wholePositive } from '#cli/input.ts';
 import type { Output } from '#cli/output.ts';
 import { ifMatch, inSession, type Session } from '#cli/session.ts';
 import { applyCommand } from './files.ts';
+import { firstOf, listCommand, recordCommand } from '#cli/records.ts';
 
 /** The workflow with this ID or, if there is none, with exactly this name. */
 export async function findWorkflow(client: Client, reference: string): Promise<Workflow> {
@@ -16,12 +18,12 @@ export async function findWorkflow(client: Client, reference: string): Promise<W
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     }
   }
-  const [found, ...others] = (await client.listWorkflows()).filter(
-    ({ name }) => name === reference,
+  const workflows = await client.listWorkflows();
+  return named(
+    'workflow',
+    reference,
+    workflows.filter(({ name }) => name === reference),
   );
-  if (found === undefined) throw refusal(`No workflow has the id or name '${reference}'`);
-  if (others.length > 0) throw refusal(`Several workflows are named '${reference}': give an id`);
-  return found;
 }
 
 export function workflowCommands(program: Command): void {
@@ -34,41 +36,34 @@ export function workflowCommands(program: Command): void {
 }
 
 function readCommands(workflows: Command): void {
-  workflows
-    .command('list')
-    .description('list workflows')
-    .action(
-      inSession(async ({ client, output }) => {
-        output.list(await client.listWorkflows(), {
-          Id: (row) => row.id,
-          Name: (row) => row.name,
-          Status: (row) => row.status,
-          Version: (row) => row.version,
-          Runs: (row) => row.stats.total,
-          Succeeded: (row) => `${row.stats.success_rate}%`,
-        });
-      }),
-    );
+  listCommand(workflows, 'list workflows', {
+    rows: (client) => client.listWorkflows(),
+    columns: {
+      Id: 'id',
+      Name: 'name',
+      Status: 'status',
+      Version: 'version',
+      Runs: (row) => row.stats.total,
+      Succeeded: (row) => `${row.stats.success_rate}%`,
+    },
+  });
 
-  workflows
-    .command('show')
-    .argument('<workflow>', 'id or name')
-    .description('show a workflow with its graph')
-    .action(
-      inSession(async ({ client, output }, [reference = '']) => {
-        const workflow = await findWorkflow(client, reference);
-        const { graph: _graph, input_schema: schema, stats, checks: _checks, ...rest } = workflow;
-        const { nodes, edges, checks } = partsOf(workflow);
-        output.record(workflow, {
-          ...rest,
-          nodes: nodes.map(({ id, kind }) => `${id} (${kind})`).join(', '),
-          edges: edges.map(({ source, target }) => `${source} > ${target}`).join(', '),
-          input: schema === null ? '' : JSON.stringify(schema),
-          checks: checks.map(({ name }) => name).join(', '),
-          runs: stats.total,
-        });
-      }),
-    );
+  recordCommand(workflows, ['show', 'show a workflow with its graph'], {
+    argument: ['workflow', 'id or name'],
+    read: findWorkflow,
+    fields: (workflow) => {
+      const { graph: _graph, input_schema: schema, stats, checks: _checks, ...rest } = workflow;
+      const { nodes, edges, checks } = partsOf(workflow);
+      return {
+        ...rest,
+        nodes: nodes.map(({ id, kind }) => `${id} (${kind})`).join(', '),
+        edges: edges.map(({ source, target }) => `${source} > ${target}`).join(', '),
+        input: schema === null ? '' : JSON.stringify(schema),
+        checks: checks.map(({ name }) => name).join(', '),
+        runs: stats.total,
+      };
+    },
+  });
 }
 
 function versionsCommand(workflows: Command): void {
@@ -79,14 +74,12 @@ function versionsCommand(workflows: Command): void {
     .action(
       inSession(async ({ client, output }, [reference = '']) => {
         const { id } = await findWorkflow(client, reference);
-        const versions = [];
-        for await (const version of client.versions(id)) versions.push(version);
-        output.list(versions, {
-          Version: (row) => row.version,
-          Saved: (row) => row.created_at,
-          Author: (row) => row.created_by_name,
-          Nodes: (row) => row.nodes,
-          Note: (row) => row.note,
+        output.list(await firstOf(client.versions(id)), {
+          Version: 'version',
+          Saved: 'created_at',
+          Author: 'created_by_name',
+          Nodes: 'nodes',
+          Note: 'note',
         });
       }),
     );

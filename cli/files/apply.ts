@@ -89,11 +89,11 @@ function printPlan(output: Output, steps: readonly Step[], publish: boolean): vo
 
 function printRows(output: Output, rows: readonly Row[]): void {
   output.list(rows, {
-    File: (row) => row.file,
+    File: 'file',
     Id: (row) => row.workflow?.id,
-    Name: (row) => row.name,
+    Name: 'name',
     Version: (row) => row.workflow?.version,
-    '': (row) => row.change,
+    '': 'change',
   });
   if (rows.length > 1) output.note(`${rows.length} workflows: ${countsOf(rows)}`);
 }

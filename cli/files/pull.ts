@@ -58,9 +58,9 @@ export async function pullFiles(
   const stale = staleFiles(present, workflows);
   if (prune === true) for (const file of stale) rows.push(await remove(file));
   output.list(rows, {
-    File: (row) => row.file,
-    Name: (row) => row.name,
-    '': (row) => row.change,
+    File: 'file',
+    Name: 'name',
+    '': 'change',
   });
   for (const { path, workflow } of chosen.filter(({ moved }) => moved)) {
     output.note(
