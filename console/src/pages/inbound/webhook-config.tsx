@@ -1,5 +1,5 @@
-import { Fieldset, NumberInput, Stack, Switch, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { Fieldset, NumberInput, Switch, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { Webhook } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { webhookConfig as text } from '#console/src/messages/en/workflows/triggers.ts';
@@ -9,56 +9,6 @@ import { webhooksKey } from '#console/src/queries/webhooks.ts';
 
 const MOST_TOLERANCE_SECONDS = 86_400;
 const MOST_WINDOW_SECONDS = 2_592_000;
-
-interface FormProps {
-  editing: Editing<Webhook>;
-  /** As the page knows them by now. */
-  latest: Webhook;
-  workflowId: string;
-}
-
-function useWebhookSettings({ editing, latest, workflowId }: FormProps) {
-  const webhook = editing.record;
-  const [requireSignature, setRequireSignature] = useState(webhook.require_signature);
-  const [tolerance, setTolerance] = useState<number | string>(webhook.timestamp_tolerance_seconds);
-  const [window, setWindow] = useState<number | string>(webhook.dedup_window_seconds);
-  const [field, setField] = useState(webhook.event_id_field);
-  const [header, setHeader] = useState(webhook.event_id_header ?? '');
-  const [forms, setForms] = useState(webhook.accept_forms);
-  const [challenges, setChallenges] = useState(webhook.answer_challenges);
-  const fields = {
-    require_signature: requireSignature,
-    timestamp_tolerance_seconds: Number(tolerance),
-    dedup_window_seconds: Number(window),
-    event_id_field: field,
-    event_id_header: header.trim() === '' ? null : header.trim(),
-    accept_forms: forms,
-    answer_challenges: challenges,
-  };
-  const save = useEdit(
-    editing,
-    fields,
-    (known) => api().configureWebhook(workflowId, fields, known),
-    {
-      changes: [webhooksKey],
-      done: text.saved,
-      onDone: (saved) => editing.reload(saved, {}),
-    },
-    latest,
-  );
-  return {
-    save,
-    tolerance,
-    window,
-    field,
-    requireSignature,
-    setRequireSignature,
-    setTolerance,
-    setWindow,
-    setField,
-    senders: { header, setHeader, forms, setForms, challenges, setChallenges },
-  };
-}
 
 /** What a webhook requires of its senders. Disabling the webhook keeps these settings. */
 export function WebhookConfig({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
@@ -71,97 +21,102 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
   );
 }
 
-function WebhookSettings(props: FormProps) {
-  const {
-    save,
-    tolerance,
-    window,
-    field,
-    requireSignature,
-    setRequireSignature,
-    setTolerance,
-    setWindow,
-    setField,
-    senders,
-  } = useWebhookSettings(props);
+function WebhookSettings({
+  editing,
+  latest,
+  workflowId,
+}: {
+  editing: Editing<Webhook>;
+  /** As the page knows them by now. */
+  latest: Webhook;
+  workflowId: string;
+}) {
+  const webhook = editing.record;
+  const form = useForm({
+    initialValues: {
+      require_signature: webhook.require_signature,
+      timestamp_tolerance_seconds: webhook.timestamp_tolerance_seconds as number | string,
+      dedup_window_seconds: webhook.dedup_window_seconds as number | string,
+      event_id_field: webhook.event_id_field,
+      event_id_header: webhook.event_id_header ?? '',
+      accept_forms: webhook.accept_forms,
+      answer_challenges: webhook.answer_challenges,
+    },
+  });
+  const { values } = form;
+  const tolerance = values.timestamp_tolerance_seconds;
+  const window = values.dedup_window_seconds;
+  const fields = {
+    ...values,
+    timestamp_tolerance_seconds: Number(tolerance),
+    dedup_window_seconds: Number(window),
+    event_id_header: values.event_id_header.trim() || null,
+  };
+  const save = useEdit(
+    editing,
+    fields,
+    (known) => api().configureWebhook(workflowId, fields, known),
+    {
+      changes: [webhooksKey],
+      done: text.saved,
+      onDone: (saved) => editing.reload(saved, {}),
+    },
+    latest,
+  );
   return (
     <Fieldset legend={text.legend} maw={560}>
       <Form
         action={save}
         submit={text.save}
-        ready={tolerance !== '' && window !== '' && field !== ''}
+        ready={tolerance !== '' && window !== '' && values.event_id_field !== ''}
         onSubmit={() => save.mutate(undefined)}
       >
-        <Stack gap="sm">
-          <Switch
-            label={text.requireSignatures}
-            description={text.requireSignaturesAbout}
-            checked={requireSignature}
-            onChange={(event) => setRequireSignature(event.currentTarget.checked)}
-          />
-          <NumberInput
-            label={text.tolerance}
-            description={text.toleranceAbout}
-            min={1}
-            max={MOST_TOLERANCE_SECONDS}
-            allowDecimal={false}
-            disabled={!requireSignature}
-            value={tolerance}
-            onChange={setTolerance}
-          />
-          <NumberInput
-            label={text.window}
-            description={text.windowAbout}
-            min={0}
-            max={MOST_WINDOW_SECONDS}
-            allowDecimal={false}
-            value={window}
-            onChange={setWindow}
-          />
-          <TextInput
-            label={text.eventIdField}
-            description={text.eventIdFieldAbout}
-            maxLength={200}
-            value={field}
-            onChange={(event) => setField(event.currentTarget.value)}
-          />
-          <SenderSettings {...senders} />
-        </Stack>
+        <Switch
+          label={text.requireSignatures}
+          description={text.requireSignaturesAbout}
+          {...form.getInputProps('require_signature', { type: 'checkbox' })}
+        />
+        <NumberInput
+          label={text.tolerance}
+          description={text.toleranceAbout}
+          min={1}
+          max={MOST_TOLERANCE_SECONDS}
+          allowDecimal={false}
+          disabled={!values.require_signature}
+          {...form.getInputProps('timestamp_tolerance_seconds')}
+        />
+        <NumberInput
+          label={text.window}
+          description={text.windowAbout}
+          min={0}
+          max={MOST_WINDOW_SECONDS}
+          allowDecimal={false}
+          {...form.getInputProps('dedup_window_seconds')}
+        />
+        <TextInput
+          label={text.eventIdField}
+          description={text.eventIdFieldAbout}
+          maxLength={200}
+          {...form.getInputProps('event_id_field')}
+        />
+        {/* For senders that cannot be set up to send what the service expects. */}
+        <TextInput
+          label={text.eventIdHeader}
+          description={text.eventIdHeaderAbout}
+          maxLength={100}
+          {...form.getInputProps('event_id_header')}
+        />
+        <Switch
+          label={text.acceptForms}
+          description={text.acceptFormsAbout}
+          {...form.getInputProps('accept_forms', { type: 'checkbox' })}
+        />
+        <Switch
+          label={text.answerChallenges}
+          description={text.answerChallengesAbout}
+          {...form.getInputProps('answer_challenges', { type: 'checkbox' })}
+        />
       </Form>
     </Fieldset>
-  );
-}
-
-/** For senders that cannot be set up to send what the service expects. */
-function SenderSettings({
-  header,
-  setHeader,
-  forms,
-  setForms,
-  challenges,
-  setChallenges,
-}: ReturnType<typeof useWebhookSettings>['senders']) {
-  return (
-    <>
-      <TextInput
-        label={text.eventIdHeader}
-        description={text.eventIdHeaderAbout}
-        maxLength={100}
-        value={header}
-        onChange={(event) => setHeader(event.currentTarget.value)}
-      />
-      <Switch
-        label={text.acceptForms}
-        description={text.acceptFormsAbout}
-        checked={forms}
-        onChange={(event) => setForms(event.currentTarget.checked)}
-      />
-      <Switch
-        label={text.answerChallenges}
-        description={text.answerChallengesAbout}
-        checked={challenges}
-        onChange={(event) => setChallenges(event.currentTarget.checked)}
-      />
-    </>
   );
 }

@@ -1,5 +1,5 @@
 import { NumberInput, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useForm } from '@mantine/form';
 import type { Price } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -32,22 +32,32 @@ export function PriceForm({
   );
 }
 
-interface FormProps {
+const dollars = { min: 0, max: 10_000_000, decimalScale: 6, hideControls: true, required: true };
+
+function PriceFields({
+  editing,
+  edited,
+  onClose,
+}: {
   editing: Editing<EnteredPrices>;
   edited: string | undefined;
   onClose: () => void;
-}
-
-function usePriceForm({ editing, edited, onClose }: FormProps) {
+}) {
   const { base, record } = editing;
   const price = record.entered ?? base.prices.find((each) => each.model === edited);
   const others = base.prices.filter((each) => each.model !== edited);
-  const [model, setModel] = useState(price?.model ?? '');
-  const [input, setInput] = useState<number | string>(price?.input_usd_per_million ?? '');
-  const [output, setOutput] = useState<number | string>(price?.output_usd_per_million ?? '');
-  const [cached, setCached] = useState<number | string>(price?.cached_input_usd_per_million ?? '');
+  const form = useForm({
+    initialValues: {
+      model: price?.model ?? '',
+      input: price?.input_usd_per_million ?? '',
+      output: price?.output_usd_per_million ?? '',
+      cached: price?.cached_input_usd_per_million ?? '',
+    },
+  });
+  const { input, output, cached } = form.values;
+  const model = form.values.model.trim();
   const entered = {
-    model: model.trim(),
+    model,
     input_usd_per_million: Number(input),
     output_usd_per_million: Number(output),
     ...(cached === '' ? {} : { cached_input_usd_per_million: Number(cached) }),
@@ -62,56 +72,32 @@ function usePriceForm({ editing, edited, onClose }: FormProps) {
       onDone: onClose,
     },
   );
-  const taken = others.some((each) => each.model === model.trim());
-  const ready = model.trim() !== '' && !taken && input !== '' && output !== '';
-  return {
-    save,
-    ready,
-    taken,
-    model,
-    setModel,
-    input,
-    setInput,
-    output,
-    setOutput,
-    cached,
-    setCached,
-  };
-}
-
-const dollars = { min: 0, max: 10_000_000, decimalScale: 6, hideControls: true, required: true };
-
-function PriceFields(props: FormProps) {
-  const { onClose } = props;
-  const { save, ready, taken, model, setModel, input, setInput, output, setOutput, ...form } =
-    usePriceForm(props);
+  const taken = others.some((each) => each.model === model);
   return (
     <Form
       action={save}
       submit={text.save}
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
-      ready={ready}
+      ready={model !== '' && !taken && input !== '' && output !== ''}
     >
       <TextInput
         label={words.model}
         description={text.aboutModel}
-        value={model}
-        onChange={(event) => setModel(event.currentTarget.value)}
-        error={taken ? text.taken : undefined}
         maxLength={200}
         required
         data-autofocus
+        {...form.getInputProps('model')}
+        error={taken ? text.taken : undefined}
       />
-      <NumberInput label={text.input} value={input} onChange={setInput} {...dollars} />
-      <NumberInput label={text.output} value={output} onChange={setOutput} {...dollars} />
+      <NumberInput label={text.input} {...dollars} {...form.getInputProps('input')} />
+      <NumberInput label={text.output} {...dollars} {...form.getInputProps('output')} />
       <NumberInput
         label={text.cached}
         description={text.aboutCached}
-        value={form.cached}
-        onChange={form.setCached}
         {...dollars}
         required={false}
+        {...form.getInputProps('cached')}
       />
       <Text size="xs" c="dimmed">
         {text.about}

@@ -1,5 +1,5 @@
 import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useForm } from '@mantine/form';
 import type { Member, Role } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -17,9 +17,8 @@ import { roleOptions } from './roles.ts';
 
 /** Invites a member, then shows the invitation to send. */
 export function InviteForm({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState('');
-  const [email, setEmail] = useState('');
-  const [role, setRole] = useState<Role>('editor');
+  const form = useForm({ initialValues: { name: '', email: '', role: 'editor' as Role } });
+  const { name, email } = form.values;
   const invite = useAction(
     (input: { name: string; email: string; role: Role }) => api().inviteMember(input),
     { changes: [membersKey, workspaceQuery.queryKey], quiet: true },
@@ -29,34 +28,31 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
     <Form
       action={invite}
       submit={text.send}
-      onSubmit={() => invite.mutate({ name, email, role })}
+      onSubmit={() => invite.mutate(form.values)}
       onCancel={onClose}
       ready={name.trim() !== '' && email.includes('@')}
     >
       <TextInput
         label={words.name}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
         maxLength={200}
         autoComplete="off"
         required
         data-autofocus
+        {...form.getInputProps('name')}
       />
       <TextInput
         type="email"
         label={people.email}
-        value={email}
-        onChange={(event) => setEmail(event.currentTarget.value)}
         maxLength={254}
         autoComplete="off"
         required
+        {...form.getInputProps('email')}
       />
       <NativeSelect
         label={people.role}
         description={text.aboutRole}
-        value={role}
-        onChange={(event) => setRole(event.currentTarget.value as Role)}
         data={roleOptions}
+        {...form.getInputProps('role')}
       />
     </Form>
   );

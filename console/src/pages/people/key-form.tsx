@@ -1,6 +1,6 @@
 import { NativeSelect, Select, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { BodyOf, CreatedApiKey, Role } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { apiUrl } from '#console/src/document.ts';
@@ -18,9 +18,10 @@ import { roleOptions } from './roles.ts';
 /** Creates a key for a role or a member, and shows its secret once. */
 export function KeyForm({ onClose }: { onClose: () => void }) {
   const { data: members = [] } = useQuery(membersQuery);
-  const [name, setName] = useState('');
-  const [memberId, setMemberId] = useState<string | null>(null);
-  const [role, setRole] = useState<Role>('editor');
+  const form = useForm({
+    initialValues: { name: '', memberId: null as string | null, role: 'editor' as Role },
+  });
+  const { name, memberId, role } = form.values;
   const create = useAction((body: BodyOf<'POST /api/keys'>) => api().createApiKey(body), {
     changes: [keysKey, membersKey],
     onDone: (key) => {
@@ -42,18 +43,15 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
       <TextInput
         label={words.name}
         description={text.aboutName}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
         maxLength={200}
         required
         data-autofocus
+        {...form.getInputProps('name')}
       />
       <Select
         label={words.member}
         description={text.aboutMember}
         placeholder={text.noMember}
-        value={memberId}
-        onChange={setMemberId}
         data={members
           .filter(({ status }) => status === 'active')
           .map((member) => ({
@@ -63,14 +61,10 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
         searchable
         clearable
         clearButtonProps={{ 'aria-label': text.clearMember }}
+        {...form.getInputProps('memberId')}
       />
       {memberId === null && (
-        <NativeSelect
-          label={people.role}
-          value={role}
-          onChange={(event) => setRole(event.currentTarget.value as Role)}
-          data={roleOptions}
-        />
+        <NativeSelect label={people.role} data={roleOptions} {...form.getInputProps('role')} />
       )}
     </Form>
   );

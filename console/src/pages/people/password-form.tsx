@@ -1,5 +1,5 @@
 import { Box, PasswordInput, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useForm } from '@mantine/form';
 import { api } from '#console/src/api.ts';
 import { passwordForm as text } from '#console/src/messages/en/people/account.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
@@ -10,10 +10,11 @@ import { signIn } from '#console/src/session.ts';
 const LEAST_CHARACTERS = 10;
 const MOST_CHARACTERS = 256;
 
-function usePasswordForm() {
-  const [current, setCurrent] = useState('');
-  const [next, setNext] = useState('');
-  const [again, setAgain] = useState('');
+/** Changes the user's own password. All other sessions end; this one continues with a new token. */
+export function PasswordForm() {
+  const { email } = useIdentity();
+  const form = useForm({ initialValues: { current: '', next: '', again: '' } });
+  const { current, next, again } = form.values;
   const change = useAction(
     (body: { current_password: string; new_password: string }) => api().changePassword(body),
     {
@@ -21,25 +22,13 @@ function usePasswordForm() {
       done: text.changed,
       onDone: ({ token }) => {
         signIn(token);
-        setCurrent('');
-        setNext('');
-        setAgain('');
+        form.reset();
       },
       quiet: true,
     },
   );
   const short = next !== '' && next.length < LEAST_CHARACTERS;
   const differs = again !== '' && again !== next;
-  return { change, current, next, again, setCurrent, setNext, short, setAgain, differs };
-}
-
-type PasswordFormState = ReturnType<typeof usePasswordForm>;
-
-/** Changes the user's own password. All other sessions end; this one continues with a new token. */
-export function PasswordForm() {
-  const { email } = useIdentity();
-  const state = usePasswordForm();
-  const { change, current, next, again } = state;
   return (
     <Box maw={420}>
       <Form
@@ -53,51 +42,31 @@ export function PasswordForm() {
         </Text>
         {/* Password managers need the username. */}
         <input type="text" autoComplete="username" value={email ?? ''} readOnly hidden />
-        <PasswordFields {...state} />
+        <PasswordInput
+          label={text.current}
+          autoComplete="current-password"
+          maxLength={MOST_CHARACTERS}
+          required
+          {...form.getInputProps('current')}
+        />
+        <PasswordInput
+          label={text.new}
+          description={text.atLeast(LEAST_CHARACTERS)}
+          autoComplete="new-password"
+          maxLength={MOST_CHARACTERS}
+          required
+          {...form.getInputProps('next')}
+          error={short ? text.atLeast(LEAST_CHARACTERS) : undefined}
+        />
+        <PasswordInput
+          label={text.confirm}
+          autoComplete="new-password"
+          maxLength={MOST_CHARACTERS}
+          required
+          {...form.getInputProps('again')}
+          error={differs ? text.differs : undefined}
+        />
       </Form>
     </Box>
-  );
-}
-
-function PasswordFields({
-  current,
-  setCurrent,
-  next,
-  setNext,
-  short,
-  again,
-  setAgain,
-  differs,
-}: PasswordFormState) {
-  return (
-    <>
-      <PasswordInput
-        label={text.current}
-        autoComplete="current-password"
-        value={current}
-        onChange={(event) => setCurrent(event.currentTarget.value)}
-        maxLength={MOST_CHARACTERS}
-        required
-      />
-      <PasswordInput
-        label={text.new}
-        description={text.atLeast(LEAST_CHARACTERS)}
-        autoComplete="new-password"
-        value={next}
-        onChange={(event) => setNext(event.currentTarget.value)}
-        error={short ? text.atLeast(LEAST_CHARACTERS) : undefined}
-        maxLength={MOST_CHARACTERS}
-        required
-      />
-      <PasswordInput
-        label={text.confirm}
-        autoComplete="new-password"
-        value={again}
-        onChange={(event) => setAgain(event.currentTarget.value)}
-        error={differs ? text.differs : undefined}
-        maxLength={MOST_CHARACTERS}
-        required
-      />
-    </>
   );
 }

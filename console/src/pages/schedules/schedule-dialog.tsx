@@ -6,6 +6,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { JsonObject, Schedule, Workflow } from '#client/index.ts';
@@ -56,24 +57,30 @@ export function ScheduleDialog({
 const zones = (): string[] => ['UTC', ...Intl.supportedValuesOf('timeZone')];
 const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-interface FormProps {
+function ScheduleForm({
+  target,
+  editing,
+  onClose,
+}: {
   target: ScheduleTarget;
   editing: Editing<Schedule> | undefined;
   onClose: () => void;
-}
-
-function useScheduleForm({ target, editing, onClose }: FormProps) {
+}) {
   const given = editing?.record;
-  const [chosen, setChosen] = useState('');
-  const [name, setName] = useState(given?.name ?? '');
-  const [cron, setCron] = useState(given?.cron ?? '0 9 * * 1-5');
-  const [timezone, setTimezone] = useState(given?.timezone ?? ownZone());
-  const [overlap, setOverlap] = useState<Schedule['overlap']>(given?.overlap ?? 'skip');
+  const form = useForm({
+    initialValues: {
+      workflowId: 'workflowId' in target ? target.workflowId : (given?.workflow_id ?? ''),
+      name: given?.name ?? '',
+      cron: given?.cron ?? '0 9 * * 1-5',
+      timezone: given?.timezone ?? ownZone(),
+      overlap: given?.overlap ?? 'skip',
+    },
+  });
+  const { workflowId, name, cron, timezone, overlap } = form.values;
   const [input, setInput] = useState<JsonObject>(given?.input ?? {});
   const [broken, setBroken] = useState(false);
   // A member without the permission to start runs can prepare a schedule for another to enable.
   const enabled = useMay('run_workflows');
-  const workflowId = 'workflowId' in target ? target.workflowId : chosen;
   const fields = { name: name.trim() === '' ? null : name, cron, timezone, overlap, input };
   const save = useEdit<Schedule, Schedule>(
     editing,
@@ -88,150 +95,92 @@ function useScheduleForm({ target, editing, onClose }: FormProps) {
       onDone: onClose,
     },
   );
-  return {
-    save,
-    given,
-    cron,
-    broken,
-    workflowId,
-    chosen,
-    setChosen,
-    name,
-    setName,
-    setCron,
-    timezone,
-    setTimezone,
-    overlap,
-    setOverlap,
-    input,
-    setBroken,
-    setInput,
-  };
-}
-
-type ScheduleFormState = ReturnType<typeof useScheduleForm>;
-
-function ScheduleForm(props: FormProps) {
-  const { target, onClose } = props;
-  const state = useScheduleForm(props);
-  const { save, given, cron, broken, workflowId, name, setName, setCron, timezone, setTimezone } =
-    state;
   return (
     <Form
       action={save}
       submit={given === undefined ? text.create : words.saveChanges}
-      ready={cron.trim() !== '' && !broken && (given !== undefined || workflowId !== '')}
+      ready={cron.trim() !== '' && !broken && workflowId !== ''}
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
     >
-      <WorkflowChoice {...state} target={target} />
-      <TextInput
-        label={words.name}
-        maxLength={200}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
+      {'workflows' in target && (
+        <NativeSelect
+          label={words.workflow}
+          required
+          data={[
+            { value: '', label: text.selectWorkflow },
+            ...target.workflows.map((each) => ({ value: each.id, label: each.name })),
+          ]}
+          {...form.getInputProps('workflowId')}
+        />
+      )}
+      <TextInput label={words.name} maxLength={200} {...form.getInputProps('name')} />
       <TextInput
         label={text.cron}
         description={text.cronAbout}
         required
         maxLength={200}
         ff="monospace"
-        value={cron}
-        onChange={(event) => setCron(event.currentTarget.value)}
+        {...form.getInputProps('cron')}
       />
-      <TimeZone timezone={timezone} setTimezone={setTimezone} />
+      <Autocomplete
+        label={text.timezone}
+        description={text.timezoneAbout}
+        required
+        data={zones()}
+        limit={30}
+        {...form.getInputProps('timezone')}
+      />
       <NextTimes cron={cron} timezone={timezone} />
-      <OverlapChoice {...state} />
-      <InputField {...state} />
+      <div>
+        <Text size="sm" fw={500} id="overlap-label">
+          {text.overlap}
+        </Text>
+        <SegmentedControl
+          aria-labelledby="overlap-label"
+          data={[
+            { value: 'skip', label: text.overlapSkip },
+            { value: 'allow', label: text.overlapAllow },
+          ]}
+          {...form.getInputProps('overlap')}
+        />
+      </div>
+      <InputField
+        workflowId={workflowId}
+        value={input}
+        onChange={setInput}
+        onBroken={setBroken}
+        refusal={save.error === null ? undefined : describeError(save.error)}
+      />
     </Form>
   );
 }
 
 /** A form, if the workflow has a schema for its input. */
-function InputField({ given, workflowId, save, input, setInput, setBroken }: ScheduleFormState) {
-  const id = given?.workflow_id ?? workflowId;
-  const schema = useQuery({ ...workflowQuery(id), enabled: id !== '' }).data?.input_schema ?? null;
-  if (schema !== null) {
-    const refusal = save.error === null ? undefined : describeError(save.error);
-    return (
-      <SchemaForm
-        schema={schema}
-        value={input}
-        refusal={refusal}
-        onBroken={setBroken}
-        onChange={setInput}
-      />
-    );
-  }
+function InputField({
+  workflowId,
+  value,
+  onChange,
+  onBroken,
+  refusal,
+}: {
+  workflowId: string;
+  value: JsonObject;
+  onChange: (value: JsonObject) => void;
+  onBroken: (broken: boolean) => void;
+  refusal: string | undefined;
+}) {
+  const workflow = useQuery({ ...workflowQuery(workflowId), enabled: workflowId !== '' }).data;
+  const schema = workflow?.input_schema ?? null;
+  if (schema !== null) return <SchemaForm {...{ schema, value, onChange, onBroken, refusal }} />;
   return (
     <JsonField
       label={words.input}
       description={text.inputAbout}
-      value={input}
+      value={value}
       judge={anObject}
-      onBroken={setBroken}
-      onChange={(value) => setInput(isRecord(value) ? value : {})}
+      onBroken={onBroken}
+      onChange={(next) => onChange(isRecord(next) ? next : {})}
     />
-  );
-}
-
-function TimeZone({
-  timezone,
-  setTimezone,
-}: {
-  timezone: string;
-  setTimezone: React.Dispatch<React.SetStateAction<string>>;
-}) {
-  return (
-    <Autocomplete
-      label={text.timezone}
-      description={text.timezoneAbout}
-      required
-      data={zones()}
-      limit={30}
-      value={timezone}
-      onChange={setTimezone}
-    />
-  );
-}
-
-function WorkflowChoice({
-  chosen,
-  setChosen,
-  target,
-}: ScheduleFormState & { target: ScheduleTarget }) {
-  return (
-    'workflows' in target && (
-      <NativeSelect
-        label={words.workflow}
-        required
-        data={[
-          { value: '', label: text.selectWorkflow },
-          ...target.workflows.map((each) => ({ value: each.id, label: each.name })),
-        ]}
-        value={chosen}
-        onChange={(event) => setChosen(event.currentTarget.value)}
-      />
-    )
-  );
-}
-
-function OverlapChoice({ overlap, setOverlap }: ScheduleFormState) {
-  return (
-    <div>
-      <Text size="sm" fw={500} id="overlap-label">
-        {text.overlap}
-      </Text>
-      <SegmentedControl
-        aria-labelledby="overlap-label"
-        data={[
-          { value: 'skip', label: text.overlapSkip },
-          { value: 'allow', label: text.overlapAllow },
-        ]}
-        value={overlap}
-        onChange={(value) => setOverlap(value === 'allow' ? 'allow' : 'skip')}
-      />
-    </div>
   );
 }

@@ -1,5 +1,5 @@
 import { PasswordInput, TagsInput, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useForm } from '@mantine/form';
 import type { Secret } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -34,11 +34,15 @@ function SecretFields({
   onClose: () => void;
 }) {
   const secret = editing?.record;
-  const [name, setName] = useState(secret?.name ?? '');
-  const [value, setValue] = useState(secret?.value ?? '');
-  const [hosts, setHosts] = useState(secret?.allowed_hosts ?? []);
-  const [description, setDescription] = useState(secret?.description ?? '');
-  const fields = { value, allowed_hosts: hosts, description };
+  const form = useForm({
+    initialValues: {
+      name: secret?.name ?? '',
+      value: secret?.value ?? '',
+      allowed_hosts: secret?.allowed_hosts ?? [],
+      description: secret?.description ?? '',
+    },
+  });
+  const { name, ...fields } = form.values;
   const save = useEdit<EnteredSecret, Secret>(
     editing,
     fields,
@@ -55,56 +59,38 @@ function SecretFields({
       submit={secret === undefined ? text.create : text.replace}
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
-      ready={name !== '' && value !== '' && hosts.length > 0}
+      ready={name !== '' && fields.value !== '' && fields.allowed_hosts.length > 0}
     >
       <TextInput
         label={words.name}
         description={text.aboutName}
         placeholder="CRM_API_KEY"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
         maxLength={64}
         required
         disabled={secret !== undefined}
         data-autofocus={secret === undefined}
+        {...form.getInputProps('name')}
       />
-      <ValueInput value={value} onChange={setValue} focused={secret !== undefined} />
+      <PasswordInput
+        label={text.value}
+        description={text.aboutValue}
+        autoComplete="off"
+        required
+        data-autofocus={secret !== undefined}
+        {...form.getInputProps('value')}
+      />
       <TagsInput
         label={text.allowedHosts}
         description={text.aboutAllowedHosts}
         placeholder="api.example.com"
-        value={hosts}
-        onChange={setHosts}
         required
+        {...form.getInputProps('allowed_hosts')}
       />
       <TextInput
         label={words.description}
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
         maxLength={1_000}
+        {...form.getInputProps('description')}
       />
     </Form>
-  );
-}
-
-function ValueInput({
-  value,
-  onChange,
-  focused,
-}: {
-  value: string;
-  onChange: (value: string) => void;
-  focused: boolean;
-}) {
-  return (
-    <PasswordInput
-      label={text.value}
-      description={text.aboutValue}
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value)}
-      autoComplete="off"
-      required
-      data-autofocus={focused}
-    />
   );
 }

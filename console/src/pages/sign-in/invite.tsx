@@ -1,6 +1,6 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { invite as text } from '#console/src/messages/en/sign-in.ts';
@@ -12,12 +12,11 @@ import { signIn } from '#console/src/session.ts';
 import { NewPassword } from './new-password.tsx';
 import { SignInFrame } from './sign-in-frame.tsx';
 
-function useInviteForm() {
+export function InvitePage() {
   const given = useSearch({ from: '/invite' }).code;
   const navigate = useNavigate();
-  const [code, setCode] = useState(given ?? '');
-  const [name, setName] = useState('');
-  const [password, setPassword] = useState('');
+  const form = useForm({ initialValues: { code: given ?? '', name: '', password: '' } });
+  const { code, name, password } = form.values;
   const join = useAction(
     () =>
       api().acceptInvite({
@@ -35,14 +34,6 @@ function useInviteForm() {
       },
     },
   );
-  return { join, code, setCode, name, setName, password, setPassword };
-}
-
-type InviteFormState = ReturnType<typeof useInviteForm>;
-
-export function InvitePage() {
-  const state = useInviteForm();
-  const { join, password, setPassword } = state;
   return (
     <SignInFrame title={text.title} about={text.about}>
       <form
@@ -53,8 +44,21 @@ export function InvitePage() {
         }}
       >
         <Stack gap="md">
-          <InviteFields {...state} />
-          <NewPassword value={password} onChange={setPassword} />
+          <TextInput
+            label={text.code}
+            autoComplete="off"
+            required
+            maxLength={200}
+            {...form.getInputProps('code')}
+          />
+          <TextInput
+            label={words.name}
+            description={text.nameAbout}
+            autoComplete="name"
+            maxLength={200}
+            {...form.getInputProps('name')}
+          />
+          <NewPassword {...form.getInputProps('password')} />
           {join.error !== null && <Failure error={join.error} />}
           <Button type="submit" loading={join.isPending}>
             {text.submit}
@@ -74,28 +78,5 @@ export function InvitePage() {
         />
       </Text>
     </SignInFrame>
-  );
-}
-
-function InviteFields({ code, setCode, name, setName }: InviteFormState) {
-  return (
-    <>
-      <TextInput
-        label={text.code}
-        autoComplete="off"
-        required
-        maxLength={200}
-        value={code}
-        onChange={(event) => setCode(event.currentTarget.value)}
-      />
-      <TextInput
-        label={words.name}
-        description={text.nameAbout}
-        autoComplete="name"
-        maxLength={200}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-    </>
   );
 }

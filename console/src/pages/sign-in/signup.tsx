@@ -1,5 +1,5 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useForm } from '@mantine/form';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { signup as text } from '#console/src/messages/en/sign-in.ts';
@@ -12,10 +12,8 @@ import { NewPassword } from './new-password.tsx';
 import { SignInFrame } from './sign-in-frame.tsx';
 
 export function SignupPage() {
-  const [name, setName] = useState('');
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
-  const signup = useAction(() => api().signup({ name, email, password }), {
+  const form = useForm({ initialValues: { name: '', email: '', password: '' } });
+  const signup = useAction(() => api().signup(form.values), {
     changes: [],
     quiet: true,
   });
@@ -36,8 +34,7 @@ export function SignupPage() {
             required
             autoFocus
             maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
+            {...form.getInputProps('name')}
           />
           <TextInput
             label={text.email}
@@ -45,10 +42,9 @@ export function SignupPage() {
             autoComplete="username"
             required
             maxLength={254}
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
+            {...form.getInputProps('email')}
           />
-          <NewPassword value={password} onChange={setPassword} />
+          <NewPassword {...form.getInputProps('password')} />
           {signup.error !== null && <Failure error={signup.error} />}
           <Button type="submit" loading={signup.isPending}>
             {text.submit}

@@ -1,4 +1,5 @@
 import { Modal, SegmentedControl, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Graph } from '#client/index.ts';
@@ -22,11 +23,10 @@ export function CreateWorkflow({ opened, onClose }: { opened: boolean; onClose: 
   );
 }
 
-function useCreateForm() {
+function CreateForm({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
-  const [name, setName] = useState('');
-  const [description, setDescription] = useState('');
-  const [from, setFrom] = useState('empty');
+  const form = useForm({ initialValues: { name: '', description: '', from: 'empty' } });
+  const { name, description, from } = form.values;
   const [graph, setGraph] = useState<Graph>();
   const [broken, setBroken] = useState(false);
   const create = useAction(
@@ -43,35 +43,6 @@ function useCreateForm() {
         void navigate({ to: '/workflows/$workflowId/edit', params: { workflowId: id } }),
     },
   );
-  return {
-    create,
-    name,
-    from,
-    graph,
-    broken,
-    setName,
-    description,
-    setDescription,
-    setFrom,
-    setBroken,
-    setGraph,
-  };
-}
-
-function CreateForm({ onClose }: { onClose: () => void }) {
-  const {
-    create,
-    name,
-    from,
-    graph,
-    broken,
-    setName,
-    description,
-    setDescription,
-    setFrom,
-    setBroken,
-    setGraph,
-  } = useCreateForm();
   return (
     <Form
       action={create}
@@ -80,22 +51,14 @@ function CreateForm({ onClose }: { onClose: () => void }) {
       onSubmit={() => create.mutate(undefined)}
       onCancel={onClose}
     >
-      <NameFields
-        name={name}
-        onName={setName}
-        description={description}
-        onDescription={setDescription}
-        first
-        maxRows={6}
-      />
+      <NameFields form={form} first maxRows={6} />
       <SegmentedControl
         aria-label={text.startFrom}
         data={[
           { value: 'empty', label: text.empty },
           { value: 'json', label: text.fromJson },
         ]}
-        value={from}
-        onChange={setFrom}
+        {...form.getInputProps('from')}
       />
       {from === 'json' ? (
         <JsonField

@@ -1,19 +1,14 @@
 import { Textarea, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
 import { words } from '#console/src/messages/en/words.ts';
 
 /** The name and description of a workflow or template. */
 export function NameFields({
-  name,
-  onName,
-  description,
-  onDescription,
+  form,
   first = false,
   maxRows = 8,
 }: {
-  name: string;
-  onName: (name: string) => void;
-  description: string;
-  onDescription: (description: string) => void;
+  form: UseFormReturnType<{ name: string; description: string }>;
   /** Whether a dialog opens with the focus on the name. */
   first?: boolean;
   maxRows?: number;
@@ -25,8 +20,7 @@ export function NameFields({
         required
         maxLength={200}
         data-autofocus={first || undefined}
-        value={name}
-        onChange={(event) => onName(event.currentTarget.value)}
+        {...form.getInputProps('name')}
       />
       <Textarea
         label={words.description}
@@ -34,8 +28,7 @@ export function NameFields({
         minRows={2}
         maxRows={maxRows}
         maxLength={10_000}
-        value={description}
-        onChange={(event) => onDescription(event.currentTarget.value)}
+        {...form.getInputProps('description')}
       />
     </>
   );

@@ -1,4 +1,5 @@
 import { Button, Modal } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -29,8 +30,9 @@ export function SaveTemplate({ workflow }: { workflow: Workflow }) {
 function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
   const navigate = useNavigate();
   const suggested = useSuggestedInput(workflow);
-  const [name, setName] = useState(workflow.name);
-  const [description, setDescription] = useState(workflow.description);
+  const form = useForm({
+    initialValues: { name: workflow.name, description: workflow.description },
+  });
   const [typed, setTyped] = useState<JsonObject>();
   const [broken, setBroken] = useState(false);
   const sample = typed ?? suggested;
@@ -38,8 +40,7 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
     () =>
       api().createTemplate({
         workflow_id: workflow.id,
-        name,
-        description,
+        ...form.values,
         sample_input: sample,
       }),
     {
@@ -53,16 +54,11 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
     <Form
       action={save}
       submit={text.save}
-      ready={!broken && name.trim() !== ''}
+      ready={!broken && form.values.name.trim() !== ''}
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
     >
-      <NameFields
-        name={name}
-        onName={setName}
-        description={description}
-        onDescription={setDescription}
-      />
+      <NameFields form={form} />
       <RunInput
         label={text.sampleInput}
         schema={workflow.input_schema}

@@ -1,6 +1,6 @@
 import { Box, Button, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { Workflow } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -73,17 +73,20 @@ function AboutForm({ workflow }: { workflow: Workflow }) {
 
 function AboutFields({ editing, latest }: { editing: Editing<Workflow>; latest: Workflow }) {
   const workflow = editing.record;
-  const [name, setName] = useState(workflow.name);
-  const [description, setDescription] = useState(workflow.description);
-  const [cap, setCap] = useState<number | string>(workflow.run_cap_usd ?? '');
-  const [oneStep, setOneStep] = useState(workflow.overrun === 'one_step');
-  const [required, setRequired] = useState(workflow.requires_experiment);
+  const form = useForm({
+    initialValues: {
+      name: workflow.name,
+      description: workflow.description,
+      cap: workflow.run_cap_usd ?? '',
+      oneStep: workflow.overrun === 'one_step',
+      requires_experiment: workflow.requires_experiment,
+    },
+  });
+  const { cap, oneStep, ...values } = form.values;
   const fields = {
-    name,
-    description,
+    ...values,
     run_cap_usd: cap === '' ? null : Number(cap),
     overrun: oneStep ? ('one_step' as const) : ('none' as const),
-    requires_experiment: required,
   };
   const save = useEdit(
     editing,
@@ -100,56 +103,30 @@ function AboutFields({ editing, latest }: { editing: Editing<Workflow>; latest: 
     <Form
       action={save}
       submit={words.saveChanges}
-      ready={name.trim() !== ''}
+      ready={values.name.trim() !== ''}
       onSubmit={() => save.mutate(undefined)}
     >
-      <NameFields
-        name={name}
-        onName={setName}
-        description={description}
-        onDescription={setDescription}
-      />
-      <CapFields {...{ cap, setCap, oneStep, setOneStep }} />
-      <Switch
-        label={text.requiresExperiment}
-        description={text.requiresExperimentAbout}
-        checked={required}
-        onChange={(event) => setRequired(event.currentTarget.checked)}
-      />
-    </Form>
-  );
-}
-
-function CapFields({
-  cap,
-  setCap,
-  oneStep,
-  setOneStep,
-}: {
-  cap: number | string;
-  setCap: (cap: number | string) => void;
-  oneStep: boolean;
-  setOneStep: (oneStep: boolean) => void;
-}) {
-  return (
-    <>
+      <NameFields form={form} />
       <NumberInput
         label={text.cap}
         description={text.capAbout}
         min={0}
         decimalScale={6}
-        value={cap}
-        onChange={setCap}
+        {...form.getInputProps('cap')}
       />
       {cap !== '' && (
         <Switch
           label={text.overrun}
           description={text.overrunAbout}
-          checked={oneStep}
-          onChange={(event) => setOneStep(event.currentTarget.checked)}
+          {...form.getInputProps('oneStep', { type: 'checkbox' })}
         />
       )}
-    </>
+      <Switch
+        label={text.requiresExperiment}
+        description={text.requiresExperimentAbout}
+        {...form.getInputProps('requires_experiment', { type: 'checkbox' })}
+      />
+    </Form>
   );
 }
 

@@ -8,7 +8,7 @@ import {
   TagsInput,
   TextInput,
 } from '@mantine/core';
-import { useState } from 'react';
+import { useForm } from '@mantine/form';
 import type { DataKey } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -36,20 +36,26 @@ const firstCalls: Record<Scope, string> = {
 const allowanceOf = (typed: string | number): number | null =>
   typeof typed === 'number' ? typed : null;
 
-function useDataKeyForm({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState('');
-  const [mode, setMode] = useState<DataKey['mode']>('live');
-  const [chosen, setChosen] = useState<Scope[]>(['feeds:read', 'entities:read']);
-  const [requests, setRequests] = useState<string | number>('');
-  const [credits, setCredits] = useState<string | number>('');
-  const [expires, setExpires] = useState('');
-  const [addresses, setAddresses] = useState<string[]>([]);
+/** Creates a data key and shows its secret once. */
+export function DataKeyForm({ onClose }: { onClose: () => void }) {
+  const form = useForm({
+    initialValues: {
+      name: '',
+      mode: 'live' as DataKey['mode'],
+      scopes: ['feeds:read', 'entities:read'] as Scope[],
+      requests: '' as string | number,
+      credits: '' as string | number,
+      expires: '',
+      addresses: [] as string[],
+    },
+  });
+  const { name, mode, scopes, requests, credits, expires, addresses } = form.values;
   const create = useAction(
     () =>
       api().createDataKey({
         name,
         mode,
-        scopes: chosen,
+        scopes,
         expires_at: expires === '' ? null : new Date(expires).toISOString(),
         ip_allowlist: addresses,
         monthly_request_allowance: allowanceOf(requests),
@@ -64,31 +70,12 @@ function useDataKeyForm({ onClose }: { onClose: () => void }) {
       },
     },
   );
-  return {
-    create,
-    name,
-    setName,
-    mode,
-    setMode,
-    chosen,
-    setChosen,
-    requests,
-    setRequests,
-    credits,
-    setCredits,
-    expires,
-    setExpires,
-    addresses,
-    setAddresses,
+  const allowance = {
+    description: text.allowanceAbout,
+    min: 0,
+    allowDecimal: false,
+    thousandSeparator: ',',
   };
-}
-
-type DataKeyFormState = ReturnType<typeof useDataKeyForm>;
-
-/** Creates a data key and shows its secret once. */
-export function DataKeyForm({ onClose }: { onClose: () => void }) {
-  const state = useDataKeyForm({ onClose });
-  const { create, name, setName } = state;
   return (
     <FormModal
       title={text.title}
@@ -103,24 +90,9 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
         required
         data-autofocus
         maxLength={200}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
+        {...form.getInputProps('name')}
       />
-      <Permissions {...state} />
-      <Limits {...state} />
-    </FormModal>
-  );
-}
-
-/** The mode and scopes of the key. */
-function Permissions({ mode, setMode, chosen, setChosen }: DataKeyFormState) {
-  return (
-    <>
-      <Radio.Group
-        label={text.mode}
-        value={mode}
-        onChange={(value) => setMode(value as DataKey['mode'])}
-      >
+      <Radio.Group label={text.mode} {...form.getInputProps('mode')}>
         <Group mt={4}>
           <Radio value="live" label={text.live} />
           <Radio value="test" label={text.test} />
@@ -129,8 +101,7 @@ function Permissions({ mode, setMode, chosen, setChosen }: DataKeyFormState) {
       <Checkbox.Group
         label={text.scopes}
         description={text.scopesAbout}
-        value={chosen}
-        onChange={(value) => setChosen(value as Scope[])}
+        {...form.getInputProps('scopes')}
       >
         <Stack gap="xs" mt="xs">
           {Object.entries(text.scopeAbout).map(([scope, about]) => (
@@ -138,58 +109,23 @@ function Permissions({ mode, setMode, chosen, setChosen }: DataKeyFormState) {
           ))}
         </Stack>
       </Checkbox.Group>
-    </>
-  );
-}
-
-/** The quotas, expiry and allowed addresses of the key. */
-function Limits({
-  requests,
-  setRequests,
-  credits,
-  setCredits,
-  expires,
-  setExpires,
-  addresses,
-  setAddresses,
-}: DataKeyFormState) {
-  return (
-    <>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <NumberInput
-          label={text.requests}
-          description={text.allowanceAbout}
-          min={0}
-          allowDecimal={false}
-          thousandSeparator=","
-          value={requests}
-          onChange={setRequests}
-        />
-        <NumberInput
-          label={text.credits}
-          description={text.allowanceAbout}
-          min={0}
-          allowDecimal={false}
-          thousandSeparator=","
-          value={credits}
-          onChange={setCredits}
-        />
+        <NumberInput label={text.requests} {...allowance} {...form.getInputProps('requests')} />
+        <NumberInput label={text.credits} {...allowance} {...form.getInputProps('credits')} />
       </SimpleGrid>
       <TextInput
         type="datetime-local"
         label={text.expires}
         description={text.expiresAbout}
-        value={expires}
-        onChange={(event) => setExpires(event.currentTarget.value)}
+        {...form.getInputProps('expires')}
       />
       <TagsInput
         label={text.addresses}
         description={text.addressesAbout}
         placeholder="192.0.2.0/24"
-        value={addresses}
-        onChange={setAddresses}
+        {...form.getInputProps('addresses')}
       />
-    </>
+    </FormModal>
   );
 }
 
