@@ -3,7 +3,7 @@ import { apiUrl } from './document.ts';
 import { sessionToken } from './session.ts';
 
 /**
- * A method that changes a record has to say which state of the record the user knows. `undefined` is for the first save,
+ * A method that changes a record must say which state of the record the user knows. `undefined` is for the first save,
  * which creates the record.
  */
 type Known<Method> = Method extends (...given: infer Given) => infer Answer
@@ -18,7 +18,7 @@ type ConsoleClient = { [Name in keyof Client]: Known<Client[Name]> };
 
 let made: { token: string | undefined; client: ConsoleClient } | undefined;
 
-/** The client of the current session. Get it for each call: signing in or out creates another. */
+/** The client of the current session. Get it for each call, because signing in or out creates a new one. */
 export function api(): ConsoleClient {
   const token = sessionToken();
   if (made?.token !== token || made === undefined) {

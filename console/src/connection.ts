@@ -1,17 +1,17 @@
 import { useSyncExternalStore } from 'react';
 import { api } from './api.ts';
 
-/** Whether the service responds. After a failure, polls it every two seconds until it responds again. */
+/** Tracks whether the service responds. After a failure, polls it every two seconds until it responds again. */
 const ASK_EVERY_MS = 2_000;
 const ANSWER_WITHIN_SECONDS = 5;
 
 let retry: (() => void) | undefined;
-/** When the service responded last, in ms since 1970. */
+/** The time of the service's last response, in ms since 1970. */
 let responded: number | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
-/** A call got no response. Calls `onReturn` when the service responds again. */
+/** Call this when a call got no response. Calls `onReturn` when the service responds again. */
 export function connectionLost(onReturn: () => void): void {
   if (retry !== undefined) return;
   retry = onReturn;
@@ -19,7 +19,7 @@ export function connectionLost(onReturn: () => void): void {
   notify();
 }
 
-/** A call got a response. */
+/** Call this when a call got a response. */
 export function connectionWorks(): void {
   responded = Date.now();
   if (retry === undefined) return;
@@ -31,8 +31,8 @@ export function connectionWorks(): void {
 }
 
 /**
- * Undefined while the service responds. Otherwise the time of its last response, in ms since 1970: pages show nothing newer.
- * 0 if there was none.
+ * Undefined while the service responds. Otherwise the time of its last response, in ms since 1970, because pages show
+ * nothing newer. 0 if there was none.
  */
 export const useConnectionLost = (): number | undefined =>
   useSyncExternalStore(subscribe, () => (retry === undefined ? undefined : (responded ?? 0)));

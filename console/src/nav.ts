@@ -18,7 +18,7 @@ export interface NavPage {
   to: NonNullable<LinkProps['to']>;
   /** The key that opens the page after `g`. */
   key?: string;
-  /** Paths of its details, where they are not below the path of the page. */
+  /** The path of its details, if it is not below the path of the page. */
   also?: string;
 }
 
@@ -31,7 +31,10 @@ export interface NavSection {
 
 const { sections, pages } = nav;
 
-/** The sections of the console and their pages, in order. The sidebar, the tabs, the palette and the keys read it. */
+/**
+ * The sections of the console and their pages, in order. The sidebar, tabs, palette and keyboard shortcuts use this
+ * list.
+ */
 export const navSections: readonly NavSection[] = [
   {
     label: sections.overview,
@@ -116,8 +119,8 @@ export const pageKeys: readonly { key: string; page: NavPage }[] = navPages.flat
 );
 
 /**
- * The section and page that a path belongs to: the page itself, or the list that a detail page is below. Undefined for
- * paths without an entry. `/data/entities/x` belongs to Records, not to Feeds at `/data`: the longest path counts.
+ * The section and page that a path belongs to: the page itself, or the list above a detail page. Undefined for paths
+ * without an entry. `/data/entities/x` belongs to Records, not to Feeds at `/data`, because the longest path counts.
  */
 export function placeOf(path: string): { section: NavSection; page: NavPage } | undefined {
   const lengthIn = ({ to, also }: NavPage): number =>

@@ -24,7 +24,7 @@ export const queryClient = new QueryClient({
 
 onSessionChange(() => queryClient.clear());
 
-/** Not while an action removes what the query shows: the read would fail before the page has left. */
+/** Not while an action removes what the query shows, because the read would fail before the page is left. */
 function isKept({ queryKey }: { queryKey: QueryKey }): boolean {
   const removing = (key: QueryKey): boolean => partialMatchKey(queryKey, key);
   return (

@@ -15,7 +15,7 @@ import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
 import { Shell } from './shell/shell.tsx';
 
 /**
- * All routes of the console. Pages are loaded on demand; routes validate the query string, since people type and share
+ * All routes of the console. Pages are loaded on demand. Routes validate the query string, since people type and share
  * URLs.
  */
 const root = createRootRoute({
@@ -84,7 +84,7 @@ const inside = createRoute({
     const read = () => queryClient.query({ ...identityQuery, staleTime: 'static' });
     let identity = await read();
     if (identity === null && sessionToken() !== undefined) {
-      // Without the refused token, the service may be in open mode.
+      // Without the rejected token, the service may be in open mode.
       endSession();
       identity = await read();
     }
@@ -323,7 +323,7 @@ const pages = [
     validateSearch: (search): DeliverySearch => ({ status: text(search['status']) }),
     component: lazyRouteComponent(() => import('./pages/webhooks/endpoint.tsx'), 'EndpointPage'),
   }),
-  // Any other path, inside the shell.
+  // Any other path, within the shell.
   createRoute({ ...within, path: '$', component: UnknownPage }),
 ] as const;
 

@@ -39,7 +39,7 @@ export function onSessionChange(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-// One window listener for all: with several, the page would render between them with inconsistent state.
+// One window listener for all, because with several, the page would render between them with inconsistent state.
 window.addEventListener('storage', ({ key }) => {
   if (key === KEY || key === null) notify();
 });

@@ -44,7 +44,7 @@ export const theme = createTheme({
   headings: { fontWeight: '650', sizes: headingSizes },
   components: {
     Table: Table.extend({ defaultProps: { verticalSpacing: tableSpacing } }),
-    // The close button of a dialog has only an icon, so it needs a label for screen readers. A dialog's header is not
+    // The close button of a dialog only has an icon, so it needs a label for screen readers. A dialog's header is not
     // the header of the page.
     Modal: Modal.extend({
       defaultProps: {
@@ -52,7 +52,7 @@ export const theme = createTheme({
         attributes: { header: { role: 'none' } },
       },
     }),
-    // The placeholder for the first focus is not allowed in a menu; without it, the first item has the focus.
+    // The placeholder for the initial focus is not allowed in a menu. Without it, the first item has the focus.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { 'aria-label': words.close } },

@@ -1,8 +1,8 @@
 import { type CSSVariablesResolver, DEFAULT_THEME, type MantineColorsTuple } from '@mantine/core';
 
 /**
- * The design tokens of the console: colors, sizes and spacing. No other file names a color; styles use the variables
- * of these, and components their names. Ten shades each, from light to dark.
+ * The design tokens of the console: colors, sizes and spacing. No other file contains a color: styles use the variables
+ * of these tokens, and components their names. There are ten shades of each, from light to dark.
  */
 
 const accent: MantineColorsTuple = [
@@ -47,7 +47,9 @@ const dark: MantineColorsTuple = [
 
 const { red, orange, yellow, teal, blue, grape } = DEFAULT_THEME.colors;
 
-/** The colors by their meaning. `caution` is what people ended or refused, `trial` what has no effect outside. */
+/**
+ * The colors by their meaning. `caution` is for what people ended or refused, `trial` for what has no outside effects.
+ */
 export const colours = {
   accent,
   gray,
@@ -60,10 +62,10 @@ export const colours = {
   trial: grape,
 };
 
-/** The color of the browser's own frame around the page, as index.html names it, too. */
+/** The color of the browser's own frame around the page, which is also in index.html. */
 export const frameColours = { light: gray[0], dark: dark[8] };
 
-/** Few sizes of text: captions and tables' notes, text, large text, figures. */
+/** A few text sizes: captions and notes of tables, text, large text, figures. */
 export const fontSizes = {
   xs: '0.75rem',
   sm: '0.875rem',
@@ -95,10 +97,10 @@ export const radius = { xs: '2px', sm: '4px', md: '6px', lg: '10px', xl: '16px' 
 export const headerHeight = 56;
 export const sidebarWidth = 208;
 
-/** Space above and below the text of a table's cell. */
+/** The space above and below the text of a table cell. */
 export const tableSpacing = 'xs';
 
-/** Tokens that Mantine has no name for, and its own variables that are too pale for a contrast of 4.5 to 1. */
+/** Tokens that Mantine has no name for, and Mantine variables that are too pale for a contrast of 4.5 to 1. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {
     '--page-width': '1600px',

@@ -7,7 +7,7 @@ import type { Place, Places } from './places.ts';
 /** The nodes that a loop or a map repeats. */
 interface Body {
   head: DrawnNode;
-  /** Ids, with those of the bodies inside this one. */
+  /** The ids of the nodes, including those of inner bodies. */
   members: ReadonlySet<string>;
 }
 
@@ -38,17 +38,17 @@ interface BodyFrame extends Place {
   height: number;
 }
 
-/** Space between a frame and the cards in it. A frame around others has more. */
+/** The space between a frame and the cards in it. A frame around others has more. */
 const PADDING = 18;
-/** Space above the cards, for the label. */
+/** The space above the cards, for the label. */
 const HEAD = 26;
 const MAX_LEVELS = 3;
 
 type CardSize = { width: number; height: number };
 
 /**
- * The frames of all bodies, outer before inner. A body between whose cards others stand has none: it would show what is
- * not repeated as if it were.
+ * The frames of all bodies, outer before inner. A body whose cards have others between them gets no frame, because it
+ * would also enclose nodes that are not repeated.
  */
 export function framesOf(drawing: Drawing, places: Places, card: CardSize): BodyFrame[] {
   const bodies = bodiesOf(drawing);

@@ -2,7 +2,7 @@ import type { EdgeCondition, NodeKind } from '#shared/contract/workflows/graph.t
 import { nodeKinds } from '#shared/graph/kinds.ts';
 import type { Graph } from '#client/index.ts';
 
-/** The fields of a node that are drawn. A draft can contain anything, so other fields are not validated. */
+/** The displayed fields of a node. A draft can contain anything, so other fields are not validated. */
 export interface DrawnNode {
   id: string;
   kind: NodeKind;
@@ -26,7 +26,7 @@ export interface Drawing {
   edges: DrawnEdge[];
 }
 
-/** The drawable part of a graph: nodes with a unique id and a known kind, and the edges between them. */
+/** The part of a graph that can be displayed: nodes with a unique id and a known kind, and the edges between them. */
 export function drawingOf(graph: Graph): Drawing {
   const nodes = new Map<string, DrawnNode>();
   for (const node of graph.nodes.filter(isObject)) {
@@ -51,7 +51,7 @@ export function drawingOf(graph: Graph): Drawing {
     const known = drawnEdges.get(edge);
     if (known?.at === at) return [known];
     const drawn = {
-      // Includes the index: two nodes can have several edges, and edge ids in a draft can repeat.
+      // Includes the index, because two nodes can have several edges, and edge ids in a draft can repeat.
       id: `${at}:${source}>${target}`,
       source,
       target,
@@ -65,8 +65,8 @@ export function drawingOf(graph: Graph): Drawing {
 }
 
 /**
- * What was drawn of the nodes and edges of graphs. Graphs are never changed in place, so a node that is the same object is
- * drawn as the same object, and views can compare by identity.
+ * Caches the displayed nodes and edges of graphs. Graphs are never changed in place, so the same node object always
+ * gives the same displayed object, and views can compare by identity.
  */
 const drawnNodes = new WeakMap<object, DrawnNode>();
 const drawnEdges = new WeakMap<object, DrawnEdge>();

@@ -28,10 +28,10 @@ import { ZoomVariable } from './zoom-variable.tsx';
 const nodeTypes = { card: NodeCard };
 export const edgeTypes = { route: RouteEdgeView };
 
-/** Above this, cards outside of the frame are not drawn. */
+/** Above this number, cards outside the frame are not rendered. */
 const MANY_NODES = 100;
 const EDGES_PER_FRAME = 100;
-/** The largest width that pages have for a graph. */
+/** The maximum width that pages have for a graph. */
 const FRAME_PX = 1_000;
 
 const measured = { ...nodeSize };
@@ -80,7 +80,7 @@ function useFraming({
   return { frame, setFlow, onMove, follow };
 }
 
-/** The cards and edges to draw. They have no positions until the layout is ready. */
+/** The cards and edges to render. They have no positions until the layout is ready. */
 function useDrawn({
   graph,
   cardOf,
@@ -135,7 +135,7 @@ interface GraphViewProps {
 
 /**
  * A read-only view of a graph. A worker lays out the nodes unless all of them have positions. `cardOf` adds data to
- * nodes, `takenEdge` to edges. Users select nodes by click, or with Tab and Enter.
+ * nodes, `takenEdge` to edges. Users select nodes with a click, or with Tab and Enter.
  */
 export function GraphView({
   graph,
@@ -204,8 +204,8 @@ const LayingOut = ({ height }: { height: number | string }) => (
 );
 
 /**
- * The start of a long list, and more with each frame once it is `ready`: drawing a thousand edges at once blocks the
- * page for half a second. Returns the list itself when it is complete.
+ * The start of a long list, and more with each frame once it is `ready`, because rendering a thousand edges at once
+ * blocks the page for half a second. Returns the list itself when it is complete.
  */
 function useGradually<T>(items: T[], ready: boolean): T[] {
   const [count, setCount] = useState(EDGES_PER_FRAME);
@@ -218,7 +218,7 @@ function useGradually<T>(items: T[], ready: boolean): T[] {
   return useMemo(() => (all ? items : items.slice(0, count)), [all, items, count]);
 }
 
-/** The cards to draw. Unchanged cards are the same objects, so they are not drawn again. */
+/** The cards to render. Unchanged cards are the same objects, so they are not rendered again. */
 function useNodes(
   drawing: Drawing,
   places: Places | undefined,
@@ -262,7 +262,7 @@ function useNodes(
   );
 }
 
-/** Calls back when the width of the frame changes: a panel opened beside it, or the window was resized. */
+/** Calls back when the width of the frame changes, because a panel was opened beside it or the window was resized. */
 function useResized(
   frame: RefObject<HTMLElement | null>,
   ready: boolean,
@@ -293,7 +293,7 @@ const colourOnMap = ({ data }: CardNode): string =>
 
 const errorColour = 'var(--mantine-color-danger-6)';
 
-/** An edge to draw; edges that were not taken are faded, and error edges are dashed and red. */
+/** An edge to render. Edges that were not taken are faded; error edges are dashed and red. */
 export function edgeOf(
   { id, source, target, conditionValue }: Drawing['edges'][number],
   route: Route,
@@ -319,7 +319,7 @@ export function edgeOf(
   };
 }
 
-/** The positions of the nodes: those saved in the graph if every node has one, else those of the layout. */
+/** The positions of the nodes: those saved in the graph if every node has one, otherwise those of the layout. */
 export function usePlaces(drawing: Drawing): Places | undefined {
   const ids = useSame(drawing.nodes.map(({ id }) => id));
   const positions = useSame(drawing.nodes.map(({ position }) => position));
@@ -340,7 +340,7 @@ export function usePlaces(drawing: Drawing): Places | undefined {
       },
     );
     return () => controller.abort();
-    // Each read of the run creates another drawing; only its shape matters here.
+    // Each read of the run creates a new drawing, but only its shape matters here.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [shape, given]);
   if (given !== undefined) return given;

@@ -11,7 +11,7 @@ import {
 } from '@tabler/icons-react';
 import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 
-/** Icons of the node kinds. Separate from the graph view, which is large to load. */
+/** Icons of the node kinds. They are separate from the graph view, which takes long to load. */
 export const kindIcons: Record<NodeKind, Icon> = {
   agent: IconRobot,
   tool: IconTool,

@@ -4,7 +4,7 @@ export interface LayoutRequest {
   ticket: number;
   nodes: string[];
   edges: { source: string; target: string }[];
-  /** Nodes that stand together, outer groups before inner ones. */
+  /** Groups of nodes that must stay together, outer groups before inner ones. */
   groups: string[][];
   nodeSize: { width: number; height: number };
 }
@@ -14,7 +14,7 @@ export interface LayoutAnswer {
   places: { id: string; x: number; y: number }[];
 }
 
-/** Lays out graphs outside of the page's thread, which a thousand nodes would block for seconds. */
+/** Lays out graphs outside the page's thread, which a thousand nodes would block for seconds. */
 self.addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {
   const { ticket, nodes, nodeSize } = data;
   const graph = new dagre.graphlib.Graph({ multigraph: true, compound: true });
@@ -32,7 +32,7 @@ self.addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {
   self.postMessage(answer);
 });
 
-/** Above this, what takes quadratic time is left out: groups, and the ranker that looks best. */
+/** Above this number, everything that takes quadratic time is left out: groups, and the ranker that looks best. */
 const MANY = 300;
 
 function groupIn(
@@ -41,7 +41,7 @@ function groupIn(
 ): void {
   const groupOf = new Map<string, string>();
   groups.forEach((members, at) => {
-    // No id of a node has this character.
+    // No node id contains this character.
     const group = `\u0000${at}`;
     graph.setNode(group, {});
     const outer = members.map((id) => groupOf.get(id)).find((one) => one !== undefined);

@@ -10,8 +10,8 @@ let worker: Worker | undefined;
 let tickets = 0;
 
 /**
- * Positions of all nodes, left to right, computed in a worker: top left corners in graph coordinates. Rejects when the
- * signal aborts or the worker fails.
+ * Positions of all nodes, from left to right, computed in a worker: top left corners in graph coordinates. Rejects when
+ * the signal aborts or the worker fails.
  */
 export function layOut(drawing: Drawing, signal: AbortSignal): Promise<Places> {
   const { nodes, edges } = drawing;

@@ -7,7 +7,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { kindIcons } from './kinds.ts';
 import { nodeSize } from './layout.ts';
 
-/** The content of a card. `Node` of xyflow requires a type, not an interface. */
+/** The content of a card. xyflow's `Node` requires a type, not an interface. */
 export type NodeCardData = {
   kind: NodeKind;
   label: string;
@@ -24,7 +24,7 @@ export type NodeCardData = {
 
 export type CardNode = Node<NodeCardData, 'card'>;
 
-/** Where edges attach to a card. Set on the node, so that the browser does not measure each card. */
+/** Where edges attach to a card. Set on the node, so that the browser does not have to measure each card. */
 export const cardHandles = [
   { type: 'target' as const, position: Position.Left, x: 0, y: nodeSize.height / 2 },
   { type: 'source' as const, position: Position.Right, x: nodeSize.width, y: nodeSize.height / 2 },

@@ -19,15 +19,17 @@ interface Lane {
 
 /** The cards that routes avoid. */
 export interface Obstacles {
-  /** How often a path crosses a card; not counted further than `most`. */
+  /** How often a path crosses a card; counted up to `most`. */
   crossings: (way: readonly Point[], most: number) => number;
-  /** At most `most` lanes, those with the shortest detour between the two heights first, and then the outermost two. */
+  /**
+   * At most `most` lanes: first those with the shortest detour between the two heights, then the two outermost ones.
+   */
   lanesNear: (fromY: number, toY: number, most: number) => Generator<Lane>;
 }
 
 /**
- * Sorts the cards, so that each line is only compared with cards near it: graphs of a thousand nodes are routed without
- * blocking the page. All cards have the same size; `clearance` is the distance of lanes from their cards.
+ * Sorts the cards, so that each line is only compared with nearby cards and graphs of a thousand nodes are routed
+ * without blocking the page. All cards have the same size. `clearance` is the distance of lanes from their cards.
  */
 export function createObstacles(boxes: readonly Box[], clearance: number): Obstacles {
   const byLeft = boxes.toSorted((a, b) => a.left - b.left);
@@ -49,7 +51,7 @@ export function createObstacles(boxes: readonly Box[], clearance: number): Obsta
   };
 }
 
-/** The lanes above and below all cards, from top to bottom; cards side by side share theirs. */
+/** The lanes above and below all cards, from top to bottom. Cards at the same height share theirs. */
 function lanesOf(boxes: readonly Box[], clearance: number): Lane[] {
   const above = new Set(boxes.map(({ top }) => top - clearance));
   const below = new Set(boxes.map(({ bottom }) => bottom + clearance));
@@ -59,7 +61,7 @@ function lanesOf(boxes: readonly Box[], clearance: number): Lane[] {
   ].sort((a, b) => a.y - b.y);
 }
 
-/** The number of cards that a line crosses, of cards sorted by their start on the axis that the line is across. */
+/** The number of cards that a line crosses. The cards are sorted by their start on the axis across the line. */
 function crossedBy(
   from: Point,
   to: Point,

@@ -3,12 +3,10 @@ import type { ReactFlowInstance } from '@xyflow/react';
 import type { CardNode } from './node-card.tsx';
 import type { Place } from './places.ts';
 
-/** The buttons to zoom are at the left edge, over the graph. */
+/** The zoom buttons are at the left edge, over the graph. */
 const BUTTONS_PX = 52;
 
-/**
- * The initial view: beside the buttons, zoomed out only as far as text is readable, and never zoomed in.
- */
+/** The initial view: next to the buttons, zoomed out only as far as text is readable, and never zoomed in. */
 export const openingView = {
   minZoom: 0.5,
   maxZoom: 1,
@@ -34,7 +32,7 @@ export const fitting = (
   nodes: openingOf(nodes, selected, Math.min(framePx, window.innerWidth) / minZoom),
 });
 
-/** `width` in the coordinates of the graph. */
+/** `width` is in graph coordinates. */
 function openingOf(
   nodes: readonly CardNode[],
   selected: string | undefined,
@@ -58,7 +56,7 @@ function fits(nodes: readonly CardNode[], width: number): boolean {
   return Math.max(...xs) - Math.min(...xs) <= width && Math.max(...ys) - Math.min(...ys) <= HEIGHT;
 }
 
-/** Centers the view on a card that is not completely inside of the frame, zoomed in to at least `minZoom`. */
+/** Centers the view on a card that is not completely within the frame, zoomed in to at least `minZoom`. */
 export function bringIntoView(
   flow: Pick<ReactFlowInstance, 'getViewport' | 'setCenter'>,
   { x, y }: Place,

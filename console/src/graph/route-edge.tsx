@@ -54,7 +54,7 @@ export const RouteEdgeView = memo(function RouteEdgeView({
   );
 });
 
-/** Not a tab stop: a graph has hundreds of edges, and the panel and the menu of an edge insert by keyboard. */
+/** Not a tab stop, because a graph has hundreds of edges, and an edge's panel and menu insert by keyboard. */
 function InsertButton({ at, onInsert }: { at: Point; onInsert: () => void }) {
   return (
     <EdgeLabelRenderer>

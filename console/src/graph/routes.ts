@@ -15,16 +15,16 @@ const CLEARANCE = 18;
 /** Distance between the points where groups of edges leave or reach a card. */
 const APART = 16;
 const LABEL_FROM_CARD = 6;
-/** Lanes tried for one edge: more would make routing a thousand nodes noticeable. */
+/** The maximum number of lanes tried per edge. More would make the routing of a thousand nodes noticeably slow. */
 const MOST_LANES = 60;
 /** Without a shift, edges in the same lane would overlap. The distance from a card stays between 10 and 26. */
 const SHIFTS = [0, 4, -4, 8, -8] as const;
-/** Edges between cards at nearly the same height are straight: a smaller step would look like a mistake. */
+/** Edges between cards at nearly the same height are straight, because a smaller step would look like a mistake. */
 const STRAIGHT_PX = 10;
 
 /**
  * Routes each edge around the cards: edges back to earlier nodes are visible, edges between the same two nodes are
- * apart, and an edge runs behind a card only where cards leave no way around them.
+ * apart, and an edge only runs behind a card if there is no way around it.
  */
 export function routesOf(
   edges: readonly RoutedEdge[],
@@ -173,7 +173,7 @@ function towards(corner: Point, other: Point): Point {
   return { x: corner.x + dx * share, y: corner.y + dy * share };
 }
 
-/** The point half way along a route. */
+/** The point halfway along a route. */
 export function middleOf(points: readonly Point[]): Point {
   let left = lengthOf(points) / 2;
   for (const [index, to] of points.entries()) {

@@ -3,7 +3,7 @@ import type { Graph } from '#client/index.ts';
 import { type Drawing, drawingOf } from './drawn.ts';
 
 /**
- * The drawing of a graph that is being edited. Its lists stay the same objects as long as nothing in them changes, so that
+ * The drawing of a graph that is being edited. Its lists stay the same objects while nothing in them changes, so that
  * typing in one node neither routes the edges nor lays out the nodes again.
  */
 export function useDrawing(graph: Graph): Drawing {
@@ -13,7 +13,7 @@ export function useDrawing(graph: Graph): Drawing {
   return useMemo(() => ({ nodes, edges }), [nodes, edges]);
 }
 
-/** The former list, if its items are the same. */
+/** The previous list, if its items are the same. */
 export function useSame<Item>(list: Item[]): Item[] {
   const [known, setKnown] = useState(list);
   const same =

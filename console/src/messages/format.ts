@@ -1,11 +1,11 @@
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { locale } from './en/locale.ts';
 
-/** The names in braces of a message: `'name' | 'count'` of `'{name} has {count} runs'`. */
+/** The names in the braces of a message: `'name' | 'count'` for `'{name} has {count} runs'`. */
 export type Placeholder<Message extends string> =
   Message extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholder<Rest> : never;
 
-/** The same texts in another language: what its module must export. */
+/** The same messages in another language: what its module must export. */
 export type Translated<Messages> = Messages extends string
   ? string
   : Messages extends (...values: infer Values) => string
@@ -15,8 +15,8 @@ export type Translated<Messages> = Messages extends string
 const rules = new Intl.PluralRules(locale);
 
 /**
- * The form that the language has for this number, with the number in place of `#`: `plural(2, { one: '# run', other: '#
- * runs' })` is `2 runs`. A missing form is `other`.
+ * The form for this number in the language, with the number in place of `#`: `plural(2, { one: '# run', other: '# runs'
+ * })` is `2 runs`. A missing form is replaced by `other`.
  */
 export function plural(
   count: number,

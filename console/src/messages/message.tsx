@@ -6,7 +6,7 @@ export function Message<Text extends string>({
   text,
   values,
 }: {
-  /** With `{name}` where a value belongs. */
+  /** Has `{name}` where a value is inserted. */
   text: Text;
   values: Record<Placeholder<Text>, ReactNode>;
 }) {

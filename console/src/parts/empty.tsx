@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Capability } from '#client/index.ts';
 import { page as text } from '#console/src/messages/en/parts/page.ts';
 
-/** An empty list: what is missing, what it is for, and the button or link that makes the first one. */
+/** An empty list: what is missing, what it is for, and the button or link that creates the first entry. */
 export function Empty({
   title,
   about,
@@ -11,9 +11,9 @@ export function Empty({
   children,
 }: {
   title: string;
-  /** What the entries are, and why one wants them. */
+  /** What the entries are, and what they are for. */
   about?: ReactNode;
-  /** The permission that this person needs to make the first one, and does not have. */
+  /** The permission that this member needs to create the first entry and does not have. */
   missing?: false | Capability;
   children?: ReactNode;
 }) {

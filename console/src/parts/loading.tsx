@@ -25,14 +25,14 @@ export function LoadingRows({ rows = 5 }: { rows?: number }) {
   );
 }
 
-/** Placeholder of cards, as high and in as many columns as the cards that come. */
+/** Placeholder of cards, with the height and number of columns of the actual cards. */
 export function LoadingCards({
   cards = 3,
   height,
   cols = 1,
 }: {
   cards?: number;
-  /** Of each card, in pixels. */
+  /** The height of each card, in pixels. */
   height: number;
   cols?: SimpleGridProps['cols'];
 }) {

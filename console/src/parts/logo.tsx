@@ -1,4 +1,4 @@
-/** The mark of the product: a path through steps, as a W. The same drawing as in favicon.svg. */
+/** The product's logo: a path through steps in the shape of a W. The same drawing as in favicon.svg. */
 export function Logo({ size = 26 }: { size?: number }) {
   return (
     <svg className="logo" viewBox="0 0 32 32" width={size} height={size} aria-hidden>

@@ -8,7 +8,7 @@ import { LoadingRows } from './loading.tsx';
 import { BackToList, SectionTabs } from './section-tabs.tsx';
 import { UserText } from './text/user-text.tsx';
 
-/** The frame of a page: its one heading, actions, the tabs of its section, description and content. */
+/** The frame of a page: its only heading, actions, the tabs of its section, description and content. */
 export function Page({
   title,
   about,
@@ -40,7 +40,7 @@ export function Page({
 
 /**
  * What the router shows until a page has loaded: its name and the tabs of its section, where the page will have them,
- * above placeholders. On a detail page, whose name is not known yet, the way back.
+ * above placeholders. On a detail page, whose name is not known yet, it shows the link back.
  */
 export function PendingPage() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
@@ -82,7 +82,7 @@ function PageFrame({
       <Stack gap="lg">
         <Stack gap="xs">
           <BackToList />
-          {/* As high as a button, so that the tabs stay where they are from page to page. */}
+          {/* As high as a button, so that the tabs stay in place from page to page. */}
           <Group justify="space-between" gap="sm" mih={36}>
             {title}
             {actions !== undefined && <Group gap="xs">{actions}</Group>}

@@ -5,19 +5,22 @@ import { useEffect, useRef } from 'react';
 import { page as text } from '#console/src/messages/en/parts/page.ts';
 import { placeOf } from '#console/src/nav.ts';
 
-/** Where the page on the screen is. While the next page loads, this is still the former one. */
+/** The location of the page on the screen. While the next page loads, it is still the previous one. */
 const usePlace = () => {
   const path = useMatches({ select: (matches) => matches.at(-1)?.pathname ?? '/' });
   const place = placeOf(path);
   return place === undefined ? undefined : { ...place, isList: path === place.page.to };
 };
 
-/** The pages of the section as tabs, with the one on the screen marked. Nothing in sections of one page and on details. */
+/**
+ * The pages of the section as tabs, with the one on the screen marked. Renders nothing in sections with one page and on
+ * details.
+ */
 export function SectionTabs() {
   const place = usePlace();
   const current = useRef<HTMLAnchorElement>(null);
   const to = place?.page.to;
-  // On a phone, the tab can be outside of the part in view. `scrollIntoView` would also move the page.
+  // On a phone, the tab can be outside the visible part. `scrollIntoView` would also move the page.
   useEffect(() => {
     const tab = current.current;
     const row = tab?.parentElement;
@@ -43,7 +46,7 @@ export function SectionTabs() {
   );
 }
 
-/** On a detail page, the way back to its list. */
+/** On a detail page, the link back to its list. */
 export function BackToList() {
   const place = usePlace();
   if (place === undefined || place.isList) return null;

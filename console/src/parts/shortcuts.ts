@@ -40,8 +40,8 @@ export function useShortcuts(keys: Readonly<Record<string, () => void>>): void {
 const SEQUENCE_MS = 1_500;
 
 /**
- * Two keys one after the other as shortcuts, such as `g` and `r`. They are off when single keys are. The second key is
- * not a shortcut of the page as well.
+ * Two keys in sequence as shortcuts, such as `g` and `r`. They are off when single keys are. The second key does not
+ * also count as a shortcut of the page.
  */
 export function useSequences(first: string, keys: Readonly<Record<string, () => void>>): void {
   const [on] = useShortcutsOn();

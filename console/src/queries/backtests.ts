@@ -26,7 +26,10 @@ export const backtestQuery = (id: string) =>
 
 export type Effect = BacktestFinding['effect'];
 
-/** The steps that would be judged differently, page by page. `status` is that of the backtest, which they grow with. */
+/**
+ * The steps that would be judged differently, page by page. `status` is the status of the backtest, with which they
+ * grow.
+ */
 export const backtestStepsQuery = (
   { id, status }: Pick<Backtest, 'id' | 'status'>,
   effect: Effect | undefined,

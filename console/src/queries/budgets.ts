@@ -3,7 +3,7 @@ import { api } from '#console/src/api.ts';
 
 export const budgetsKey = ['budgets'] as const;
 
-/** All budgets, each with the ledger of its current window. */
+/** All budgets, each with the counters of its current window. */
 export const budgetsQuery = queryOptions({
   queryKey: [...budgetsKey, 'list'],
   queryFn: ({ signal }) => api().listBudgets({ signal }),

@@ -1,6 +1,6 @@
 /**
- * Coalesces requests for an action: it runs at once for the first, and once more for all that arrive while it runs or
- * within `everyMs` of its start. Never runs twice at a time. `stop` drops the pending request.
+ * Coalesces requests for an action: it runs immediately for the first, and once more for all that arrive while it runs
+ * or within `everyMs` of its start. Never runs twice at a time. `stop` drops the pending request.
  */
 export function coalesce(
   action: () => Promise<unknown>,

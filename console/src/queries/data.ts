@@ -21,7 +21,7 @@ const pages = {
   getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
 };
 
-/** Refreshes a list only while it shows one page, so that rows do not move after the user loads more. */
+/** Refreshes a list only while it shows one page, so that rows do not move after the user has loaded more. */
 const whileFirstPage =
   (everyMs: number) =>
   (query: { state: { data: { pages: readonly unknown[] } | undefined } }): number | false =>

@@ -5,7 +5,7 @@ import { api } from '#console/src/api.ts';
 export const experimentsKey = ['experiments'] as const;
 
 const READ_EVERY_MS = 5_000;
-/** While one is running. */
+/** The poll interval while one is running. */
 const FOLLOW_EVERY_MS = 1_000;
 
 /** The experiments of a workflow, newest first, page by page. */
@@ -25,7 +25,7 @@ export const experimentsQuery = (workflowId: string) =>
     },
   });
 
-/** An experiment with its runs, the worst first, page by page. Followed while it is running. */
+/** An experiment with its runs, worst first, page by page. Polled while it is running. */
 export const experimentQuery = (experimentId: string, outcome?: ComparedRun['outcome']) =>
   infiniteQueryOptions({
     queryKey: [...experimentsKey, 'one', experimentId, outcome ?? ''],

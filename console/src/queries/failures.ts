@@ -6,7 +6,7 @@ import { runsKey } from './runs.ts';
 const LOOKED_THROUGH = 25;
 const SHOWN = 5;
 
-/** Failures that people caused on purpose. */
+/** Failures that people caused intentionally. */
 const meant: readonly (NonNullable<RunSummary['failure']>['kind'] | undefined)[] = [
   'cancelled',
   'rejected',

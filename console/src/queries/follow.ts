@@ -10,8 +10,8 @@ const LONGEST_DELAY_MS = 15_000;
 const final: readonly number[] = [4401, 4403, 4404];
 
 /**
- * Reads a stream until the signal aborts, and reopens it with backoff when it breaks. Read what the stream is about with
- * each `live`: frames describe only what happens later.
+ * Reads a stream until the signal aborts, and reopens it with backoff when it breaks. Read the subject of the stream at
+ * each `live`, because frames only describe later events.
  */
 export async function followStream<Frame>(
   open: (options: { signal: AbortSignal; onOpen: () => void }) => AsyncIterable<Frame>,

@@ -5,7 +5,7 @@ import { api } from '#console/src/api.ts';
 export const inboundEventsKey = ['inbound events'] as const;
 
 const READ_EVERY_MS = 3_000;
-/** While a replay is running. */
+/** The poll interval while a replay is running. */
 const FOLLOW_EVERY_MS = 1_000;
 
 export interface EventFilter {
@@ -33,7 +33,7 @@ export const inboundEventQuery = (eventId: string) =>
     queryFn: ({ signal }) => api().getInboundEvent(eventId, { signal }),
   });
 
-/** The newest replay of several events; null without one. Followed while it is running. */
+/** The newest replay of several events; null if there is none. Polled while it is running. */
 export const lastReplayQuery = (workflowId: string) =>
   queryOptions({
     queryKey: [...inboundEventsKey, 'replay', workflowId],

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import type { AgentDeltaFrame } from '#client/index.ts';
 
-/** Characters of an answer that are shown while it arrives; the stored message has all. */
+/** The maximum number of displayed characters of an answer while it arrives; the stored message has all. */
 const MOST_CHARACTERS = 100_000;
 
 /** The answer of an agent's current turn, as far as it has arrived. */
@@ -10,7 +10,7 @@ export interface LiveAnswer {
   text: string;
 }
 
-/** The answers that arrive over the stream of a run, by the step of the agent. */
+/** The answers that arrive over a run's stream, by the step of the agent. */
 export interface LiveAnswers {
   add: (delta: Pick<AgentDeltaFrame, 'step_key' | 'turn' | 'text'>) => void;
   of: (stepKey: string) => LiveAnswer | undefined;

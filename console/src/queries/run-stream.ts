@@ -13,9 +13,9 @@ const POLL_MS = 5_000;
 const SLOW_POLL_MS = 30_000;
 
 /**
- * A live run, read again with every frame of its stream and when the stream opens. A broken stream is reopened with
- * backoff; meanwhile the run is polled every few seconds. A successful run is final and not followed; a failed run can
- * be resumed by anyone. `answers` are the texts that agents are saying.
+ * A live run, which is read again with every frame of its stream and when the stream opens. A broken stream is reopened
+ * with backoff; in the meantime, the run is polled every few seconds. A successful run is final and not followed; a
+ * failed run can be resumed by anyone. `answers` are the agents' texts as they arrive.
  */
 export function useRunStream(runId: string): {
   query: UseQueryResult<Run>;
@@ -38,7 +38,7 @@ export function useRunStream(runId: string): {
     const controller = new AbortController();
     const { signal } = controller;
     const refetch = coalesce(async () => {
-      // Before the first read is done, an invalidation would join it, and it may be older than the frame.
+      // Until the first read is done, an invalidation would join it, and it may be older than the frame.
       await queries.query({ ...runQuery(runId), staleTime: 'static' });
       await queries.invalidateQueries({ queryKey: runKey(runId) });
     }, REFETCH_EVERY_MS);

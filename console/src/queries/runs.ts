@@ -20,7 +20,7 @@ export const runsQuery = (filter: RunFilter = {}) =>
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     refetchInterval: ({ state }) => {
       const pages = state.data?.pages.length ?? 0;
-      // Frames do not refresh a list with several pages, whose rows would move.
+      // Frames do not refresh a list with several pages, because its rows would move.
       return pages <= 1 ? pollMs(LIST_EVERY_MS) : LIST_EVERY_MS * pages;
     },
   });
@@ -36,7 +36,7 @@ export const runQuery = (runId: string) =>
 
 export type StepFilter = Omit<QueryOf<'GET /api/runs/{id}/steps'>, 'cursor' | 'limit'>;
 
-/** Steps of a run with more than its record has, page by page. Below the run's key, so that frames refresh it. */
+/** Steps of a run with more than its record contains, page by page. Below the run's key, so that frames refresh it. */
 export const runStepsQuery = (runId: string, filter: StepFilter) =>
   infiniteQueryOptions({
     queryKey: [...runKey(runId), 'steps', filter],
@@ -91,7 +91,7 @@ export const runEventsQuery = (runId: string) =>
         if (page.next_cursor === null) return events;
       }
     },
-    // Rows of earlier reads are already the same objects.
+    // Rows from earlier reads are already the same objects.
     structuralSharing: false,
   });
 

@@ -14,7 +14,7 @@ export const workflowQuery = (workflowId: string) =>
     queryFn: ({ signal }) => api().getWorkflow(workflowId, { signal }),
   });
 
-/** The draft of a workflow; null without one. */
+/** The draft of a workflow; null if there is none. */
 export const draftQuery = (workflowId: string) =>
   queryOptions({
     queryKey: [...workflowsKey, 'workflow', workflowId, 'draft'],

@@ -24,7 +24,7 @@ import { webhooksKey } from './webhooks.ts';
 import { workflowsKey } from './workflows.ts';
 import { metricsQuery, usageQuery, workspaceQuery } from './workspace.ts';
 
-/** What is read again at most this often because of frames: on a busy workspace something changes all the time. */
+/** The minimum interval between reads because of frames, since on a busy workspace something changes all the time. */
 const REFETCH_EVERY_MS = 2_000;
 
 const ofRuns: readonly QueryKey[] = [
@@ -35,7 +35,7 @@ const ofRuns: readonly QueryKey[] = [
   ['decisions'],
 ];
 
-/** The queries that show what a frame names. Entries of the audit log come with most of them. */
+/** The queries that show what a frame reports. Audit entries come with most of them. */
 const shownIn: Readonly<Record<string, readonly QueryKey[]>> = {
   api_key: [keysKey],
   budget: [budgetsKey, usageQuery.queryKey],
@@ -62,8 +62,8 @@ const shownIn: Readonly<Record<string, readonly QueryKey[]>> = {
 };
 
 /**
- * Whether a frame makes the query read again. The page of a run has its own stream, and of a list with several pages the
- * rows stay where they are.
+ * Whether a frame makes the query read again. The page of a run has its own stream, and in a list with several pages,
+ * rows stay in place.
  */
 const follows = ({ queryKey, state }: Query): boolean => {
   if (queryKey[0] === runsKey[0] && queryKey[1] === 'run') return false;
@@ -72,8 +72,8 @@ const follows = ({ queryKey, state }: Query): boolean => {
 };
 
 /**
- * Reads again what the page shows. Frames name only what changes from now on: what changed before the stream opened, or
- * while it was broken, is not known. Reads in flight may have seen the state before, so they end first.
+ * Reads what the page shows again. Frames only report later changes: what changed before the stream opened, or while it
+ * was broken, is unknown. Reads in flight may have seen an earlier state, so they end first.
  */
 async function readAgain(queries: QueryClient, signal: AbortSignal): Promise<void> {
   const inFlight = queries.getQueryCache().findAll({ fetchStatus: 'fetching' });
@@ -81,7 +81,7 @@ async function readAgain(queries: QueryClient, signal: AbortSignal): Promise<voi
   if (!signal.aborted) await queries.invalidateQueries();
 }
 
-/** Keeps what every page shows up to date: reads it again when the stream of the workspace names it. */
+/** Keeps what every page shows up to date: reads it again when the workspace's stream reports it. */
 export function useWorkspaceStream(enabled: boolean): void {
   const queries = useQueryClient();
   const token = useSessionToken();

@@ -88,7 +88,7 @@ export function Shell() {
   );
 }
 
-/** The product and the workspace. A phone has room for only one of the names. */
+/** The product and the workspace. A phone only has room for one of the names. */
 function Product() {
   const { data } = useQuery(workspaceQuery);
   return (

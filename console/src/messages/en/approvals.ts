@@ -52,7 +52,7 @@ export const assignee = {
   you: (name: string) => `${name} (you)`,
 } as const;
 
-/** Messages for the earlier decisions of a gate. */
+/** Messages for earlier decisions at a gate. */
 export const askedBefore = {
   title: 'Asked before',
   earlier: (count: string) => `Earlier decisions (${count})`,

@@ -16,9 +16,9 @@ export const decisionForm = {
   unfit: (problem: string) => `Not sent. Correct the marked fields: ${problem}`,
   approve: 'Approve',
   reject: 'Reject',
-  /** Before what an approval does. */
+  /** Shown before the effect of an approval. */
   approving: 'Approve:',
-  /** Before what a rejection does. */
+  /** Shown before the effect of a rejection. */
   rejecting: 'Reject:',
   callsTool: 'the agent calls the tool with exactly these arguments.',
   continues: 'the run continues from here.',
@@ -59,7 +59,7 @@ export const argumentsField = {
   none: 'none',
 } as const;
 
-/** Messages for what a gate asks of its approvers. */
+/** Messages for what a gate requires of its approvers. */
 export const gateRules = {
   label: 'Approval rules',
   progress: (approved: string, required: string) => `${approved} of ${required} approved`,
@@ -94,7 +94,7 @@ export const decision = {
   apiKey: 'an API key',
 } as const;
 
-/** Messages for a decision that is not sent yet, and of the notice when it is. */
+/** Messages for a decision that is not sent yet, and for the notice when it is. */
 export const waitingDecision = {
   label: 'Decision not sent yet',
   approved: 'Approved: {gate}',

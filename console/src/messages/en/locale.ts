@@ -1,2 +1,2 @@
-/** BCP 47 tag of the language of these messages. Numbers and times are shown by it. */
+/** The BCP 47 tag of the language of these messages, which also determines the format of numbers and times. */
 export const locale = 'en';

@@ -55,7 +55,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
 
 function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
   if (actor_name === null) return text.system;
-  // A removed member has no page, and the linked page reports that.
+  // A removed member has no page; the linked page reports that.
   if (actor_id === null) return <UserText>{actor_name}</UserText>;
   return (
     <TextLink size="sm" to="/members/$memberId" params={{ memberId: actor_id }}>

@@ -2,7 +2,7 @@ import { Modal } from '@mantine/core';
 import type { ComponentProps } from 'react';
 import { Form } from '#console/src/parts/forms/form.tsx';
 
-/** A form in a dialog. Stays open, with its input, until the request succeeds. */
+/** A form in a dialog. It stays open, with its input, until the request succeeds. */
 export function FormModal({
   title,
   onClose,

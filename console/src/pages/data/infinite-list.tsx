@@ -8,7 +8,9 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 
 /** Distance below the viewport at which the next page is fetched. */
 const AHEAD = '600px';
-/** Maximum rows to load without a click: browsers lay out tables of thousands of rows slowly. */
+/**
+ * The maximum number of rows to load without a click, because browsers are slow to lay out tables of thousands of rows.
+ */
 const MOST_BY_ITSELF = 1_000;
 
 /** The end of a list that loads more rows on scroll. */

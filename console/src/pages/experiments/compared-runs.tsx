@@ -11,7 +11,7 @@ import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { OutcomeBadge } from './outcome.tsx';
 
-/** The runs of an experiment that are done, each with what has changed. */
+/** The runs of an experiment that are done, each with its changes. */
 export function ComparedRuns({
   runs,
   status,

@@ -26,7 +26,7 @@ import { workflowQuery } from '#console/src/queries/workflows.ts';
 import { ComparedRuns } from './compared-runs.tsx';
 import { candidateText, ExperimentStatus } from './outcome.tsx';
 
-/** One experiment: its progress, its summary, and its runs, the worst first. */
+/** One experiment: its progress, its summary, and its runs, worst first. */
 export function ExperimentPage() {
   const { experimentId } = useParams({ from: '/inside/experiments/$experimentId' });
   const query = useInfiniteQuery(experimentQuery(experimentId));

@@ -27,7 +27,7 @@ const Word = ({ word, colour }: { word: string; colour: MantineColor }) => (
   </Badge>
 );
 
-/** What a rehearsal has shown, as a word on a color. */
+/** The result of a rehearsal, as a word on a color. */
 export const OutcomeBadge = ({ outcome }: Pick<ComparedRun, 'outcome'>) => (
   <Word word={experimentOutcomes[outcome]} colour={outcomeColours[outcome]} />
 );

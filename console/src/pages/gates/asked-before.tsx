@@ -10,12 +10,12 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { wordChanges } from './word-changes.ts';
 
-/** Longer values are cut here. The page has them in full. */
+/** Longer values are truncated here. The page has them in full. */
 const SHOWN_CHARACTERS = 300;
 
 /**
- * The last time that the gate asked in this run: who decided it, with what reason, and what has changed since then in the
- * prompt, the arguments and the outputs before it. Nothing for a gate that asks for the first time.
+ * The last time that the gate asked in this run: who decided, with what reason, and what has changed since then in the
+ * prompt, the arguments and the outputs before it. Renders nothing for a gate that asks for the first time.
  */
 export function AskedBefore({
   gate,
@@ -99,7 +99,7 @@ function Changes({
   );
 }
 
-/** By the names of their nodes. */
+/** Outputs by the name of the node. */
 const outputsOf = (steps: readonly Step[]): Record<string, unknown> =>
   Object.fromEntries(steps.map(({ label, output }) => [label, output]));
 

@@ -8,7 +8,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 
-/** Who is expected to decide an open gate. People who can decide gates choose them among those who can decide this one. */
+/** Who is expected to decide an open gate. People who can decide gates can choose someone who can decide this one. */
 export function Assignee({ gate }: { gate: Gate }) {
   const { id: own } = useIdentity();
   const assign = useAction(

@@ -4,18 +4,18 @@ import type { Approval, PendingGate } from '#client/index.ts';
 export interface Chosen {
   runId: string;
   nodeId: string;
-  /** The step, where the node can have several gates at once. Without one, the first of them. */
+  /** The step, if the node can have several gates at once. Without it, the first of them. */
   step?: string | undefined;
 }
 
-/** What the address of a gate adds to its run and node. */
+/** What a gate's URL contains in addition to its run and node. */
 export const stepOf = ({ node_id, step_key }: Pick<PendingGate, 'node_id' | 'step_key'>) =>
   step_key === node_id ? undefined : step_key;
 
-/** What the address adds while only the gates of the user are listed. */
+/** What the URL contains while only the user's gates are listed. */
 export const mineSearch = (mine: boolean): { mine?: true } => (mine ? { mine } : {});
 
-/** The position of the selected gate in the list; -1 without one. */
+/** The position of the selected gate in the list; -1 if there is none. */
 export function chosenIndex(
   gates: readonly Approval[] | undefined,
   chosen: Chosen | undefined,

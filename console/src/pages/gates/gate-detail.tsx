@@ -31,7 +31,7 @@ interface DetailProps extends Omit<Chosen, 'runId'> {
   onUndo: () => void;
 }
 
-/** A gate: its prompt, the steps before it, the cost so far, and the decision form or why there is none. */
+/** A gate: its prompt, the steps before it, the cost so far, and the decision form, or why there is none. */
 export function GateDetail({ runId, ...detail }: DetailProps & { runId: string }) {
   const run = useQuery({ ...runQuery(runId), refetchInterval: POLL_MS });
   return <Loaded query={run}>{(data) => <Gate run={data} {...detail} />}</Loaded>;
@@ -131,7 +131,7 @@ function Prompt({ text }: { text: string }) {
   );
 }
 
-/** A decided gate is no longer pending; its prompt is in the input of its step. */
+/** A decided gate is no longer pending, but its prompt is in the input of its step. */
 function promptOf(step: Step | undefined): string {
   const input = step?.input;
   if (typeof input !== 'object' || input === null || !('prompt' in input)) return '';

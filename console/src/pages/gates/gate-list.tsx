@@ -21,7 +21,7 @@ export function GateList({
   gates: readonly Approval[];
   /** Whether only the gates of the user are listed. */
   mine: boolean;
-  /** The position of the selected gate; -1 without one. */
+  /** The position of the selected gate; -1 if there is none. */
   chosen: number;
   /** Set to move the focus, once, to the selected gate. */
   focusChosen: RefObject<boolean>;

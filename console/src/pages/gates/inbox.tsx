@@ -37,8 +37,8 @@ export function InboxPage() {
 }
 
 /**
- * Pending approvals, beside the selected gate. On a narrow screen the gate comes first, then the list. The URL contains
- * the gate, so that it can be shared.
+ * Pending approvals next to the selected gate. On a narrow screen, the gate comes first, then the list. The URL
+ * contains the gate, so that it can be shared.
  */
 export function Inbox({ chosen, mine }: { chosen: Chosen | undefined; mine: boolean }) {
   const query = useInfiniteQuery({
@@ -118,7 +118,7 @@ function Actions({ mine, keys }: { mine: boolean; keys: boolean }) {
   );
 }
 
-/** Moves through the list, by key and after a decision. */
+/** Moves through the list, by keyboard and after a decision. */
 function useMoves(
   waiting: Approval[] | undefined,
   { chosen, mine }: { chosen: Chosen | undefined; mine: boolean },
@@ -148,12 +148,12 @@ function useMoves(
     go(next);
   };
   useShortcuts({ j: () => step(1), k: () => step(-1), z: undoDecision });
-  // Leaving the page sends what waits.
+  // Leaving the page sends the waiting decision.
   useEffect(() => () => sendNow(), []);
   const decided = (): void => {
     const gate = waiting?.[at];
     if (gate !== undefined) own.add(gateKey(gate));
-    // On a phone the next gate would appear under the finger, so the gate shows its outcome instead.
+    // On a phone, the next gate would appear under the finger, so the gate shows its outcome instead.
     if (wide && waiting !== undefined && at !== -1) {
       const next = waiting[at + 1] ?? waiting[at - 1];
       keyed.current = true;
@@ -170,7 +170,7 @@ function useMoves(
   return { at, go, decided, undone, keyed };
 }
 
-/** The decision that can still be undone, when the page has gone on to another gate. */
+/** The decision that can still be undone, after the page has moved on to another gate. */
 function UndoElsewhere({ gate }: { gate: Approval | undefined }) {
   const decision = useWaitingDecision();
   if (decision === undefined || (gate && roundOf(gate.run_id, gate) === decision.key)) return null;

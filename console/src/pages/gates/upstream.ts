@@ -17,8 +17,8 @@ const passesOn: Record<NodeKind, boolean> = {
 
 /**
  * The latest successful steps of the nodes before a gate, which the decision is about. Conditions, loops and merges are
- * replaced by the nodes before them. In run order. `iteration`: only those of this iteration of the loops and maps around
- * the gate; by default the latest.
+ * replaced by the nodes before them. They are in run order. `iteration`: only those of this iteration of the loops and
+ * maps around the gate; by default, the latest.
  */
 export function stepsBefore(
   graph: Graph,
@@ -53,7 +53,7 @@ export function stepsBefore(
 const isWithin = (one: readonly number[], other: readonly number[]): boolean =>
   one.every((number, at) => at >= other.length || number === other[at]);
 
-/** Describes what a rejection does to the run. */
+/** Describes the effect of a rejection on the run. */
 export function rejectionOf(graph: Graph, nodeId: string): string {
   const { edges } = drawingOf(graph);
   const answered = (result: EdgeCondition): boolean =>

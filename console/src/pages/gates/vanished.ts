@@ -7,8 +7,8 @@ export const gateKey = ({ run_id, step_key, since }: Approval): string =>
   `${run_id} ${step_key} ${since}`;
 
 /**
- * Shows a notice when a gate leaves the list without a decision made here. Returns the keys of the gates decided here;
- * the caller adds to it.
+ * Shows a notice when a gate leaves the list without a decision made here. Returns the keys of the gates decided here,
+ * to which the caller adds.
  */
 export function useVanishedNotices(waiting: readonly Approval[] | undefined): Set<string> {
   const own = useRef(new Set<string>()).current;

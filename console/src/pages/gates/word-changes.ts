@@ -4,7 +4,7 @@ export interface WordChange {
   text: string;
 }
 
-/** Longer texts are compared as wholes: the comparison takes time by the product of their lengths. */
+/** Longer texts are compared as a whole, because the time of the comparison grows with the product of their lengths. */
 const MAX_WORDS = 600;
 
 /** What has changed between two texts, word by word. */

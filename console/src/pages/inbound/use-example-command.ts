@@ -3,7 +3,7 @@ import type { Webhook, Workflow } from '#client/index.ts';
 import { useChecker } from '#console/src/pages/workflows/mistakes/use-mistakes.ts';
 import { curlOf, exampleEvent, signedCurlOf } from './webhook-curl.ts';
 
-/** The command that sends an example event; undefined where the URL is not known to the member. */
+/** The command that sends an example event; undefined if the member cannot see the URL. */
 export function useExampleCommand(
   workflow: Workflow,
   webhook: Webhook | undefined,
@@ -15,7 +15,7 @@ export function useExampleCommand(
     [checker, field, workflow.graph],
   );
   const url = webhook?.url ?? null;
-  // Its secret is masked for members who must not start runs with it.
+  // The secret in it is masked for members who must not start runs with it.
   if (url === null || url.endsWith('*')) return undefined;
   return webhook?.require_signature === true ? signedCurlOf(url, body) : curlOf(url, body);
 }

@@ -9,7 +9,7 @@ export const curlOf = (url: string, body: string): string =>
     `  --data-binary ${quoted(body)}`,
   ].join('\n');
 
-/** The same for a webhook that requires signatures: the key is the last part of the URL. */
+/** Like `curlOf`, for a webhook that requires signatures: the key is the last part of the URL. */
 export const signedCurlOf = (url: string, body: string): string =>
   [
     `URL=${quoted(url)}`,

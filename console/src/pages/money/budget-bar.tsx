@@ -6,7 +6,7 @@ import { dollarsText } from '#console/src/parts/text/numbers.ts';
 
 /**
  * Spent, reserved and remaining money on one bar; a line marks the projected spend at the end of the window. The bar is
- * as long as the largest amount, so that spend over the limit shows beyond the limit mark.
+ * as long as the largest amount, so that spend over the limit is visible beyond the limit mark.
  */
 export function BudgetBar({ limit, status }: { limit: number; status: BudgetStatus }) {
   const whole = Math.max(limit, status.committed_usd, status.projected_usd);

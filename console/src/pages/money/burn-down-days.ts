@@ -9,7 +9,7 @@ export interface BurnDownDay {
 }
 
 const DAY_MS = 86_400_000;
-/** Limit of days; a longer chart is not useful. */
+/** The maximum number of days, because a longer chart is not useful. */
 const MOST_DAYS = 366;
 
 const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -38,5 +38,5 @@ export function burnDown(history: BudgetHistory, spent: number, now: number): Bu
   });
 }
 
-/** Removes floating-point errors of the sums. */
+/** Removes floating-point errors from sums. */
 const rounded = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;

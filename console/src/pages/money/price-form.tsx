@@ -9,13 +9,13 @@ import { Form } from '#console/src/parts/forms/form.tsx';
 import { pricesKey } from '#console/src/queries/prices.ts';
 import type { Tagged } from '#console/src/queries/tagged.ts';
 
-/** The whole list is saved. After a reload it has the price as entered, and the others as someone else saved them. */
+/** The whole list is saved. After a reload, it has the price as entered, and the others as someone else saved them. */
 interface EnteredPrices {
   prices: Price[];
   entered?: Price;
 }
 
-/** Adds a price to the list of the workspace, or changes the one of `model`. */
+/** Adds a price to the workspace's list, or changes the price of `model`. */
 export function PriceForm({
   list,
   model,

@@ -50,7 +50,7 @@ export function OverviewPage() {
   );
 }
 
-/** As high as what comes, so that the quota below does not move. */
+/** As high as the loaded content, so that the quota below does not move. */
 function Coming() {
   return (
     <Stack gap="lg">

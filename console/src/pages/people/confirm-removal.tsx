@@ -4,7 +4,7 @@ import { Message } from '#console/src/messages/message.tsx';
 import { confirm } from '#console/src/parts/forms/confirm.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 
-/** Asks before removing a member, revoking an invitation or rejecting a sign-up. */
+/** Asks for confirmation before removing a member, revoking an invitation or rejecting a sign-up. */
 export function confirmRemoval(member: Member, onConfirm: () => void): void {
   const text = removalTexts[member.status];
   confirm({

@@ -33,7 +33,7 @@ export function PoliciesForm({
 
   const save = useEdit(
     editing,
-    // The form writes the same policies in another way: what it would write without a change is not entered.
+    // The form writes the same policies in a different way, so only actual changes count as entered.
     unsaved ? drafted : {},
     (known) => api().setPolicies(drafted, known),
     {
@@ -108,7 +108,7 @@ function SaveBar({
   );
 }
 
-/** Asks before leaving with unsaved changes. */
+/** Asks for confirmation before leaving with unsaved changes. */
 function useKeep(changed: boolean): void {
   useBlocker({
     shouldBlockFn: () => changed && !window.confirm(text.leave),

@@ -100,7 +100,7 @@ export const sameValue = (one: unknown, other: unknown): boolean =>
 
 /**
  * One value per line. A line of valid JSON is parsed (`5`, `true`, `["a"]`); any other line is a string, so that most
- * strings need no quotes. A string that would not parse back to itself is quoted.
+ * strings need no quotes. A string that would not be parsed as itself is quoted.
  */
 export const linesOf = (values: readonly unknown[]): string =>
   values.map((value) => (isPlain(value) ? value : JSON.stringify(value))).join('\n');

@@ -87,7 +87,7 @@ function stepKeys(events: readonly RunEvent[], steps: readonly Step[]): (string 
   const { stepsOf } = stepsByNode(steps);
   return events.map((event) => {
     const { frame } = event;
-    // Of a tool call.
+    // For a tool call.
     if ('step_key' in frame && frame.step_key !== undefined) return frame.step_key;
     return stepOfEvent(event, stepsOf)?.step_key;
   });

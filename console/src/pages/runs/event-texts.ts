@@ -3,8 +3,8 @@ import { events as texts } from '#console/src/messages/en/runs/run.ts';
 import { countText } from '#console/src/parts/text/numbers.ts';
 
 /**
- * The text of a frame. `userText` is text from users and models. Nodes are named by their labels, and calls of an agent,
- * whose frames have a step key, by theirs.
+ * The text of a frame. `userText` is text from users and models. Nodes are named by their labels, and so are calls of
+ * an agent, whose frames have a step key.
  */
 export function eventText(
   { frame }: RunEvent,
@@ -45,7 +45,7 @@ const callsText = (agent: string, calls: number): string =>
   calls === 0 ? texts.answered(agent) : texts.calls(agent, calls);
 
 /**
- * The step of a frame. Frames name the node, not its iteration, so it is the step of that node whose start or end is
+ * The step of a frame. Frames contain the node but not its iteration, so this is the node's step whose start or end is
  * nearest to the frame; undefined if there is none.
  */
 export function stepOfEvent(

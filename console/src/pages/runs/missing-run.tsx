@@ -5,7 +5,7 @@ import { ButtonLink } from '#console/src/parts/links.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 
-/** A run that was removed, is of another workspace, or never was. */
+/** A run that was removed, belongs to another workspace, or never existed. */
 export function MissingRun({ runId }: { runId: string }) {
   return (
     <Page title={text.title}>

@@ -25,7 +25,7 @@ function usePicking({
   const shown = active !== undefined && active < count ? active : picked;
 
   useEffect(() => {
-    // The active row is selected: it is in view, and `picked` may be another row of the same step.
+    // The active row is selected and in view, although `picked` may be another row of the same step.
     if (picked === undefined || (active !== undefined && isPicked(active))) return;
     setActive(picked);
     scrollTo(picked);

@@ -16,8 +16,8 @@ export interface ResumeFacts {
 }
 
 /**
- * The key of the step where a run has failed: of the node that the failure names, or else the last one that failed and was
- * not caught. A loop or map also fails because of a step in it.
+ * The key of the step where a run failed: of the node in the failure, or else the last one that failed and was not
+ * caught. A loop or map also fails because of a step in it.
  */
 export function failingStep({
   steps,
@@ -52,7 +52,7 @@ export function resumeFacts(
   return { again: again.map(stepName), kept: finishedSteps(run), after };
 }
 
-/** Of a run with more steps than its record has: by node. */
+/** For a run with more steps than its record contains: by node. */
 const countedFacts = (counts: NonNullable<Run['step_counts']>) => ({
   again: counts.flatMap(({ label, kind, caught, by_status }) => {
     const open = unfinished.reduce((sum, status) => sum + (by_status[status] ?? 0), 0) - caught;

@@ -44,7 +44,7 @@ function LiveGraph({
   selection: { step, select },
   height,
 }: RunGraphProps & { graph: Graph; drawing: Drawing }) {
-  // Of a turn or a call, the graph shows the agent.
+  // For a turn or call, the graph shows the agent.
   const chosen = selected && run.steps.find(({ step_key }) => step_key === nodeKeyOf(selected));
   const states = useMemo(() => nodeStates(run, drawing), [run, drawing]);
   const ended = hasEnded(run);
@@ -76,7 +76,7 @@ function LiveGraph({
   );
 }
 
-/** In a map the whole counts more than the texts, which are in the tree below. */
+/** In a map, the overall shape matters more than the texts, which are in the tree below. */
 const MAP_ZOOM = 0.35;
 
 const notReached: Partial<NodeCardData> = { faded: true, spoken: text.notReached };

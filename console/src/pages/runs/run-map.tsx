@@ -10,7 +10,7 @@ const MAP_HEIGHT = 'clamp(150px, 19vh, 260px)';
 
 const RunGraph = lazy(async () => ({ default: (await import('./run-graph.tsx')).RunGraph }));
 
-/** The graph as a small map that follows the selection. Whether it is open is kept in the browser. */
+/** The graph as a small map that follows the selection. The browser stores whether it is open. */
 export function RunMap({
   run,
   chosen,

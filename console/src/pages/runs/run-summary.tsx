@@ -72,7 +72,10 @@ function LiveBadge({ liveness }: { liveness: Liveness }) {
   );
 }
 
-/** The figures of the run. The waiting time of a paused run counts on from `readAt`, its read time in ms since 1970. */
+/**
+ * The figures of the run. The waiting time of a paused run keeps counting from `readAt`, the time it was read, in ms
+ * since 1970.
+ */
 export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
   const paused = run.status === 'paused';
   const now = useMoment(paused);
@@ -90,7 +93,7 @@ export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
         ]),
     [words.created, <When at={run.created_at} ago />],
     [text.workingTime, durationText(run.duration_ms)],
-    // Also without a wait or a cost, so that what is below does not move when the run continues.
+    // Shown even without a wait or a cost, so that the content below does not move when the run continues.
     [text.waitingTime, durationText(waited)],
     [words.cost, <Cost run={run} />],
   ];
@@ -136,7 +139,7 @@ function StartedBy({ run: { trigger, parent_run_id, parent_step_key } }: { run: 
   );
 }
 
-/** The run that was run again, and the step from which. */
+/** The run that this one was started from, and the step. */
 function StartedFrom({ run: { forked_from: runId, forked_from_step: step } }: { run: Run }) {
   return (
     <TextLink
@@ -150,7 +153,7 @@ function StartedFrom({ run: { forked_from: runId, forked_from_step: step } }: { 
   );
 }
 
-/** The cap counts the child runs, too. */
+/** The cap also counts the child runs. */
 function Cost({ run }: { run: Run }) {
   const { cost_cap_usd: cap } = run;
   const cost = cap === null ? run.cost_usd : run.cost_usd + run.children_cost_usd;

@@ -70,7 +70,7 @@ function RunView({ run, readAt, liveness, answers }: RunViewProps) {
   const failing = useMemo(() => (run.status === 'failed' ? failingStep(run) : undefined), [run]);
   useEffect(() => {
     if (wide && key === undefined && failing !== undefined) select(failing);
-    // Only when the run is opened: a selection that is closed stays closed.
+    // Only when the run is opened, so that a selection that was closed stays closed.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [run.id]);
   const detail = key !== undefined && (
@@ -115,7 +115,7 @@ function RunView({ run, readAt, liveness, answers }: RunViewProps) {
   );
 }
 
-/** The selected step. Of a run with many steps it may not be in the record. */
+/** The selected step. In a run with many steps, it may not be in the record. */
 function useChosenStep(run: Run, key: string | undefined): Step | undefined {
   const { steps } = run;
   const here = useMemo(
@@ -127,7 +127,7 @@ function useChosenStep(run: Run, key: string | undefined): Step | undefined {
   return here ?? (elsewhere ? (read.data ?? undefined) : undefined);
 }
 
-/** A conversation gets half of the page, other steps a column beside the run. */
+/** A conversation gets half of the page; other steps get a column next to the run. */
 const layoutOf = ({ steps }: Run, chosen: Step | undefined): 'detail' | 'conversation' =>
   chosen !== undefined && steps.some(({ parent_step_key: agent }) => agent === chosen.step_key)
     ? 'conversation'
@@ -140,7 +140,7 @@ function RunError({
   select,
 }: {
   run: Run;
-  /** The key of the step where the run has failed. */
+  /** The key of the step where the run failed. */
   failing: string | undefined;
   chosen: string | undefined;
   select: Selection['select'];
@@ -185,7 +185,7 @@ function RunError({
   );
 }
 
-/** The selected step, in a window too narrow to show it beside the run. */
+/** The selected step, in a window too narrow to show it next to the run. */
 function StepDrawer({
   wide,
   detail,

@@ -12,7 +12,7 @@ export interface RunGraph {
   refetch: () => unknown;
 }
 
-/** The graph that a run executes: its own for a run of a draft, else that of its version. */
+/** The graph that a run executes: its own for a run of a draft, otherwise that of its version. */
 export function useRunGraph({
   workflow_id: workflowId,
   workflow_version: version,

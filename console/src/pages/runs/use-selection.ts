@@ -9,7 +9,7 @@ export interface Selection {
   select: (step: string | undefined) => void;
 }
 
-/** The only selection of the run page. The URL contains it, so that it can be shared and survives a reload. */
+/** The only selection of the run page. It is in the URL, so that it can be shared and survives a reload. */
 export function useSelection(): Selection {
   const { step } = route.useSearch();
   const navigate = route.useNavigate();

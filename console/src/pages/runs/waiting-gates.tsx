@@ -9,7 +9,7 @@ import { TextLink } from '#console/src/parts/links.tsx';
 import { stepOf } from '#console/src/pages/gates/chosen.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 
-/** The pending gates of the run, with decision forms, except those in the conversation that is shown. */
+/** The pending gates of the run, with decision forms, except for those in the visible conversation. */
 export function WaitingGates({
   run,
   chosen,

@@ -9,8 +9,8 @@ const SHOWN = 5;
 const PAUSE_MS = 250;
 
 /**
- * The next times of a cron, computed as the service does, with the time zone rules of this browser. Shows an error if the
- * cron or the time zone is not valid.
+ * The next times of a cron, computed like in the service, but with the time zone rules of this browser. Shows an error
+ * if the cron or time zone is invalid.
  */
 export function NextTimes({ cron, timezone }: { cron: string; timezone: string }) {
   const [asked] = useDebouncedValue(`${timezone} ${cron}`, PAUSE_MS);

@@ -8,10 +8,10 @@ import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.t
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { secretsKey } from '#console/src/queries/secrets.ts';
 
-/** No secret has its value when it is read. The one that a person has entered survives a reload of the form. */
+/** A secret that was read has no value. A value that the user has entered survives a reload of the form. */
 type EnteredSecret = Secret & { value?: string };
 
-/** Creates a secret, or replaces the value and the hosts of one. */
+/** Creates a secret, or replaces its value and hosts. */
 export function SecretForm({
   secret,
   onClose,

@@ -18,7 +18,7 @@ import { useMay } from '#console/src/queries/identity.ts';
 import { secretsKey, secretsQuery } from '#console/src/queries/secrets.ts';
 import { SecretForm } from './secret-form.tsx';
 
-/** Values that workflows send to other services. They can be replaced, and never read. */
+/** Values that workflows send to other services. They can be replaced, but never read. */
 export function SecretsPage() {
   const secrets = useQuery(secretsQuery);
   const mayManage = useMay('manage_workspace');

@@ -29,7 +29,7 @@ export function InvitePage() {
       quiet: true,
       onDone: ({ token }) => {
         signIn(token);
-        // Keep the used code out of the browser history.
+        // Keeps the used code out of the browser history.
         void navigate({ to: '/', replace: true });
       },
     },

@@ -23,7 +23,7 @@ const LEAST_TALL = 3;
 /** The shape of a graph, without loading the full graph view. */
 export function Miniature({ graph, height = 96 }: { graph: Graph; height?: number }) {
   const { boxes, lines, width, height: tall } = useMemo(() => pictureOf(graph), [graph]);
-  // A graph of two nodes is not drawn larger than one of five.
+  // A graph of two nodes is not displayed larger than one of five.
   const w = Math.max(width, LEAST_WIDE * box.width);
   const h = Math.max(tall, LEAST_TALL * box.height);
   const kinds = new Set(boxes.map(({ kind }) => kind));

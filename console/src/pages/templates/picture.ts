@@ -19,7 +19,7 @@ const MARGIN = 12;
 const COLUMN = 280;
 const ROW = 120;
 
-/** A graph as boxes and lines between their centers, at the stored positions or else in columns. */
+/** A graph as boxes, with lines between their centers, at the stored positions or else in columns. */
 export function pictureOf(graph: Graph): Picture {
   const drawing = drawingOf(graph);
   const places = placesOf(drawing);

@@ -10,7 +10,7 @@ const GraphView = lazy(async () => ({
 }));
 const GRAPH_HEIGHT = 320;
 
-/** All of a template: its graph, its checks and its sample input. */
+/** The whole template: its graph, its checks and its sample input. */
 export function TemplatePreview({
   template,
   opened,

@@ -52,7 +52,7 @@ export function useTemplateActions(template: Template) {
   };
 }
 
-/** A quota or budget can reject the run; the workflow exists anyway. */
+/** A quota or budget can refuse the run, but the workflow exists anyway. */
 async function instantiateAndRun(
   template: Template,
 ): Promise<{ workflow: Workflow; run?: Run; refusal?: unknown }> {

@@ -12,7 +12,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { headerFields as text } from '#console/src/messages/en/workspace/tools.ts';
 import { type HeaderDraft, newHeader } from './tool-draft.ts';
 
-/** Headers of a tool. Encrypted values are never shown; they are kept until replaced. */
+/** Headers of a tool. Encrypted values are never shown, and are kept until they are replaced. */
 export function HeaderFields({
   headers,
   onChange,

@@ -10,7 +10,7 @@ import { Form } from '#console/src/parts/forms/form.tsx';
 import { usePeriod } from '#console/src/parts/forms/period.tsx';
 import { endpointsKey } from '#console/src/queries/data.ts';
 
-/** Deliveries are kept for 30 days; one more day includes all of them. */
+/** Deliveries are kept for 30 days. One more day includes all of them. */
 const KEPT_MS = 31 * 86_400_000;
 
 function doneText({ redelivered, left }: Redelivered, none: string): string {
@@ -46,7 +46,7 @@ export function RetryAllFailed({ endpointId }: { endpointId: string }) {
   );
 }
 
-/** Sends the deliveries of a period again: those that failed, or all. */
+/** Sends the deliveries of a period again: the failed ones, or all. */
 export function RetryPeriod({ endpointId }: { endpointId: string }) {
   const [opened, { open, close }] = useDisclosure(false);
   return (

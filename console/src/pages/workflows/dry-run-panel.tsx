@@ -11,10 +11,10 @@ import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { dryRunQuery } from '#console/src/queries/dry-runs.ts';
 
 const PAUSE_MS = 400;
-/** How many nodes, hosts or approvers a sentence names. */
+/** The maximum number of nodes, hosts or approvers in a sentence. */
 const NAMED = 5;
 
-/** What the run would cost, need and be refused. It never keeps anyone from starting the run. */
+/** What the run would cost and need, and why it could be refused. It never prevents anyone from starting the run. */
 export function DryRunPanel({
   workflow,
   input,
@@ -23,9 +23,9 @@ export function DryRunPanel({
 }: {
   workflow: Pick<Workflow, 'id' | 'graph'>;
   input: JsonObject;
-  /** Undefined: the current one. */
+  /** Undefined: the current version. */
   version?: number | undefined;
-  /** The tag of the saved draft, if that is run. */
+  /** The tag of the saved draft, if the draft is run. */
   draft?: string | undefined;
 }) {
   const [asked] = useDebouncedValue(JSON.stringify(input), PAUSE_MS);
@@ -51,7 +51,7 @@ export function DryRunPanel({
 
 type Names = (nodeId: string) => string;
 
-/** The labels of the nodes as they are drawn. */
+/** The labels of the nodes as displayed. */
 function namesIn({ graph }: Pick<Workflow, 'graph'>): Names {
   const labels = new Map(
     (graph.nodes as { id?: unknown; label?: unknown }[]).map(({ id, label }) => [id, label]),
@@ -115,7 +115,7 @@ function stepsText({ nodes }: DryRun): string {
   return rangeText(sum, countText);
 }
 
-/** What keeps the run, or a part of it, from working now. */
+/** What would keep the run, or part of it, from working at present. */
 function problemsOf({ nodes, budgets }: DryRun, nameOf: Names): string[] {
   const blocked = nodes.flatMap(({ node_id, verdicts }) =>
     verdicts

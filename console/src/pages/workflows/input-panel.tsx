@@ -13,7 +13,7 @@ interface InputPanelProps {
   onChange: (schema: JsonObject | null) => void;
 }
 
-/** The schema of the input of runs, and the form that the run dialog makes of it. */
+/** The input schema of runs, and the form that the run dialog shows for it. */
 export function InputPanel({ graph, schema, onChange }: InputPanelProps) {
   return (
     <Stack gap="sm">
@@ -51,7 +51,7 @@ function FromGraph({ graph, onMade }: { graph: Graph; onMade: (schema: JsonObjec
   );
 }
 
-/** Its values go nowhere. */
+/** The entered values are not used. */
 function Preview({ schema }: { schema: JsonObject }) {
   const [value, setValue] = useState(() => startOfSchema(schema));
   return (

@@ -22,9 +22,9 @@ export function RunDialog({
   onClose,
 }: {
   workflow: Workflow;
-  /** The initial input; by default the keys that the graph reads. */
+  /** The initial input; by default, the keys that the graph reads. */
   input?: JsonObject;
-  /** The run that is run again. */
+  /** The run that is started again. */
   again?: string;
   opened: boolean;
   onClose: () => void;

@@ -35,7 +35,7 @@ export function RunInput({
 }: {
   label: string;
   schema: JsonObject | null;
-  /** What the service said about the value. */
+  /** The service's error about the value. */
   refusal?: string | undefined;
   value: JsonObject;
   suggested: JsonObject;

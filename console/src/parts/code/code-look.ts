@@ -2,7 +2,7 @@ import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import type { CodeLanguage } from './languages.ts';
 
-/** The colors and sizes of the console. */
+/** The console's colors and sizes for CodeMirror. */
 export const codeLook = (
   language: CodeLanguage,
   { dark, minHeight, maxHeight }: { dark: boolean; minHeight: number; maxHeight: number },
@@ -77,7 +77,7 @@ const offers = EditorView.theme({
   'li[aria-selected] .cm-completionDetail': { color: 'inherit' },
 });
 
-/** Prose is set like the text of other fields. */
+/** Prose looks like the text of other fields. */
 const prose: Extension = EditorView.theme({
   '&': { fontSize: 'var(--mantine-font-size-sm)' },
   '.cm-scroller': { fontFamily: 'var(--mantine-font-family)', lineHeight: '1.5' },

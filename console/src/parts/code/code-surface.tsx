@@ -24,7 +24,7 @@ export interface CodeSurfaceProps {
   /** The ids of the texts that describe the field. */
   describedBy?: string | undefined;
   invalid?: boolean;
-  /** The names that are offered while the member types; without it, none. */
+  /** The names that are offered while the member types; none by default. */
   completable?: Completable | undefined;
 }
 
@@ -95,7 +95,7 @@ export function CodeSurface({
   return <div ref={holder} style={{ marginBlock: 4 }} />;
 }
 
-/** What does not change while the editor exists. */
+/** Settings that do not change while the editor exists. */
 const fixedParts = ({
   label,
   language,

@@ -25,11 +25,11 @@ export interface Completable {
   names: readonly KnownName[];
   /** The functions of expressions, with their signatures. */
   functions: ReadonlyMap<string, string>;
-  /** Texts that are offered while the field has nothing else. */
+  /** Texts that are offered while the field is otherwise empty. */
   values?: readonly string[];
 }
 
-/** `template`: references stand in braces. `json`: in braces within strings. `expression`: anywhere but in strings. */
+/** `template`: references are in braces. `json`: in braces within strings. `expression`: anywhere except in strings. */
 export type CompletedLanguage = 'template' | 'json' | 'expression';
 
 const IDENTIFIER = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
@@ -38,10 +38,10 @@ const PATH = /(?<![\p{L}\p{N}_$.'"])[\p{L}_$][\p{L}\p{N}_$-]*(?:\.[\p{L}\p{N}_$-
 const EXPRESSION_PATH =
   /(?<![\p{L}\p{N}_$.'"])[\p{L}_$][\p{L}\p{N}_$]*(?:\.[\p{L}\p{N}_$]*|\[\d+\])*$/u;
 const STILL = /^[\p{L}\p{N}_$]*$/u;
-/** Parts of values that are offered with a name, so that a person finds them without knowing where they are. */
+/** Parts of values that are offered with a name, so that users find them without knowing their path. */
 const MOST_PARTS = 100;
 
-/** A list of names while the member types, and for Ctrl+Space. `known` is asked each time. */
+/** A list of names while the member types, and for Ctrl+Space. `known` is called each time. */
 export function completion(
   language: CompletedLanguage,
   known: () => Completable | undefined,
@@ -51,7 +51,7 @@ export function completion(
     return completable === undefined ? null : complete(language, completable, context);
   };
   return [
-    // Without the delay after the list opens, in which Tab would leave the field instead.
+    // Without the delay after the list opens, during which Tab would leave the field.
     autocompletion({ override: [source], icons: false, interactionDelay: 0 }),
     // Without an open list, Tab leaves the field.
     Prec.highest(keymap.of([{ key: 'Tab', run: acceptCompletion }])),
@@ -83,7 +83,7 @@ function complete(
   return { from, options, validFor: STILL };
 }
 
-/** The part of a reference before the cursor; undefined where none can stand. */
+/** The part of a reference before the cursor; undefined where a reference is not possible. */
 function pathBefore(
   language: CompletedLanguage,
   { state, pos }: CompletionContext,
@@ -98,7 +98,7 @@ function pathBefore(
     return undefined;
   }
   const open = /\{+(?=[^{}]*$)/.exec(before);
-  // Two braces stand for one that is text.
+  // Two braces represent a literal one.
   if (open === null || open[0].length % 2 === 0) return undefined;
   const inside = before.slice(open.index + open[0].length);
   return inside === '' || PATH.exec(inside)?.[0] === inside ? inside : undefined;
@@ -115,7 +115,7 @@ function isInString(before: string): boolean {
   return quote !== undefined;
 }
 
-/** Templates have names with hyphens, expressions subtract. */
+/** Names in templates can contain hyphens, while expressions subtract. */
 const isWritable = (name: string, braces: boolean): boolean =>
   IDENTIFIER.test(braces ? name.replaceAll('-', '_') : name);
 

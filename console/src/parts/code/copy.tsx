@@ -2,7 +2,7 @@ import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy, IconRoute } from '@tabler/icons-react';
 import { code } from '#console/src/messages/en/parts/code.ts';
 
-/** Copies a text to the clipboard. `what` names it in the tooltip and for screen readers. */
+/** Copies a text to the clipboard. `what` describes it in the tooltip and for screen readers. */
 export function Copy({ text, what, path = false }: { text: string; what: string; path?: boolean }) {
   const CopySign = path ? IconRoute : IconCopy;
   return (

@@ -5,9 +5,9 @@ import { code } from '#console/src/messages/en/parts/code.ts';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { Copy } from './copy.tsx';
 
-/** Longer text is drawn only on request, so that the page stays fast for any tool output. */
+/** Longer text is only rendered on request, so that the page stays fast for any tool output. */
 const SHOWN_CHARACTERS = 4_000;
-/** The most that a browser lays out without blocking for a second. */
+/** The maximum that a browser lays out without blocking for a second. */
 const MOST_CHARACTERS = 200_000;
 
 /** Any JSON as text, never as markup; a string is shown without quotes. */

@@ -13,7 +13,7 @@ import { basicSetup, minimalSetup } from 'codemirror';
 
 export type CodeLanguage = 'json' | 'expression' | 'template';
 
-/** How a text of the language is edited. Only JSON has line numbers: the others are a few lines. */
+/** How text in the language is edited. Only JSON has line numbers; the others are a few lines. */
 export function languageOf(language: CodeLanguage): Extension[] {
   switch (language) {
     case 'json':
@@ -47,7 +47,7 @@ const matcher = new MatchDecorator({
   decoration: Decoration.mark({ class: 'cm-reference' }),
 });
 
-/** Sets the references of a template apart from its text. */
+/** Highlights the references in a template. */
 const references = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet;

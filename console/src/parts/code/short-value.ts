@@ -3,7 +3,10 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 
 const SHOWN_CHARACTERS = 40;
 
-/** The type of a value and its beginning, in a few words: `text "Ada"`, `list of 3`. Never reads all of a large value. */
+/**
+ * The type of a value and its beginning, in a few words: `text "Ada"`, `list of 3`. Never reads a large value
+ * completely.
+ */
 export function shortValue(value: unknown): string {
   if (value === undefined) return texts.none;
   if (value === null) return 'null';

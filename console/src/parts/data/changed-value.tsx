@@ -2,7 +2,7 @@ import { Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { changedValue as text } from '#console/src/messages/en/parts/data.ts';
 
-/** Old and new side by side, distinguished by more than color. */
+/** Old and new value next to each other, distinguished by more than color. */
 export function ChangedValue({ before, after }: { before: ReactNode; after: ReactNode }) {
   return (
     <>

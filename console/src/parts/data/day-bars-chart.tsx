@@ -41,5 +41,5 @@ export function DayBarsChart({
   );
 }
 
-/** `2026-11-21` → `11-21`: the year is obvious, and space is short. */
+/** `2026-11-21` → `11-21`: the year is obvious, and space is limited. */
 const dayOfMonth = (date: string): string => date.slice(5);

@@ -4,7 +4,7 @@ import { dayBars as text } from '#console/src/messages/en/parts/data.ts';
 import { pageAtRest } from '#console/src/parts/at-rest.ts';
 import type { DayRow, DaySeries } from '#console/src/parts/data/day-bars-chart.tsx';
 
-// The chart library is half as large as all other scripts, so the page is drawn first.
+// The chart library is half as large as all other scripts together, so the page is rendered first.
 const DayBarsChart = lazy(async () => {
   await pageAtRest();
   return { default: (await import('./day-bars-chart.tsx')).DayBarsChart };

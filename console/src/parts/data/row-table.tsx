@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 /** A column heading: a text, one for numbers, or one for screen readers only. */
 export type Column = string | { label: string; numbers?: true; hidden?: true };
 
-/** A table that scrolls horizontally where the window is too narrow. */
+/** A table that scrolls horizontally if the window is too narrow. */
 export function RowTable({
   label,
   columns,

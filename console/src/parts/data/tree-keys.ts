@@ -1,4 +1,4 @@
-/** A row of a tree that is drawn as a list. */
+/** A row of a tree that is displayed as a list. */
 export interface TreeRow {
   /** From 1. */
   level: number;
@@ -6,7 +6,7 @@ export interface TreeRow {
   open: boolean | undefined;
 }
 
-/** What a key does in a tree: moves to a row, or opens, closes or chooses the active one. */
+/** The action of a key in a tree: moves to a row, or opens, closes or chooses the active one. */
 export type TreeKey<Row> =
   | { to: number }
   | { open: boolean; row: Row }

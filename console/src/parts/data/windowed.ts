@@ -1,13 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useRef } from 'react';
 
-/** Up to this many rows, all are drawn, so that the browser's search finds them. */
+/** Up to this many rows, all are rendered, so that the browser's search finds them. */
 const ALL_ROWS = 100;
 
 export interface Windowed<Frame extends HTMLElement> {
   /** For the element that scrolls. */
   frame: RefObject<Frame | null>;
-  /** Indexes of the rows to draw. */
+  /** Indexes of the rows to render. */
   rows: number[];
   /** Height of the omitted rows above and below, in pixels. */
   before: number;
@@ -16,8 +16,8 @@ export interface Windowed<Frame extends HTMLElement> {
 }
 
 /**
- * Draws only the visible rows of a long list. All rows have the same height, in pixels. `head` is that of a heading that
- * stays in view above them.
+ * Renders only the visible rows of a long list. All rows have the same height, in pixels. `head` is the height of a
+ * heading that stays in view above them.
  */
 export function useWindowed<Frame extends HTMLElement = HTMLDivElement>(
   count: number,

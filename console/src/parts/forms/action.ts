@@ -11,7 +11,7 @@ export interface ActionOptions<Input, Answer> {
   done?: string | ((answer: Answer) => string);
   /** The action is in progress until it resolves. */
   onDone?: (answer: Answer, input: Input) => void | Promise<void>;
-  /** Keys of the queries that show only what the action removes. They are not read while it is in progress. */
+  /** Keys of queries that only show what the action removes. They are not read while it is in progress. */
   removes?: readonly QueryKey[];
   quiet?: boolean;
 }
@@ -48,11 +48,13 @@ export function useAction<Input, Answer>(
   });
 }
 
-/** The record is not as the request required. */
+/** The record is not in the state that the request required. */
 export const isStale = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 412;
 
-/** For actions without a form: the page has the current state when this shows, and the person can decide again. */
+/**
+ * For actions without a form: by the time this shows, the page has the current state, and the user can decide again.
+ */
 function notifyStale(): void {
   notifications.show({
     color: 'warning',

@@ -8,7 +8,7 @@ import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { SchemaForm } from './schema-form.tsx';
 
-/** Edits the arguments of a tool call in a form by the schema of the tool, and shows what differs from the call. */
+/** Edits the arguments of a tool call in a form for the tool's schema, and shows what differs from the call. */
 export function ArgumentsField({
   given,
   tool,
@@ -17,9 +17,9 @@ export function ArgumentsField({
   onBroken,
   refusal,
 }: {
-  /** As the model gave them. */
+  /** The arguments as the model sent them. */
   given: JsonObject;
-  /** Null if the tool is not known: then the arguments are edited as JSON. */
+  /** Null if the tool is unknown: then the arguments are edited as JSON. */
   tool: Gate['tool'];
   /** Undefined until the approver edits them. */
   edited: JsonObject | undefined;
@@ -92,7 +92,7 @@ function Changes({ given, wanted }: { given: JsonObject; wanted: JsonObject }) {
   );
 }
 
-/** Longer values are cut here; the editor above has them in full. */
+/** Longer values are truncated here; the editor above shows them in full. */
 const SHOWN_CHARACTERS = 300;
 
 function Value({ of: value }: { of: unknown }) {

@@ -5,10 +5,10 @@ import { sentenceCase } from '#console/src/parts/text/sentence-case.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import type { ChangedMeanwhile } from './edited.tsx';
 
-/** Characters of a value that are shown. */
+/** The maximum number of displayed characters of a value. */
 const MOST_CHARACTERS = 200;
 
-/** Someone else changed or deleted the record that a form edits. Nothing that the person entered is lost. */
+/** Someone else changed or deleted the record that a form edits. Nothing that the user entered is lost. */
 export function Changed({ fields, onReload }: ChangedMeanwhile) {
   if (fields === undefined) {
     return (

@@ -29,7 +29,7 @@ export function confirm({
       </Text>
     ),
     labels: { confirm: confirmLabel, cancel: cancelLabel },
-    // Enter confirms only what does no harm.
+    // Enter only confirms harmless actions.
     confirmProps: dangerous ? { color: 'danger' } : { 'data-autofocus': true },
     onConfirm,
   });

@@ -13,12 +13,12 @@ const MAX_REASON_LENGTH = 1_000;
 interface FieldsProps {
   gate: PendingGate;
   tool: Gate['tool'];
-  /** Why the service refused what was entered. */
+  /** Why the service refused the input. */
   refusal: string | undefined;
   decision: DecisionState;
 }
 
-/** What a decision consists of besides yes or no: the form of the gate or the arguments of the call, and the reason. */
+/** The parts of a decision besides yes or no: the form of the gate or the arguments of the call, and the reason. */
 export function DecisionFields({ gate, tool, refusal, decision }: FieldsProps) {
   const { draft, change, form, broken } = decision;
   const { tool_call: call, input_schema: schema } = gate;

@@ -24,9 +24,9 @@ import {
 } from './use-decision.ts';
 
 /**
- * Decides an open gate: the fields that it asks for, an optional reason, and two buttons. The decision is sent a few
- * seconds later, so that it can be undone. Users who cannot decide read why. With `inbox`, the keys `a` and `r` decide, and
- * the decision is not sent when the form is left.
+ * Decides an open gate: the fields that it requires, an optional reason, and two buttons. The decision is sent a few
+ * seconds later, so that it can be undone. Users who cannot decide see the reason. With `inbox`, the keys `a` and `r`
+ * decide, and the decision is not sent when the form is left.
  */
 export function DecisionForm({ inbox = false, ...decision }: DecisionProps & { inbox?: boolean }) {
   const { gate, runId } = decision;
@@ -62,14 +62,14 @@ export function DecisionForm({ inbox = false, ...decision }: DecisionProps & { i
   );
 }
 
-/** Why a decision was refused. Stays when the gate is read again, since the form does not. */
+/** Why a decision was refused. It stays when the gate is read again, although the form does not. */
 function Conflict({
   error,
   digest,
   now,
 }: {
   error: Error;
-  /** Of the call that the user decided, and of the call that is open now. */
+  /** The digest of the call that the user decided, and of the call that is open now. */
   digest: string | undefined;
   now: string | undefined;
 }) {
@@ -97,7 +97,7 @@ function Choices(props: ChoiceProps) {
   const late = useLate(gate.expires_at);
   useShortcuts(inbox && !late ? { a: () => decide(true), r: () => decide(false) } : {});
   const press = (event: KeyboardEvent): void => {
-    // Leaves the field, so that the single keys work again.
+    // Leaves the field, so that the single-key shortcuts work again.
     if (event.key === 'Escape') return (event.target as HTMLElement).blur();
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     // Before the editor inserts a line break.
@@ -107,9 +107,9 @@ function Choices(props: ChoiceProps) {
   };
   const problem = known?.schema_problem ?? undefined;
   const unfit = isInvalid(check.error) ? check.error.detail : undefined;
-  // The message about a call that has changed stands above the form.
+  // The message about a changed call is above the form.
   const above = gate.tool_call !== undefined && isConflict(check.error);
-  // The fields say where.
+  // The fields show where.
   const inFields =
     unfit !== undefined && (gate.input_schema ?? decision.draft.edited) !== undefined;
   return (

@@ -6,11 +6,11 @@ import { type ActionOptions, isStale, useAction } from './action.ts';
 
 /** A record that a form edits. */
 export interface Editing<Fields> {
-  /** What the fields of the form begin with: the record, with what the person had entered before a reload. */
+  /** The initial values of the form's fields: the record, with what the user had entered before a reload. */
   record: Fields & Tagged;
-  /** The record as the form knows it. Requests are only for this state. */
+  /** The state of the record that the form is based on. Requests only apply to this state. */
   base: Fields & Tagged;
-  /** Starts over with another state of the record, and with these fields as the person entered them. */
+  /** Starts over with another state of the record, and with these fields as the user entered them. */
   reload: (base: Fields & Tagged, entered: Partial<Fields>) => void;
 }
 
@@ -21,8 +21,8 @@ interface State<Fields> {
 }
 
 /**
- * Shows a form for a record, or without a record for a new one. The form is for the state in which it was opened, also
- * when the page reads the record again. `useEdit` sends its request.
+ * Shows a form for a record or, without one, for a new record. The form applies to the state in which it was opened,
+ * even when the page reads the record again. `useEdit` sends its request.
  */
 export function Edited<Fields>({
   record,
@@ -45,17 +45,17 @@ export function Edited<Fields>({
 
 /** What someone else did to the record while the form was open. */
 export interface ChangedMeanwhile {
-  /** What they changed; undefined if the record is gone. */
+  /** What they changed; undefined if the record was deleted. */
   fields: ChangedField[] | undefined;
-  /** Starts over with their state: with what the person has entered, or without it. */
+  /** Starts over with their state: with what the user has entered, or without it. */
   onReload: (keep: boolean) => void;
 }
 
 /**
- * `useAction` for a form in `Edited`: the request is for the state that the form knows. `fields` are what the form would
- * save, by the names of the record's fields. `latest` is the record as the page knows it by now, if it reads it again: the
- * form takes over what someone else changed as far as the person has entered nothing. `changed` is for `Form`, which shows
- * it instead of the error.
+ * Like `useAction`, for a form in `Edited`: the request only applies to the state that the form is based on. `fields`
+ * are the fields that the form would save, by the names of the record's fields. `latest` is the page's latest version
+ * of the record, if it reads it again: the form adopts changes by others in fields that the user has not edited.
+ * `changed` is for `Form`, which shows it instead of the error.
  */
 export function useEdit<Fields extends object, Answer>(
   editing: Editing<Fields> | undefined,
@@ -66,7 +66,7 @@ export function useEdit<Fields extends object, Answer>(
 ) {
   const news = useNews(editing, latest);
   const entered = editing === undefined ? [] : differing(editing.base, fields, fields);
-  // Someone else changed other fields than those of the form.
+  // Someone else changed fields that the form does not have.
   const apart = editing && news && differing(editing.base, news, fields).length === 0;
   const base = apart === true ? news : editing?.base;
   const action = useAction<undefined, Answer>(() => send({ ifMatch: base?.etag }), {
@@ -84,18 +84,18 @@ export function useEdit<Fields extends object, Answer>(
   };
 }
 
-/** The record as the page has read it since the form was shown, if it is another state. */
+/** The record as the page has read it since the form was shown, if its state differs. */
 function useNews<Fields>(
   editing: Editing<Fields> | undefined,
   latest: (Fields & Tagged) | undefined,
 ): (Fields & Tagged) | undefined {
-  // After a save, the page has the state before it for a moment.
+  // After a save, the page briefly has the previous state.
   const [before] = useState(latest?.etag);
   const known = [before, editing?.base.etag];
   return latest === undefined || known.includes(latest.etag) ? undefined : latest;
 }
 
-/** The record of a 412 as it is now; `gone` without one. Undefined for other errors. */
+/** The present record of a 412; `gone` if it was deleted. Undefined for other errors. */
 function currentOf<Fields extends object>(
   error: Error | null,
 ): (Fields & Tagged) | 'gone' | undefined {
@@ -132,7 +132,7 @@ const serverManaged: ReadonlySet<string> = new Set([
   ...['consecutive_failures', 'last_delivery_at'],
 ]);
 
-/** The status of a budget is its ledger. */
+/** The status of a budget contains its counters. */
 const isEdited = ({ name, after }: ChangedField): boolean =>
   !serverManaged.has(name) && !(name === 'status' && isRecord(after));
 

@@ -8,14 +8,13 @@ import type { ChangedMeanwhile } from './edited.tsx';
 interface FormAction {
   isPending: boolean;
   error: Error | null;
-  /** What someone else did to the record meanwhile; from `useEdit`. */
+  /** What someone else did to the record in the meantime; from `useEdit`. */
   changed?: ChangedMeanwhile | undefined;
 }
 
 /**
- * A form that sends one request: its fields, the error of the service, and its buttons. Enter submits it, unless a
- * request is in flight, or someone else has changed the record meanwhile. Make the action `quiet`, since the form shows its
- * error.
+ * A form that sends one request: its fields, the service's error, and its buttons. Enter submits it, unless a request
+ * is in flight, or someone else has changed the record. Make the action `quiet`, since the form shows its error.
  */
 export function Form({
   action,

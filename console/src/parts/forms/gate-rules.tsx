@@ -19,7 +19,10 @@ export function progressOf({ required, decisions = [] }: PendingGate): string | 
   return text.progress(countText(approved), countText(required));
 }
 
-/** What an open gate asks of its approvers: how many, who, until when. Nothing for a gate without such rules. */
+/**
+ * What an open gate requires of its approvers: how many, who, and until when. Renders nothing for a gate without such
+ * rules.
+ */
 export function GateRules({ gate }: { gate: PendingGate }) {
   const { decisions = [], approvers, not_the_starter, expires_at, on_timeout } = gate;
   const progress = progressOf(gate);
@@ -45,10 +48,10 @@ export function GateRules({ gate }: { gate: PendingGate }) {
   );
 }
 
-/** A deadline this close is marked. */
+/** Deadlines closer than this are marked. */
 const SOON_MS = 600_000;
 
-/** The time that is left, and what happens then. */
+/** The remaining time, and what happens afterward. */
 function Deadline({ at, then }: { at: string; then: NonNullable<PendingGate['on_timeout']> }) {
   const left = Date.parse(at) - useMoment(true);
   return (
@@ -65,7 +68,7 @@ function Deadline({ at, then }: { at: string; then: NonNullable<PendingGate['on_
   );
 }
 
-/** Says when the approvers that a gate asks for are no longer there. */
+/** Warns when the approvers that a gate requires are no longer available. */
 function Deciders({ gate }: { gate: PendingGate }) {
   const { deciders, admins_stand_in, required = 1, decisions = [] } = gate;
   if (deciders === undefined) return null;
@@ -108,7 +111,7 @@ const named = ({ id, name }: { id: string; name: string | null }) => ({
   name: name ?? text.removed(id),
 });
 
-/** Who has decided what at a gate, oldest first. */
+/** The members' decisions at a gate, oldest first. */
 export const Decisions = ({ decisions }: { decisions: readonly GateDecision[] }) =>
   decisions.map((decision) => (
     <Text size="sm" key={`${decision.member_id} ${decision.at}`}>
@@ -116,7 +119,7 @@ export const Decisions = ({ decisions }: { decisions: readonly GateDecision[] })
     </Text>
   ));
 
-/** `Approved by Ann, 5 minutes ago: looks good`. A decision by a deadline names it instead of a person. */
+/** `Approved by Ann, 5 minutes ago: looks good`. For a decision by a deadline, the deadline replaces the person. */
 export function DecisionText({
   decision: { approved, by, at, reason, timed_out: timedOut },
   ago = false,
@@ -146,6 +149,6 @@ export function DecisionText({
   );
 }
 
-/** The person who decided, or what else. */
+/** The person who decided, or what else decided. */
 export const ByText = ({ by }: { by: string | null }) =>
   by === null ? decisionText.apiKey : <UserText>{by}</UserText>;

@@ -7,13 +7,13 @@ const DAY_MS = 86_400_000;
 
 /** A period to choose: by default, the last day until now. */
 export interface PeriodFields {
-  /** As the API takes it, in ISO 8601; without an end, until now. Read it only if `complete`. */
+  /** The period as the API expects it, in ISO 8601; without an end, until now. Only read it if `complete`. */
   chosen: () => { since: string; until?: string };
   complete: boolean;
   fields: ReactNode;
 }
 
-/** The state and the fields of a period. The labels say of what: `Received since`, `Received before`. */
+/** The state and fields of a period. The labels describe it: `Received since`, `Received before`. */
 export function usePeriod(labels: { since: string; until: string }): PeriodFields {
   const [since, setSince] = useState(() => localTime(Date.now() - DAY_MS));
   const [until, setUntil] = useState('');

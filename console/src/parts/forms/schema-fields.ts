@@ -2,7 +2,7 @@ import type { JsonObject } from '#client/index.ts';
 import { schemaForm as texts } from '#console/src/messages/en/parts/fields.ts';
 import { isRecord } from '#console/src/parts/data/record.ts';
 
-/** How a property of a JSON Schema is entered. `json` is for all others. */
+/** How a property of a JSON Schema is entered. `json` is for all other properties. */
 type SchemaInput =
   | { input: 'text'; type: 'text' | 'date' | 'email' | 'url' }
   | { input: 'choice'; choices: readonly unknown[] }
@@ -21,7 +21,7 @@ export type SchemaField = SchemaInput & {
 
 /** More properties than this are edited as JSON. */
 const MAX_FIELDS = 40;
-/** Levels of groups inside each other. */
+/** Nesting levels of groups. */
 const MAX_GROUPS = 3;
 
 /** The fields for the properties of a schema, in its order; undefined when only JSON can be entered. */
@@ -39,7 +39,7 @@ export function fieldsOfSchema(schema: unknown, depth = 0): SchemaField[] | unde
   }));
 }
 
-/** What the form starts with: the schema's defaults, and `false` for the required checkboxes, which look like it. */
+/** The initial value of the form: the schema's defaults, and `false` for required checkboxes, which look unchecked. */
 export function startOfSchema(schema: unknown): JsonObject {
   const fields = fieldsOfSchema(schema) ?? [];
   const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {};
@@ -91,7 +91,7 @@ const textTypes: Partial<Record<string, 'date' | 'email' | 'url'>> = {
   uri: 'url',
 };
 
-/** The one type besides `null`. */
+/** The only type besides `null`. */
 function typeOf(schema: unknown): unknown {
   if (!isRecord(schema)) return undefined;
   const { type } = schema;
@@ -114,9 +114,9 @@ const isListOfScalars = (values: unknown): values is unknown[] =>
   Array.isArray(values) && values.length > 0 && values.every(isScalar);
 
 /**
- * The part of a refusal that is about one field: the service names problems by their paths, like
- * `input.amount must be integer; input.payee is missing: add it`, or the first one as
- * `input must have required property 'amount'`. `path` starts with the root's name.
+ * The part of an error that is about one field. The service identifies problems by path, like `input.amount must be
+ * integer; input.payee is missing: add it`, or the first one as `input must have required property 'amount'`. `path`
+ * starts with the name of the root.
  */
 export function problemOfField(
   refusal: string | undefined,

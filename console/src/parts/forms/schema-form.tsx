@@ -24,16 +24,16 @@ interface SchemaFormProps {
   onChange: (value: JsonObject) => void;
   /** Called with whether a JSON text is invalid; the value is then unchanged. */
   onBroken: (broken: boolean) => void;
-  /** What the service said about the value, to show at the field that it names. */
+  /** The service's error about the value, to show at the field it concerns. */
   refusal?: string | undefined;
-  /** The name of the value in requests and refusals. */
+  /** The name of the value in requests and errors. */
   name?: string;
   label?: string;
 }
 
 /**
- * A form for a JSON object with a schema: one field per property, JSON for what has no field, or for the whole object.
- * Start it with `startOfSchema(schema)`. The service validates; the form only prevents wrong types.
+ * A form for a JSON object with a schema: one field per property, and JSON for properties without a field, or for the
+ * whole object. Start it with `startOfSchema(schema)`. The service validates; the form only prevents wrong types.
  */
 export function SchemaForm({
   schema,
@@ -225,7 +225,7 @@ function ChoiceField({
   );
 }
 
-/** Without a mark: an unchecked box is an answer. */
+/** Without an asterisk, because an unchecked box is also an answer. */
 const FlagField = ({ common: { withAsterisk: _, ...common }, value, onChange }: InputProps) => (
   <Checkbox
     {...common}

@@ -9,7 +9,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 export type PendingToolCall = NonNullable<PendingGate['tool_call']>;
 
-/** The tool call that a gate is about: what is called, by which agent, and the exact arguments. */
+/** The tool call that a gate is about: the tool, the agent, and the exact arguments. */
 export function ToolCall({ gate, call }: { gate: PendingGate; call: PendingToolCall }) {
   return (
     <Stack gap="xs" role="group" aria-label={text.label(call.tool)}>

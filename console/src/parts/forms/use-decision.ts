@@ -22,22 +22,22 @@ export interface DecisionProps {
 export interface ChoiceProps extends DecisionProps {
   round: string;
   inbox: boolean;
-  /** Undefined until it is read. */
+  /** Undefined until it has loaded. */
   known: Gate | undefined;
-  /** Called when the service refuses the decision, because the gate has changed. */
+  /** Called when the service refuses the decision because the gate has changed. */
   onConflict: (error: Error) => void;
 }
 
 type Answer = WaitingDecision['answer'];
 
-/** Whether the service refused what was entered, such as by the schema of the gate or of the tool. */
+/** Whether the service refused the input, for example because of the schema of the gate or tool. */
 export const isInvalid = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 400;
 
 export const isConflict = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 409;
 
-/** What was entered at a gate, and `decide`: lets the service check the decision, and sends it a little later. */
+/** What was entered at a gate, and `decide`, which lets the service check the decision and sends it a little later. */
 export function useDecision({ runId, gate, round, onDecided, onUndo, onConflict }: ChoiceProps) {
   const { draft, change, drop } = useDraft(round);
   const { tool_call: call, step_key: stepKey, label, input_schema: schema } = gate;
@@ -86,7 +86,10 @@ export function useDecision({ runId, gate, round, onDecided, onUndo, onConflict 
 
 export type DecisionState = ReturnType<typeof useDecision>;
 
-/** What was entered, as a request: without what is empty or changes nothing. A rejection has no form and no arguments. */
+/**
+ * What was entered, as a request, without fields that are empty or change nothing. A rejection has no form and no
+ * arguments.
+ */
 function readAnswer(
   { form = {}, input = '', edited }: Draft,
   asked: { approved: boolean; schema: JsonObject | undefined; given: JsonObject | null },

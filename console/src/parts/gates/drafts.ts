@@ -3,18 +3,18 @@ import type { JsonObject, PendingGate } from '#client/index.ts';
 import { useIdentity } from '#console/src/queries/identity.ts';
 import { isRecord } from '#console/src/parts/data/record.ts';
 
-/** What someone has entered at a gate and not sent. */
+/** What someone has entered at a gate but not sent. */
 export interface Draft {
   reason?: string;
-  /** Of a gate with a schema. */
+  /** For a gate with a schema. */
   form?: JsonObject;
-  /** JSON, of a gate without a schema. */
+  /** JSON, for a gate without a schema. */
   input?: string;
   /** The arguments of a tool call. */
   edited?: JsonObject;
 }
 
-/** Names a gate in this round: one that opens again, or has other arguments, is a new decision. */
+/** Identifies a gate in this round: one that opens again, or has other arguments, needs a new decision. */
 export const roundOf = (
   runId: string,
   { step_key, since, tool_call }: Pick<PendingGate, 'step_key' | 'since' | 'tool_call'>,
@@ -23,8 +23,8 @@ export const roundOf = (
 const PREFIX = 'workflows.decision.';
 
 /**
- * What the user has entered at a gate. It is kept in this tab until it is sent, so that it survives a reload, a sign-in and
- * a decision by someone else.
+ * What the user has entered at a gate. It is stored in this tab until it is sent, so that it survives a reload, a
+ * sign-in and a decision by someone else.
  */
 export function useDraft(round: string) {
   const { id } = useIdentity();
@@ -46,7 +46,7 @@ export function useDraft(round: string) {
   return { draft, change, drop };
 }
 
-/** The drafts of earlier rounds of a gate of this run that were not sent, by any round. */
+/** The unsent drafts of earlier rounds of a gate of this run. */
 export function useUnsent(runId: string, stepKey: string): Draft | undefined {
   const { id } = useIdentity();
   const start = `${PREFIX}${id ?? ''} ${runId} ${stepKey} `;

@@ -13,21 +13,21 @@ import { describeError } from '#console/src/parts/text/describe-error.ts';
 /** How long a decision can be undone before it is sent. */
 const UNDO_MS = 5_000;
 
-/** A decision that was made and not sent yet. */
+/** A decision that was made but not sent yet. */
 export interface WaitingDecision {
-  /** Of the gate in this round. */
+  /** Identifies the gate in this round. */
   key: string;
   runId: string;
   stepKey: string;
   label: string;
   approved: boolean;
   answer: { input?: JsonObject; arguments?: JsonObject; reason?: string; digest?: string };
-  /** Called once the service has it. */
+  /** Called once the service has received it. */
   onSent?: () => void;
   onUndo?: (() => void) | undefined;
 }
 
-/** The decision as it is shown: `sendsAt` is in milliseconds since the epoch, undefined once it is being sent. */
+/** The displayed decision. `sendsAt` is in ms since 1970; undefined once it is being sent. */
 export interface ShownDecision extends WaitingDecision {
   sendsAt: number | undefined;
 }
@@ -43,7 +43,7 @@ function show(next: ShownDecision | undefined): void {
 
 /**
  * Sends a decision after `UNDO_MS`, or sooner: when the page is left or hidden, or with the next decision. If the
- * service refuses it, a notification says why.
+ * service refuses it, a notification shows the reason.
  */
 export function decideLater(decision: WaitingDecision): void {
   sendNow();
@@ -51,7 +51,7 @@ export function decideLater(decision: WaitingDecision): void {
   timer = setTimeout(() => sendNow(), UNDO_MS);
 }
 
-/** Takes the waiting decision back. Does nothing when it is already being sent. */
+/** Withdraws the waiting decision. Does nothing when it is already being sent. */
 export function undoDecision(): void {
   if (current?.sendsAt === undefined) return;
   clearTimeout(timer);
@@ -94,13 +94,13 @@ async function send(decision: ShownDecision, leaving: boolean): Promise<void> {
       autoClose: false,
     });
   }
-  // Until the gate is read again, it would look undecided.
+  // Otherwise the gate would look undecided until it is read again.
   await Promise.all(
     [runsKey, metricsQuery.queryKey].map((queryKey) => queryClient.invalidateQueries({ queryKey })),
   );
 }
 
-/** A client whose requests are finished by the browser after the page is gone. */
+/** A client whose requests the browser completes after the page is closed. */
 function leavingClient() {
   const token = sessionToken();
   return createClient({
@@ -115,11 +115,11 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
-/** The decision that waits or is being sent. */
+/** The decision that is waiting or being sent. */
 export const useWaitingDecision = (): ShownDecision | undefined =>
   useSyncExternalStore(subscribe, () => current);
 
-// A phone can end a hidden page without a further event.
+// A phone can end a hidden page without another event.
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'hidden') sendNow(true);
 });

@@ -2,7 +2,7 @@ import type { TreeRow } from '#console/src/parts/data/tree-keys.ts';
 
 /** One line of a JSON tree. */
 export interface JsonRow extends TreeRow {
-  /** As expressions write it: `order.items[2]["unit price"]`; empty for the value itself. */
+  /** In the syntax of expressions: `order.items[2]["unit price"]`; empty for the value itself. */
   path: string;
   /** Its name or index; undefined for the value itself. */
   name: string | undefined;
@@ -11,9 +11,9 @@ export interface JsonRow extends TreeRow {
   size: number | undefined;
 }
 
-/** The most lines. The search finds the rest. */
+/** The maximum number of lines. The search finds the rest. */
 export const MOST_ROWS = 10_000;
-/** Up to this many values, everything is open at first. */
+/** Up to this many values, everything is initially open. */
 const FEW = 60;
 
 type Container = Record<string, unknown> | readonly unknown[];
@@ -34,7 +34,7 @@ function pathOf(parent: string, name: string, inList: boolean): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
 
-/** Whether a value has only a few values inside it, at any depth. Stops counting above that. */
+/** Whether a value contains only a few values, at any depth. Stops counting above the limit. */
 export function isSmall(value: unknown): boolean {
   let count = 0;
   const visit = (each: unknown): boolean => {
@@ -46,8 +46,8 @@ export function isSmall(value: unknown): boolean {
 }
 
 /**
- * The lines of a value. With a search, those whose name or value has the text, within the lines around them; `open` says
- * of a path whether it is open otherwise.
+ * The lines of a value. With a search, those whose name or value contains the text, within their parent lines. `open`
+ * says whether a path is open otherwise.
  */
 export function jsonRows(
   value: unknown,

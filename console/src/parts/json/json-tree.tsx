@@ -13,7 +13,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { isSmall, type JsonRow, jsonRows, MOST_ROWS } from './json-rows.ts';
 
 const ROW_HEIGHT = 24;
-/** Of a text in a line; the line that is selected can be copied whole. */
+/** The maximum number of displayed characters per line. The selected line can be copied completely. */
 const SHOWN_CHARACTERS = 600;
 
 /** The lines, which of them are open, and the active one. */
@@ -42,7 +42,7 @@ function useJsonTree(value: unknown) {
   return { search, setSearch, rows, windowed, active, activate, toggle };
 }
 
-/** A JSON value as a tree that is searched, and copied by value or path. */
+/** A JSON value as a tree that can be searched, and copied by value or path. */
 export function JsonTree({ value, what = code.theValue }: { value: unknown; what?: string }) {
   const tree = useJsonTree(value);
   const { search, setSearch, rows, active } = tree;
@@ -113,7 +113,7 @@ function Lines({
       aria-activedescendant={
         active !== undefined && windowed.rows.includes(active) ? `${id}-${active}` : undefined
       }
-      // Few lines may be higher than one: their texts are not cut.
+      // If there are few lines, they can be high, so their texts are not truncated.
       data-few={windowed.rows.length === rows.length || undefined}
       onKeyDown={onKeyDown}
     >

@@ -8,13 +8,13 @@ import { JsonTree } from './json-tree.tsx';
 
 interface ValueViewProps {
   value: unknown;
-  /** What it is, for screen readers. */
+  /** What the value is, for screen readers. */
   what: string;
-  /** Whether a text is one of a model or for one, which is formatted at first. */
+  /** Whether a text comes from a model or is for one, so that it is initially formatted. */
   prose?: boolean;
 }
 
-/** A value of a run: JSON as a tree, a text formatted, or either as it is. */
+/** A value of a run: JSON as a tree, a text formatted, or either as raw text. */
 export function ValueView({ value, what, prose = false }: ValueViewProps) {
   if (typeof value === 'string' && value.trim() !== '' && value.length <= MOST_MARKDOWN) {
     return (

@@ -73,7 +73,7 @@ function quote(lines: readonly string[], at: number, depth: number): Parsed {
   return { block: { type: 'quote', blocks: parse(inner, depth + 1) }, end };
 }
 
-/** Items at the same indentation; what is indented more belongs to the item before it. */
+/** Items with the same indentation. Lines that are indented more belong to the item before them. */
 function list(lines: readonly string[], at: number, depth: number): Parsed {
   const first = ITEM.exec(lines[at] ?? '');
   const indent = first?.[1]?.length ?? 0;

@@ -1,4 +1,4 @@
-/** A part of a line of Markdown. Everything that is not one of these is text, HTML too. */
+/** A part of a line of Markdown. Everything else is text, including HTML. */
 export type Inline =
   | { type: 'text' | 'code'; text: string }
   | { type: 'strong' | 'em' | 'strike'; children: Inline[] }
@@ -20,16 +20,16 @@ const LINK = /!?\[([^\]\n]{0,1000})\]\(\s*<?([^\s<>)]{1,2000})>?(?:\s+"[^"\n]{0,
 const AUTO_LINK = /<((?:https?:\/\/|mailto:)[^\s<>]{1,2000})>/y;
 const ESCAPED = /\\([\\`*_{}[\]()#+\-.!~|>])/y;
 const BREAK = / {2,}\n|\\\n/y;
-/** What can begin something other than text. */
+/** Matches text up to a character that can begin something else. */
 const PLAIN = /[^\\`*_~[!<h \n]+/y;
 
-/** The address if it may be a link: on the web, or of a mail. */
+/** The address if it can be a link: to the web or an email address. */
 export function safeAddress(href: string): string | undefined {
   if (!URL.canParse(href)) return undefined;
   return ['http:', 'https:', 'mailto:'].includes(new URL(href).protocol) ? href : undefined;
 }
 
-/** Parses a paragraph. Each search for an end that fails is not repeated, so the time grows with the length. */
+/** Parses a paragraph. A search for an end that fails is not repeated, so the time is linear in the length. */
 export function inlinesOf(source: string, depth = 0): Inline[] {
   const found: Inline[] = [];
   const unclosed = new Set<string>();
@@ -83,7 +83,7 @@ function markAt(source: string, at: number, context: Context): Marked | undefine
   }
 }
 
-/** The first index of the mark from a place on; -1, once and for all, if there is none. */
+/** The first index of the mark from a position on; -1, permanently, if there is none. */
 function closing(source: string, mark: string, from: number, { unclosed }: Context): number {
   if (unclosed.has(mark)) return -1;
   const found = source.indexOf(mark, from);
@@ -109,7 +109,7 @@ function breakAt(source: string, at: number): Marked | undefined {
   return { inline: { type: 'text', text: escaped[1] ?? '' }, end: at + escaped[0].length };
 }
 
-/** A picture is a link, too: it would load from wherever the text says. */
+/** A picture is also shown as a link, because it would load from any address in the text. */
 function linkAt(source: string, at: number, { depth }: Context): Marked | undefined {
   LINK.lastIndex = at;
   const [all, label = '', address = ''] = LINK.exec(source) ?? [];

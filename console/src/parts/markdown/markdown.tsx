@@ -5,10 +5,10 @@ import { markdown as texts } from '#console/src/messages/en/parts/json.ts';
 import { type Block, blocksOf } from './blocks.ts';
 import type { Inline } from './inline.ts';
 
-/** Longer texts are shown as they are: they are no prose. */
+/** Longer texts are shown unformatted, because they are not prose. */
 export const MOST_MARKDOWN = 30_000;
 
-/** A text of a model, formatted. HTML in it is text, and links lead only to the web or a mail program. */
+/** A model's text, formatted. HTML in it is shown as text, and links only lead to the web or a mail program. */
 export function Markdown({ text }: { text: string }) {
   const blocks = useMemo(() => blocksOf(text), [text]);
   return (
@@ -24,7 +24,7 @@ const Blocks = ({ blocks }: { blocks: readonly Block[] }) =>
 function BlockView({ block }: { block: Block }): ReactNode {
   switch (block.type) {
     case 'heading':
-      // No heading of the page, whose outline it would break.
+      // Not a heading of the page, whose outline it would break.
       return (
         <p className="markdown-heading" data-level={Math.min(block.level, 4)}>
           <Inlines parts={block.children} />
@@ -108,7 +108,7 @@ function InlineView({ part }: { part: Inline }): ReactNode {
     case 'break':
       return <br />;
     case 'link':
-      // Hovering shows where it leads: its text can say anything.
+      // Hovering shows the target, because the text of a link can say anything.
       return (
         <Anchor
           href={part.href}

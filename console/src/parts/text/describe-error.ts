@@ -11,7 +11,7 @@ export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Drops the prefix `Invalid body: `: the form is the body, so the prefix adds nothing. */
+/** Drops the prefix `Invalid body: `, because the form is the body. */
 const sentenceOf = (detail: string): string => sentenceCase(detail.replace(/^Invalid body: /, ''));
 
 /** The id of the failed request in the service's log, if there is one. */

@@ -18,7 +18,7 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
 /** A time in the viewer's zone: `Nov 25, 2026, 17:04:09`. */
 export const timeText = (at: string | number): string => absolute.format(new Date(at));
 
-/** A time relative to now, by whole units that have passed: `just now`, `5 minutes ago`, `in 2 days`. */
+/** A time relative to now, in whole units that have passed: `just now`, `5 minutes ago`, `in 2 days`. */
 export function agoText(ms: number): string {
   const size = Math.abs(ms);
   // A recent time can be slightly after the last tick.
@@ -28,6 +28,6 @@ export function agoText(ms: number): string {
   return relative.format(Math.trunc(ms / DAY), 'day');
 }
 
-/** A time as a `datetime-local` input shows it, in the zone of the browser. */
+/** A time in the format of a `datetime-local` input, in the browser's zone. */
 export const localTime = (at: number): string =>
   new Date(at - new Date(at).getTimezoneOffset() * MINUTE).toISOString().slice(0, 16);

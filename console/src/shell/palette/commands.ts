@@ -13,18 +13,18 @@ export interface Command {
   id: string;
   group: (typeof groups)[number];
   label: string;
-  /** A second line, such as an id. It is searched, too. */
+  /** A second line, such as an id. It is also searched. */
   detail?: string;
   keys?: string;
   act: () => void;
 }
 
-/** How many of a group are shown, best first. */
+/** The maximum number of displayed commands per group, best first. */
 const MOST = 6;
 const groups = ['actions', 'pages', 'workflows', 'runWorkflow', 'runs', 'members'] as const;
 const RUN_ID = /^run_[0-9a-z]{4,}$/;
 
-/** The commands that match what was typed, grouped, the best first in each group. */
+/** The commands that match the typed text, grouped, with the best first in each group. */
 export function useCommands(typed: string, actions: readonly Command[]): Command[] {
   const navigate = useNavigate();
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -35,7 +35,7 @@ export function useCommands(typed: string, actions: readonly Command[]): Command
   const openRun = (runId: string) => () => void navigate({ to: '/runs/$runId', params: { runId } });
   const pages = navPages.map(({ section, page: { label, to, key } }): Command => ({
     ...{ id: `page:${to}`, group: 'pages', label, act: () => void navigate({ to }) },
-    // The name of the section finds its pages, too.
+    // The name of the section also finds its pages.
     ...(section.label === label ? {} : { detail: section.label }),
     ...(key === undefined ? {} : { keys: `g ${key}` }),
   }));

@@ -1,5 +1,5 @@
 /**
- * How well a text matches what was typed: undefined if its characters do not occur in order; otherwise the higher, the
+ * How well a text matches the typed text: undefined if its characters do not occur in order; otherwise, higher is
  * better. Whole parts and starts of words count most.
  */
 export function scoreOf(text: string, typed: string): number | undefined {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Ctrl+K, or Cmd+K. In fields and dialogs, too: it types nothing. */
+/** Ctrl+K, or Cmd+K, even in fields and dialogs, because it types nothing. */
 export function usePaletteOpened() {
   const [opened, setOpened] = useState(false);
   useEffect(() => {

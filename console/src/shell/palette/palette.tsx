@@ -12,7 +12,7 @@ import { runsKey } from '#console/src/queries/runs.ts';
 import { type Command, useCommands } from './commands.ts';
 import './palette.css';
 
-/** Finds pages, workflows, runs and members, and does things, by keyboard alone. */
+/** Finds pages, workflows, runs and members, and performs actions, by keyboard alone. */
 export function Palette({
   onClose,
   onShortcuts,
@@ -100,7 +100,7 @@ function Results({
   );
 }
 
-/** The result that an arrow key makes the active one; undefined for other keys. */
+/** The result that an arrow key makes active; undefined for other keys. */
 function movedBy({ key }: KeyboardEvent, at: number, count: number): number | undefined {
   const step = { ArrowDown: 1, ArrowUp: -1 }[key];
   return step === undefined || count === 0 ? undefined : (at + step + count) % count;
@@ -175,7 +175,7 @@ function Option({
         role="option"
         aria-selected={selected}
         className="palette-option"
-        // The option under the pointer when the list appears is not meant.
+        // The option under the pointer when the list appears was not chosen on purpose.
         onMouseMove={selected ? undefined : onHover}
         onClick={onChoose}
       >
@@ -197,7 +197,7 @@ function Option({
 
 const RUN_PAGE = /^\/runs\/([^/]+)$/;
 
-/** Actions, those on the run of the page first. The service refuses what its state does not allow. */
+/** Actions; those on the page's run come first. The service refuses what the run's state does not allow. */
 function useActions(onShortcuts: () => void): Command[] {
   const navigate = useNavigate();
   const path = useRouterState({ select: (state) => state.location.pathname });

@@ -1,4 +1,4 @@
-/** Texts at the end of a list that loads more rows on scroll. */
+/** Messages at the end of a list that loads more rows on scroll. */
 export const infiniteList = {
   shown: (count: string) => `${count} shown`,
   allShown: (count: string) => `${count} shown (end of list)`,

@@ -93,7 +93,7 @@ export const feedSelect = {
   all: 'All feeds',
 } as const;
 
-/** Display texts of the statuses of feeds. */
+/** Labels of the statuses of feeds. */
 export const feedStatus = {
   active: 'Active',
   paused: 'Paused',
@@ -101,7 +101,7 @@ export const feedStatus = {
   archived: 'Archived',
 } as const satisfies Record<Feed['status'], string>;
 
-/** Texts about how a program sends records to a feed. */
+/** Messages about how a program sends records to a feed. */
 export const ingestHint = {
   title: 'Send records',
   workflows: 'Workflows send records with the tools {entityTool} and {eventTool}.',

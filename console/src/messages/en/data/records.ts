@@ -130,13 +130,13 @@ export const evidence = {
   demo: 'Demo',
 } as const;
 
-/** What a value of a record is called that has no text. */
+/** Labels for record values that have no text. */
 export const value = {
   empty: 'empty',
   none: 'none',
 } as const;
 
-/** Display texts of the verification statuses. */
+/** Labels of the verification statuses. */
 export const verificationTexts = {
   unverified: 'Unverified',
   machine_verified: 'Machine',

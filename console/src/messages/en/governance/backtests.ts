@@ -67,7 +67,7 @@ export const sentences = {
     }),
 } as const;
 
-/** What each effect is called where the steps are filtered. */
+/** The names of the effects in the filter of steps. */
 export const effectNames = {
   would_block: 'Would be blocked',
   would_redact: 'Would be redacted',

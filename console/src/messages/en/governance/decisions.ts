@@ -37,7 +37,7 @@ export const eventCard = {
   by: 'by {name}',
 } as const;
 
-/** Display texts of the decision types. */
+/** Labels of the decision types. */
 export const eventTexts = {
   policy_denied: 'Policy denied',
   tool_argument_blocked: 'Argument blocked',
@@ -47,7 +47,7 @@ export const eventTexts = {
   approval_override_granted: 'Override granted',
 } as const satisfies Record<GovernanceEvent['type'], string>;
 
-/** Display texts of the decisions. */
+/** Labels of the decisions. */
 export const decisionTexts = {
   blocked: 'Blocked',
   denied: 'Denied',

@@ -1,4 +1,4 @@
-/** What is wrong with a text that should be JSON. */
+/** Errors in a text that should be JSON. */
 export const jsonMistakes = {
   noObject: 'Enter a JSON object',
   noObjectLike: 'Enter a JSON object, like {"note": "fine"}',

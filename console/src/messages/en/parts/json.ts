@@ -6,7 +6,7 @@ export const jsonTree = {
   noMatch: 'No match',
 } as const;
 
-/** Names of the ways to look at a value. */
+/** Names of the views of a value. */
 export const valueView = {
   label: (what: string) => `View of ${what}`,
   formatted: 'Formatted',

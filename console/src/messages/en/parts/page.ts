@@ -1,6 +1,6 @@
 import type { Capability } from '#client/index.ts';
 
-/** The name of the product, and what it is part of. */
+/** The name of the product, and what it belongs to. */
 export const product = {
   name: 'Workflows',
   /** The title of the window. */

@@ -1,13 +1,13 @@
 import type { Role } from '#client/index.ts';
 
-/** Names of the roles, standing alone. */
+/** Names of the roles, on their own. */
 export const roleNames = {
   viewer: 'Viewer',
   editor: 'Editor',
   admin: 'Admin',
 } as const satisfies Record<Role, string>;
 
-/** Names of the roles, inside a text. */
+/** Names of the roles within a text. */
 export const roleNamesInText = {
   viewer: 'viewer',
   editor: 'editor',

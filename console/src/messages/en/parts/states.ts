@@ -13,5 +13,5 @@ export const states = {
   unrecorded: 'Unrecorded',
 } as const satisfies Record<RunStatus | Step['status'] | 'rejected', string>;
 
-/** The mark of a run without effects. */
+/** The label of a run without effects. */
 export const rehearsal = 'Rehearsal';

@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** What a run and its steps do at a time. */
+/** What a run and its steps are doing at a time. */
 export const phaseNames = {
   working: 'working',
   retrying: 'failed attempts',

@@ -1,4 +1,4 @@
-/** Texts about the values that the texts of a node have in a run. */
+/** Messages about the values of a node's texts in a run. */
 export const evaluator = {
   notReached: 'The run did not get to this node.',
   hasErrors: 'The values are shown once the graph has no errors.',

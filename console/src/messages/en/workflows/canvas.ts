@@ -8,7 +8,7 @@ export const editorCanvas = {
   pinned: 'pinned',
 } as const;
 
-/** Texts around the drawing of a draft. */
+/** Messages around the drawing of a draft. */
 export const editorDrawing = {
   insertsBetween: (source: string, target: string) => `Inserts between ${source} and ${target}`,
   connectsAfter: (node: string) => `Connects after ${node}`,

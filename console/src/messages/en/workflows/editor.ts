@@ -6,7 +6,7 @@ export const editorPage = {
   missingPermission: 'You need the create_edit_workflows permission to edit workflows.',
 } as const;
 
-/** Texts around the drawing and its panels. */
+/** Messages around the drawing and its panels. */
 export const editorBench = {
   pageTitle: (name: string) => `Edit ${name} · Workflows`,
   title: (name: string) => `Edit ${name}`,

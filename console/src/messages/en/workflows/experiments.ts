@@ -94,7 +94,7 @@ export const comparedRuns = {
   more: 'There are more changes: compare the two runs.',
 } as const;
 
-/** What each rehearsal can show. */
+/** The possible results of a rehearsal. */
 export const experimentOutcomes = {
   equal: 'Equal',
   changed: 'Changed',

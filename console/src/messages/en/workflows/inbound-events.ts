@@ -33,7 +33,7 @@ export const eventLog = {
   },
 } as const;
 
-/** Messages for one event of the log. */
+/** Messages for one event in the log. */
 export const eventRow = {
   moreLikeThis: (count: number) => plural(count, { other: '# more like this' }),
   details: 'Details',
@@ -109,7 +109,7 @@ export const eventOutcomes = {
   refused: 'Refused',
 } as const satisfies Record<ListedInboundEvent['outcome'], string>;
 
-/** Each reason of a refusal in a few words, and what to do about it. */
+/** Each reason for a refusal in a few words, and what to do about it. */
 export const refusalReasons = {
   disabled: {
     label: 'Webhook disabled',

@@ -8,7 +8,7 @@ export const mistakeList = {
   more: (count: number) => plural(count, { other: 'and # more' }),
 } as const;
 
-/** Counts of mistakes. */
+/** The numbers of mistakes. */
 export const mistakeCounts = {
   errors: (count: number) => plural(count, { one: '# error', other: '# errors' }),
   warnings: (count: number) => plural(count, { one: '# warning', other: '# warnings' }),

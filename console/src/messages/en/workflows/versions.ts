@@ -32,7 +32,7 @@ export const shownVersion = {
   theInputSchema: 'the input schema',
 } as const;
 
-/** Messages for what makes an earlier version the latest one again. */
+/** Messages for restoring an earlier version as the latest one. */
 export const restoreVersion = {
   rollBack: (version: number) => `Roll back to version ${version}`,
   restore: (version: number) => `Restore version ${version}`,
@@ -59,7 +59,7 @@ export const diffView = {
   after: (name: string) => `${name} after`,
 } as const;
 
-/** The names of the parts of a version that have none. */
+/** The names of the parts of a version that have no name of their own. */
 export const partNames = {
   schema: 'schema',
   edge: (source: string, target: string) => `${source} to ${target}`,

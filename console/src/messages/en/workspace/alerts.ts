@@ -6,7 +6,7 @@ export const channelNames = {
   email: 'Email',
 } as const satisfies Record<AlertChannel['channel'], string>;
 
-/** What a channel sends alerts for, inside a sentence. */
+/** What a channel sends alerts for, within a sentence. */
 export const eventTexts = {
   failed: 'failed runs',
   paused: 'runs waiting at a gate',

@@ -5,7 +5,7 @@ import { feedForm as texts } from '#console/src/messages/en/data/feeds.ts';
 export const draftOf = (value: JsonObject): string =>
   Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2);
 
-/** Parses the text as an object, an empty text as `{}`; or returns the problem. */
+/** Parses the text as an object, with an empty text as `{}`, or returns the problem. */
 export function parseDraft(text: string): { value: JsonObject } | { problem: string } {
   if (text.trim() === '') return { value: {} };
   try {

@@ -5,7 +5,7 @@ import { JsonView } from '#console/src/parts/code/json-view.tsx';
 
 const INLINE_CHARACTERS = 120;
 
-/** A value of a record: inline if it is short, else in a JSON view. */
+/** A value of a record: inline if it is short, otherwise in a JSON view. */
 export function Value({ of, what }: { of: unknown; what: string }) {
   const short = inlineText(of);
   if (short === undefined) return <JsonView value={of} what={what} />;
@@ -27,7 +27,7 @@ function inlineText(value: unknown): string | undefined {
   return text.length > INLINE_CHARACTERS || text.includes('\n') ? undefined : text;
 }
 
-/** A value cut to one line, for lists where the full value is one click away. */
+/** A value truncated to one line, for lists where the full value is one click away. */
 export function CutValue({ of }: { of: unknown }) {
   const text = typeof of === 'string' ? of : JSON.stringify(of ?? null);
   const cut = text.length > INLINE_CHARACTERS ? `${text.slice(0, INLINE_CHARACTERS)}…` : text;

@@ -72,7 +72,7 @@ export function SourceRow({
 function LastReport({ health }: { health: Source['health'] }) {
   const { last_success_at: worked, last_failure_at: failed, last_error } = health;
   if (worked === null && failed === null) return text.noCheck;
-  // Health changes only after several failures; the first failure is shown anyway.
+  // Health only changes after several failures, but the first failure is already shown.
   const failing = health.consecutive_failures > 0;
   return (
     <Stack gap={2} maw={320}>

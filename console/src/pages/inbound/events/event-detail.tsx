@@ -17,7 +17,7 @@ import { inboundEventQuery, inboundEventsKey } from '#console/src/queries/inboun
 import { refusalReasons } from '#console/src/messages/en/workflows/inbound-events.ts';
 import { isUnverified } from './event-texts.ts';
 
-/** The headers and the body of an event, what to do about a refusal, and the button that replays it. */
+/** The headers and body of an event, what to do about a refusal, and the button that replays it. */
 export function EventDetail({
   of: listed,
   mayReplay,
@@ -105,7 +105,7 @@ function Body({ of: { body, body_truncated: truncated } }: { of: ReceivedEvent }
   );
 }
 
-/** JSON with line breaks. Text that is no JSON, or that this would change, as it is. */
+/** JSON with line breaks. Text that is not JSON, or that this would change, is returned unchanged. */
 function indented(body: string): string {
   try {
     const value: unknown = JSON.parse(body);
@@ -147,7 +147,7 @@ const Replays = ({ of: { replayed_by: replays } }: { of: ReceivedEvent }) => (
   </Stack>
 );
 
-/** Its input was not kept. */
+/** Whether its input was not stored. */
 const isLost = ({ body, body_truncated, outcome }: ReceivedEvent): boolean =>
   body === null || (body_truncated && outcome !== 'run');
 

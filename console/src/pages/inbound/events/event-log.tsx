@@ -20,7 +20,7 @@ import { ReplayRange } from './replay-range.tsx';
 
 const columns = [text.received, text.outcome, text.runOrReason, text.source];
 const MINUTE_MS = 60_000;
-/** Times since when events are shown, in minutes. */
+/** The periods for which events are shown, in minutes. */
 const spans = [
   { label: text.lastHour, value: '60' },
   { label: text.lastDay, value: '1440' },

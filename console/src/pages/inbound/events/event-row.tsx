@@ -11,7 +11,7 @@ import { EventDetail } from './event-detail.tsx';
 import { refusalReasons } from '#console/src/messages/en/workflows/inbound-events.ts';
 import { outcomes, sizeText } from './event-texts.ts';
 
-/** An event of the log, with its headers and its body on demand. */
+/** An event in the log, with its headers and body on demand. */
 export function EventRow({ of: event, mayReplay }: { of: ListedInboundEvent; mayReplay: boolean }) {
   const [opened, { toggle }] = useDisclosure(false);
   const id = useId();

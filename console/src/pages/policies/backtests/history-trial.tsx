@@ -22,7 +22,7 @@ const spans = [
   { value: '8760', label: text.lastYear },
 ];
 
-/** Judges the steps of past runs by the policies in the form, also before they are saved. */
+/** Judges the steps of past runs by the policies in the form, even before they are saved. */
 export function HistoryTrial({ policies }: { policies: Policies }) {
   const { data: workflows = [] } = useQuery(workflowsQuery);
   const [hours, setHours] = useState('168');
@@ -65,7 +65,7 @@ export function HistoryTrial({ policies }: { policies: Policies }) {
   );
 }
 
-/** The newest trial, for those who cannot start one. */
+/** The newest trial, for members who cannot start one. */
 export function PastTrial() {
   const { data: recent = [] } = useQuery(recentBacktestsQuery);
   if (recent.length === 0) return null;
@@ -76,7 +76,7 @@ export function PastTrial() {
   );
 }
 
-/** The result of the trial that was started here, else of the newest one. */
+/** The result of the trial that was started here, or else of the newest one. */
 function LastTrial({
   started,
   mayManage = false,

@@ -43,7 +43,7 @@ export function ForkButton({ run, step }: { run: Run; step: Step }) {
   );
 }
 
-/** What a fork executes: a version by its number, or the draft. */
+/** What a fork executes: a version, by its number, or the draft. */
 const DRAFT = 'draft';
 
 function graphChoices(run: Run, workflow: Workflow | undefined) {
@@ -110,7 +110,7 @@ function ForkForm({ run, step, onClose }: { run: Run; step: Step; onClose: () =>
 }
 
 export interface Given {
-  /** Empty: that of the run. */
+  /** Empty: the run's graph. */
   graph: string;
   input?: JsonObject | undefined;
   state?: JsonObject | undefined;

@@ -16,7 +16,7 @@ import { resumeFacts } from '#console/src/pages/runs/run-facts.ts';
 /** The limit of the API. */
 const MAX_REASON_LENGTH = 1_000;
 
-/** Lets a run continue that a budget stopped. */
+/** Lets a run continue that was stopped by a budget. */
 export function OverrideButton({ run }: { run: Run }) {
   const [opened, { open, close }] = useDisclosure(false);
   return (

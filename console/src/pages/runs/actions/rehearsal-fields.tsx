@@ -2,7 +2,7 @@ import { Checkbox, Switch, TagsInput } from '@mantine/core';
 import { toolsAllowedByName } from '#shared/tools.ts';
 import { rehearsalFields as text } from '#console/src/messages/en/runs/actions.ts';
 
-/** How a rehearsal executes what the record does not have. */
+/** How a rehearsal executes steps that have no recorded result. */
 export interface RehearsalGiven {
   allow: string[];
   execute: boolean;
@@ -29,7 +29,7 @@ const suggestions = [
   ...toolsAllowedByName,
 ];
 
-/** What a rehearsal may execute, and whether failures are repeated. */
+/** What a rehearsal can execute, and whether failures are repeated. */
 export function RehearsalFields({
   value,
   onChange,
@@ -63,7 +63,7 @@ export function RehearsalFields({
   );
 }
 
-/** Whether it is a rehearsal, and what this one may execute. */
+/** Whether it is a rehearsal, and what it can execute. */
 export function RehearsalSwitch({
   value,
   onChange,

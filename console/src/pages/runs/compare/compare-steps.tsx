@@ -37,7 +37,7 @@ const route = getRouteApi('/inside/runs/$runId/compare/$otherId');
 const ROW_HEIGHT = 38;
 const MOST_DIFFERENCES = 50;
 
-/** The steps of both runs, and below them the results of the selected one. */
+/** The steps of both runs, and below them the results of the selected step. */
 export function CompareSteps({ left, right }: TwoRuns) {
   const { step: key } = route.useSearch();
   const navigate = route.useNavigate();

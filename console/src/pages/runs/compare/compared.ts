@@ -7,13 +7,16 @@ export interface ComparedStep {
   key: string;
   left: Step | undefined;
   right: Step | undefined;
-  /** Whether both have ended with the same result. */
+  /** Whether both ended with the same result. */
   output: 'same' | 'differs' | 'left only' | 'right only';
-  /** Whether anything but times and costs differs. */
+  /** Whether anything differs except times and costs. */
   differs: boolean;
 }
 
-/** The steps of two runs in the order of the left one; those that only the right one has are after the step before them. */
+/**
+ * The steps of two runs, in the order of the left one. Those that only the right one has follow the step that precedes
+ * them there.
+ */
 export function comparedSteps(left: readonly Step[], right: readonly Step[]): ComparedStep[] {
   const byKey = new Map(right.map((step) => [step.step_key, step]));
   const known = new Set(left.map(({ step_key: key }) => key));
@@ -41,13 +44,13 @@ function compared(left: Step | undefined, right: Step | undefined): ComparedStep
   return { key, left, right, output, differs: output !== 'same' || left.status !== right.status };
 }
 
-/** What a step has led to: its output, or its error. */
+/** The result of a step: its output or its error. */
 export const resultOf = ({ output, error }: Pick<Step, 'output' | 'error'>): Json =>
   (error ?? output) as Json;
 
 const isSame = (left: Json, right: Json): boolean => firstDifferences(left, right, 1).length === 0;
 
-/** The first differences of two values, at most so many. */
+/** The first differences between two values, at most `most`. */
 export function firstDifferences(left: Json, right: Json, most: number): JsonDifference[] {
   const found: JsonDifference[] = [];
   for (const difference of differencesOf(left, right)) {
@@ -56,7 +59,7 @@ export function firstDifferences(left: Json, right: Json, most: number): JsonDif
   return found;
 }
 
-/** `+1.2 s` with a format for the number; undefined where one is not known or they are the same. */
+/** `+1.2 s` with a format for the number; undefined if one is unknown or they are equal. */
 export function deltaText(
   left: number | null | undefined,
   right: number | null | undefined,
@@ -66,6 +69,6 @@ export function deltaText(
   return `${right > left ? '+' : '−'}${text(Math.abs(right - left))}`;
 }
 
-/** Whether a run has steps that its record, and so the comparison, does not have. */
+/** Whether a run has steps that its record, and so the comparison, does not contain. */
 export const isCut = ({ steps_next_cursor: next }: Pick<Run, 'steps_next_cursor'>): boolean =>
   next !== null;

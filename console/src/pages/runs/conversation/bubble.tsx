@@ -31,10 +31,10 @@ export function Bubble({
   );
 }
 
-/** Longer texts scroll, so that the turns after them stay near. */
+/** Longer texts scroll, so that the following turns stay close. */
 const MOST_HEIGHT = 360;
 
-/** A text of a person or a model, as it is: never markup. */
+/** A text of a person or a model, unchanged and never as markup. */
 export const Said = ({ text }: { text: string }) =>
   text === '' ? null : (
     <Text

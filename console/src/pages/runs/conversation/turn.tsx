@@ -30,7 +30,7 @@ interface TurnProps {
   select: Selection['select'];
 }
 
-/** One answer of the model: its text, and the calls that it requested. */
+/** One response of the model: its text, and the calls that it requested. */
 export function Turn({ runId, message, calls, select }: TurnProps) {
   return (
     <Bubble title={text.turn(message.turn)} note={figuresOf(message)}>
@@ -118,7 +118,7 @@ function Arguments({ call, step }: Pick<ConversationCall, 'call' | 'step'>) {
   );
 }
 
-/** What was sent, if it differs from what the model gave: an approver or the workflow can change it. */
+/** What was sent, if it differs from what the model sent: an approver or the workflow can change it. */
 function sentInstead(given: unknown, sent: unknown): object | undefined {
   if (!isObject(given) || !isObject(sent)) return undefined;
   return changedFields(given, sent).length === 0 ? undefined : sent;

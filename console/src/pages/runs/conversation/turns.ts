@@ -2,14 +2,14 @@ import type { Message, PendingGate, Run, Step } from '#client/index.ts';
 
 type Of<Role extends Message['role']> = Extract<Message, { role: Role }>;
 
-/** A call of a turn, with everything that the page knows of it. */
+/** A call of a turn, with everything that the page knows about it. */
 export interface ConversationCall {
   call: Of<'assistant'>['calls'][number];
-  /** Undefined while the call waits or is in progress. */
+  /** Undefined while the call is waiting or in progress. */
   result: Of<'tool'> | undefined;
   /** Undefined for a refused call, and until the call is made. */
   step: Step | undefined;
-  /** While the call waits for approval. */
+  /** Set while the call waits for approval. */
   gate: PendingGate | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface Conversation {
   turns: { message: Of<'assistant'>; calls: ConversationCall[] }[];
 }
 
-/** The messages of an agent as turns: each call with its result, its step and its gate. */
+/** The messages of an agent as turns: each call has its result, step and gate. */
 export function conversationOf(
   messages: readonly Message[],
   { steps, pending_gates: gates }: Pick<Run, 'steps' | 'pending_gates'>,

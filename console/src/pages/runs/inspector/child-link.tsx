@@ -4,7 +4,7 @@ import { childLink as text } from '#console/src/messages/en/runs/inspector.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 
-/** From a step to the run that it started. */
+/** Links a step to the run that it started. */
 export function ChildLink({ step: { child_run_id: runId, paused_child } }: { step: Step }) {
   if (runId === undefined) return null;
   const link = (

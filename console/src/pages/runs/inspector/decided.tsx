@@ -11,7 +11,7 @@ export function Decided({
   decisions = [],
 }: {
   decision: NonNullable<Step['decision']>;
-  /** Of a gate that counts its approvers. */
+  /** For a gate that counts its approvers. */
   decisions?: Step['decisions'];
 }) {
   const { reason } = decision;

@@ -21,7 +21,7 @@ import { StepActions } from './step-actions.tsx';
 import { StepFacts } from './step-facts.tsx';
 import { StepTabs, type InspectorProps } from './step-tabs.tsx';
 
-/** All details of the selected step: what it is and what can be done with it, and its data in tabs. */
+/** All details of the selected step: what it is, what can be done with it, and its data in tabs. */
 export function Inspector(props: InspectorProps) {
   const { run, step, select } = props;
   const gate = run.pending_gates.find(({ step_key }) => step_key === step.step_key);
@@ -63,7 +63,7 @@ export function Inspector(props: InspectorProps) {
   );
 }
 
-/** From a step that was reused to the run that executed it. */
+/** Links a reused step to the run that executed it. */
 function ReusedFrom({ step: { reused_from: runId, step_key: step } }: { step: Step }) {
   if (runId === undefined) return null;
   return (
@@ -87,7 +87,7 @@ function ReusedFrom({ step: { reused_from: runId, step_key: step } }: { step: St
   );
 }
 
-/** From a turn or a call to the conversation that it belongs to. */
+/** Links a turn or call to its conversation. */
 function AgentLink({ run, step, select }: { run: Run; step: Step; select: Selection['select'] }) {
   const agent = run.steps.find(({ step_key }) => step_key === step.parent_step_key);
   if (agent === undefined) return null;

@@ -47,7 +47,7 @@ export function StepActions({ run, step }: StepActionsProps) {
   );
 }
 
-/** Makes the output of the step the one that the member's tests and rehearsals use for its node. */
+/** Pins the output of the step, so that the member's tests and rehearsals use it for the node. */
 function PinButton({ run, step }: StepActionsProps) {
   const pin = useAction(
     () => api().savePin(run.workflow_id, step.node_id, { run_id: run.id, step_key: step.step_key }),
@@ -85,7 +85,7 @@ function TestButton(props: StepActionsProps) {
   );
 }
 
-/** Tests the node as it is now, in the draft if there is one, with the state that it had at this step. */
+/** Tests the node as it is now (in the draft, if there is one) with the state that it had at this step. */
 function TestForm({ run, step }: StepActionsProps) {
   const workflow = useQuery(workflowQuery(run.workflow_id));
   const draft = useQuery(draftQuery(run.workflow_id));

@@ -35,7 +35,7 @@ interface StepTab {
   panel: () => ReactNode;
 }
 
-/** The data of a step. The tab stays while the reader goes from step to step, where the next one has it. */
+/** The data of a step. The selected tab stays when the user moves to another step that also has it. */
 export function StepTabs(props: InspectorProps) {
   const { run, step } = props;
   const tabs = tabsOf(props);
@@ -95,7 +95,7 @@ function tabsOf(props: InspectorProps): StepTab[] {
   return tabs.filter((tab) => tab !== false);
 }
 
-/** Of an agent, its prompts are texts; the rest of its input is below. */
+/** For an agent, prompts are shown as texts; the rest of its input is below. */
 function StepInput({ step: { kind, input } }: { step: Step }) {
   if (kind !== 'agent' || !isRecord(input)) return <ValueView value={input} what={text.theInput} />;
   const { system_prompt: system, prompt, ...others } = input;

@@ -5,10 +5,10 @@ import { describeError } from '#console/src/parts/text/describe-error.ts';
 
 export type BulkAction = 'cancel' | 'resume' | 'approve';
 
-/** Requests at a time, so that an action on many runs leaves room for the other requests of this browser. */
+/** Concurrent requests. The limit leaves room for the browser's other requests during an action on many runs. */
 const AT_ONCE = 4;
 
-/** The statuses in which a run can be the object of the action. The service decides. */
+/** The statuses in which an action on a run is possible. The service decides. */
 const possible: Record<BulkAction, readonly RunSummary['status'][]> = {
   cancel: ['pending', 'running', 'paused'],
   resume: ['failed'],
@@ -20,11 +20,11 @@ export const runsFor = (action: BulkAction, runs: readonly RunSummary[]): RunSum
 
 export interface BulkResult {
   done: number;
-  /** Why the others were not. */
+  /** Why the others were not successful. */
   refused: { run: RunSummary; reason: string }[];
 }
 
-/** Sends one request per run, each with the checks of a single one. `onProgress` counts the answers. */
+/** Sends one request per run, each with the checks for a single run. `onProgress` counts the responses. */
 export async function actOnAll(
   action: BulkAction,
   runs: readonly RunSummary[],
@@ -44,7 +44,7 @@ export async function actOnAll(
   return result;
 }
 
-/** Undefined, or the reason why not. */
+/** Undefined on success; otherwise the reason. */
 async function act(action: BulkAction, run: RunSummary): Promise<string | undefined> {
   try {
     if (action === 'cancel') await api().cancel(run.id);
@@ -60,8 +60,8 @@ const reasonOf = (error: unknown): string =>
   error instanceof ApiError ? error.detail : describeError(error);
 
 /**
- * Approves the gate of a run if there is exactly one that needs nothing but a yes: a form and a tool call have to be read
- * first. Names the gate, so that another one that opens meanwhile is not approved.
+ * Approves the gate of a run if there is exactly one, and it needs nothing but a yes: a form or a tool call must be
+ * read first. The request contains the gate, so that another one that opens in the meantime is not approved.
  */
 async function approve(runId: string): Promise<string | undefined> {
   const { pending_gates: gates } = await api().getRun(runId);

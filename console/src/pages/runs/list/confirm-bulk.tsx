@@ -11,10 +11,10 @@ import { queryClient } from '#console/src/query-client.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { actOnAll, type BulkAction, type BulkResult } from './bulk.ts';
 
-/** How long an action can be undone: nothing is sent before. */
+/** How long an action can be undone. Nothing is sent before that. */
 const UNDO_MS = 5_000;
 
-/** Asks, waits for an undo where there can be one, acts, and says for which runs it did not work. */
+/** Asks for confirmation, waits for an undo if there can be one, acts, and reports the runs for which it failed. */
 export function confirmBulk(
   action: BulkAction,
   runs: readonly RunSummary[],
@@ -40,7 +40,7 @@ export function confirmBulk(
   });
 }
 
-// Not part of the page, so that it also happens after the person has left it.
+// Not part of the page, so that it also happens after the user has left the page.
 function performLater(action: BulkAction, runs: readonly RunSummary[]): void {
   const id = `bulk-${performance.now()}`;
   const timer = setTimeout(() => {

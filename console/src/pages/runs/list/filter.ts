@@ -2,7 +2,7 @@ import type { RunFilter } from '#console/src/queries/runs.ts';
 import { failureKinds, runStatuses, triggers } from '#shared/contract/runs/run-kinds.ts';
 import { wordsIn } from '#shared/values/words.ts';
 
-/** The filters of the list in the URL, with the names and the texts of the API. */
+/** The filters of the list in the URL, with the names and values of the API. */
 const names = [
   'q',
   'status',
@@ -23,7 +23,7 @@ const names = [
 export type FilterName = (typeof names)[number];
 export type RunSearch = { [Name in FilterName]?: string | undefined };
 
-/** The router reads `q=4711` as a number. */
+/** The router parses `q=4711` as a number. */
 const textOf = (value: unknown): string | undefined =>
   (typeof value === 'string' && value !== '') || typeof value === 'number'
     ? String(value)
@@ -48,7 +48,7 @@ const AMOUNT = /^\d{1,9}(\.\d{1,6})?$/;
 export const statusesIn = (text: string | undefined) =>
   runStatuses.filter((status) => text?.split(',').includes(status));
 
-/** The filters to request. Invalid values are left out, as in an old or edited link. */
+/** The filters to request. Invalid values, as in an old or edited link, are left out. */
 export function runFilterOf(search: RunSearch): RunFilter {
   const statuses = statusesIn(search.status);
   return {

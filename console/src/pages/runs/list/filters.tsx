@@ -35,7 +35,7 @@ const MS = 1_000;
 
 type SetFilter = (name: FilterName, value: string | number | null | undefined) => void;
 
-/** The search, a button for the other filters, and those that apply. */
+/** The search, a button for the other filters, and the filters that apply. */
 export function RunFilters() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -50,7 +50,7 @@ export function RunFilters() {
       search: (before) => ({
         ...before,
         [name]: text === '' ? undefined : text,
-        // A version is one of the workflow.
+        // A version only has a meaning with its workflow.
         ...(name === 'workflow_id' ? { version: undefined } : {}),
       }),
       replace: true,
@@ -110,7 +110,7 @@ function MoreFilters(props: FieldsProps) {
   );
 }
 
-/** The lists are inside of the popover, so that a choice does not close it. */
+/** The lists are inside the popover, so that a choice does not close it. */
 const inside = { comboboxProps: { withinPortal: false } } as const;
 const statusOptions = runStatuses.map((value) => ({
   value,

@@ -21,7 +21,7 @@ export function RunListPage() {
   const search = route.useSearch();
   const filter = runFilterOf(search);
   const { parent_run_id } = filter;
-  // The list stays in view until the filtered one is there.
+  // The list stays in view until the filtered one has loaded.
   const query = useInfiniteQuery({ ...runsQuery(filter), placeholderData: keepPreviousData });
   const filtered = JSON.stringify(filter) !== '{}';
   return (
@@ -45,7 +45,7 @@ export function RunListPage() {
   );
 }
 
-/** The list shows only the runs that one run started. */
+/** Shown when the list only contains the runs that one run started. */
 function StartedBy({ runId }: { runId: string }) {
   return (
     <Text size="sm">

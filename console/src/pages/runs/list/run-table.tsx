@@ -12,7 +12,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import type { Selection } from './use-selected-runs.ts';
 
-/** Runs as rows. Without a selection they have no checkboxes. */
+/** Runs as rows. Without a selection, they have no checkboxes. */
 export function RunTable({
   runs,
   selection,
@@ -76,7 +76,7 @@ function RunRow({
             aria-label={text.select(run.id)}
             checked={selected}
             onChange={() => undefined}
-            // A change does not tell whether Shift is held.
+            // A change event does not say whether Shift is held.
             onClick={({ shiftKey }) => selection.toggle(run, shiftKey ? runs : [])}
           />
         </Table.Td>

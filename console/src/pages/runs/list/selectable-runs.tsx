@@ -12,10 +12,10 @@ import { confirmBulk } from './confirm-bulk.tsx';
 import { RunTable } from './run-table.tsx';
 import { type Selection, useSelectedRuns } from './use-selected-runs.ts';
 
-/** How many runs one action can have. */
+/** The maximum number of runs in one action. */
 const MAX_SELECTED = 500;
 
-/** The list with checkboxes, and what can be done with the selected runs, for those who can do it. */
+/** The list with checkboxes, and the possible actions on the selected runs, for members who can perform them. */
 export function SelectableRuns({
   runs,
   filter,
@@ -91,7 +91,7 @@ function BulkBar({
   );
 }
 
-/** Acts on those of the selected runs that the action is possible for. */
+/** Acts on those of the selected runs for which the action is possible. */
 function BulkButton({ action, selection }: { action: BulkAction; selection: Selection }) {
   const possible = runsFor(action, selection.runs);
   return (

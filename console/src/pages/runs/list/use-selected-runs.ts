@@ -2,16 +2,16 @@ import { useState } from 'react';
 import type { RunSummary } from '#client/index.ts';
 
 export interface Selection {
-  /** As they were when they were selected. */
+  /** The runs as they were when they were selected. */
   runs: readonly RunSummary[];
   has: (id: string) => boolean;
   allOf: (runs: readonly RunSummary[]) => boolean;
   setAll: (runs: readonly RunSummary[]) => void;
-  /** With a `range`, also all runs of it from the one that was clicked before. */
+  /** With a `range`, also toggles all runs in it from the one that was clicked before. */
   toggle: (run: RunSummary, range: readonly RunSummary[]) => void;
 }
 
-/** The runs that the person has selected. It survives reads of the list. */
+/** The selected runs. The selection survives reads of the list. */
 export function useSelectedRuns(): Selection {
   const [selected, setSelected] = useState<ReadonlyMap<string, RunSummary>>(new Map());
   const [last, setLast] = useState<string>();

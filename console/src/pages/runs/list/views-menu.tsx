@@ -17,7 +17,7 @@ export function ViewsMenu({ filter }: { filter: RunFilter }) {
   const [opened, setOpened] = useState(false);
   const current = queryOf(filter);
   const [seen, setSeen] = useState(current);
-  // A view that was opened closes the list.
+  // Opening a view closes the list.
   if (seen !== current) {
     setSeen(current);
     setOpened(false);

@@ -1,14 +1,14 @@
 import type { Step } from '#client/index.ts';
 import { stepNames } from '#console/src/messages/en/runs/steps.ts';
 
-/** Whether the step is one of a node, and no turn or call of an agent. */
+/** Whether the step belongs to a node, instead of being a turn or call of an agent. */
 export const isNodeStep = (step: Pick<Step, 'parent_step_key'>): boolean =>
   step.parent_step_key === undefined;
 
-/** The key of the node's step that a step belongs to: for a turn or a call, its agent's. */
+/** The key of the node's step that a step belongs to: for a turn or call, its agent's. */
 export const nodeKeyOf = (step: Pick<Step, 'step_key' | 'parent_step_key'>): string =>
   step.parent_step_key ?? step.step_key;
 
-/** The name in lists: `Turn 2` for a turn, which has the label of its agent. */
+/** The name in lists: `Turn 2` for a turn, whose label is its agent's. */
 export const listedName = ({ label, turn, tool_call: call }: Step): string =>
   turn === undefined || call !== undefined ? label : stepNames.turn(turn);

@@ -25,7 +25,7 @@ interface NodeStepsProps {
   select: Selection['select'];
 }
 
-/** A run with more steps than its record has: one row per node, whose steps are read page by page. */
+/** A run with more steps than its record contains: one row per node, whose steps are read page by page. */
 export function NodeCounts({ run, chosen, select }: NodeStepsProps) {
   const [open, setOpen] = useState<string>();
   const counts = run.step_counts ?? [];

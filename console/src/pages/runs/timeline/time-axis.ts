@@ -6,13 +6,13 @@ export interface TimeAxis {
   /** The share of a time in ms since 1970. */
   shareOf: (at: number) => number;
   ticks: { share: number; label: string }[];
-  /** Long stretches without work, drawn shortened. */
+  /** Long periods without work, which are shortened. */
   breaks: { from: number; to: number; label: string }[];
 }
 
-/** Length of a shortened stretch, as a share of the total working time. */
+/** The length of a shortened period, as a share of the total working time. */
 const QUIET_SHARE = 0.15;
-/** Shortens only stretches longer than this multiple of that length: a broken axis is harder to read. */
+/** Only periods longer than this multiple of that length are shortened, because a broken axis is harder to read. */
 const WORTH_BREAKING = 2;
 const LONG_MS = 10_000;
 const TICKS = 5;
@@ -20,7 +20,7 @@ const TICKS = 5;
 const LABEL_SHARE = 0.12;
 
 /**
- * An axis that keeps the work of a run visible even if the run waited long for people: long stretches without work are
+ * An axis that keeps the work of a run visible even if the run waited long for people: long periods without work are
  * shortened and marked. Ticks are at round times since the start of the run.
  */
 export function axisOf({
@@ -68,7 +68,7 @@ export function axisOf({
   return { shareOf, ticks, breaks };
 }
 
-/** Merges adjacent stretches without work into one, and adjacent stretches with work likewise. */
+/** Merges adjacent periods without work, and likewise adjacent periods with work. */
 function quietMerged(
   stretches: readonly Stretch[],
 ): { from: number; ms: number; quiet: boolean }[] {

@@ -29,7 +29,7 @@ export interface Timeline {
   to: number;
   /** One for each step, in the order of the run. */
   bars: Bar[];
-  /** The activities of the run, as consecutive stretches from `from` to `to`. */
+  /** The activities of the run, as consecutive periods from `from` to `to`. */
   stretches: Stretch[];
   /** The wall time by activity. The parts add up to `to - from`, even if steps ran concurrently. */
   parts: Record<WallPart, number>;
@@ -78,7 +78,7 @@ function partsByAgent(steps: readonly Step[]): Map<string, Step[]> {
 
 type SpansWithin = (step: Step, span: { from: number; to: number }) => Span[];
 
-/** The spans of an agent, with the times apart in which it only waited for the approval of its calls. */
+/** The spans of an agent, with the times in which it only waited for the approval of its calls kept apart. */
 function waitingApart(
   spans: Span[],
   parts: readonly Step[] | undefined,
@@ -108,7 +108,7 @@ const lastMoment = (steps: readonly Step[], now: number): number =>
     now,
   );
 
-/** `turn` is that of a call. */
+/** `turn` is the turn of a call. */
 function spansOf(
   step: Step,
   { from, to, turn }: { from: number; to: number; turn: Step | undefined },
@@ -137,7 +137,7 @@ function spansOf(
 
 /**
  * The wait for the decision about a call. An approved call starts after it, and has waited since the end of its turn; a
- * rejected one only waited.
+ * rejected call only waited.
  */
 function waitOf({ kind, decision, started_at }: Step, turn: Step | undefined): Span | undefined {
   if (kind !== 'tool' || decision === undefined) return undefined;

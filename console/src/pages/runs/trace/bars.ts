@@ -15,7 +15,7 @@ export interface Segment {
 /** The bars of the rows of a trace, on the axis of the run. */
 export interface Bars {
   segmentsOf: (node: TraceNode) => readonly Segment[];
-  /** The times of a row in words; empty without any. */
+  /** The times of a row in words; empty if it has none. */
   textOf: (node: TraceNode) => string;
 }
 
@@ -58,7 +58,7 @@ function attemptSpan(
   return { phase, from: Date.parse(start), to: end === null ? now : Date.parse(end) };
 }
 
-/** The failed attempts of a step that has more than one. */
+/** The failed attempts of a step that has more than one attempt. */
 const triedIn = ({ attempts }: Step): Segment[] =>
   attempts.length < 2
     ? []

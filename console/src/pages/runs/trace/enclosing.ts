@@ -11,10 +11,10 @@ export interface Enclosing {
   bodySize: (loopId: string) => number;
 }
 
-/** For a graph that cannot be read: every node is outside of loops. */
+/** For a graph that cannot be read: every node is outside loops. */
 export const nothingEncloses: Enclosing = { loopOf: () => undefined, bodySize: () => 0 };
 
-/** Derives from the drawn part of a graph which loop repeats which nodes. */
+/** Derives from the displayed part of a graph which loop repeats which nodes. */
 export function enclosingOf({ nodes, edges }: Drawing): Enclosing {
   const graph = {
     nodes: nodes.map(({ id, kind }) => ({ id, kind })),

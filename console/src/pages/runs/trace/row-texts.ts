@@ -15,14 +15,14 @@ import { listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { type ShownState, shownState } from '#console/src/pages/runs/steps/step-state.ts';
 import { sumsOf, tokensOf, type TraceNode } from './tree.ts';
 
-/** What the cells of a row show. Undefined where a row has nothing to show. */
+/** The contents of a row's cells; undefined where a row has nothing to show. */
 export interface RowTexts {
   icon: Icon;
   /** The kind in words, for screen readers and as a hint. */
   kind: string;
   name: string;
   note: string | undefined;
-  /** The error, where it is the row of one attempt. */
+  /** The error, if the row is an attempt. */
   error: string | undefined;
   status: ShownState | undefined;
   ms: number | undefined;

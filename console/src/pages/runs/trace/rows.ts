@@ -8,7 +8,7 @@ export interface TraceChoice {
   /** Matches the name, key, model or error, ignoring case. Empty matches all. */
   text: string;
   status: Step['status'] | undefined;
-  /** Any other order than that of the starts makes a flat list. */
+  /** Any order other than by start time gives a flat list. */
   order: TraceOrder;
 }
 
@@ -16,12 +16,12 @@ export const everyRow: TraceChoice = { text: '', status: undefined, order: 'star
 
 export interface TraceRow extends TreeRow {
   node: TraceNode;
-  /** Its number among its siblings, from 1, and how many they are. */
+  /** Its position among its siblings, from 1, and their number. */
   place: number;
   of: number;
 }
 
-/** The rows to show. A filter shows each match within the rows that it is in, and opens these. */
+/** The rows to show. With a filter, each match is shown within its parent rows, which are opened. */
 export function traceRows(
   roots: readonly TraceNode[],
   choice: TraceChoice,
@@ -88,7 +88,7 @@ function matches(node: TraceNode, { text, status }: TraceChoice): boolean {
 
 function sorted(nodes: readonly StepNode[], order: 'duration' | 'cost'): StepNode[] {
   const valueOf = ({ step }: StepNode): number =>
-    // An open step may become the longest.
+    // An open step may become the longest one.
     order === 'cost' ? step.cost_usd : (step.duration_ms ?? Number.MAX_VALUE);
   return nodes.toSorted((a, b) => valueOf(b) - valueOf(a));
 }
@@ -107,7 +107,7 @@ export function pathTo(nodes: readonly TraceNode[], id: string): string[] | unde
   return undefined;
 }
 
-/** Steps that failed by themselves, and not because of a step inside them, in the order of the tree. */
+/** Steps that failed themselves, and not because of an inner step, in the order of the tree. */
 export const failedSteps = (roots: readonly TraceNode[]): StepNode[] =>
   allNodes(roots).filter(
     (node): node is StepNode =>

@@ -5,7 +5,7 @@ import { Message } from '#console/src/messages/message.tsx';
 import type { TimeAxis } from '#console/src/pages/runs/timeline/time-axis.ts';
 import { phaseNames } from '#console/src/messages/en/runs/trace.ts';
 
-/** The labels of the ticks, and of the waits that are shortened. */
+/** The labels of the ticks, and of the shortened waits. */
 export function AxisLabels({ axis: { ticks, breaks } }: { axis: TimeAxis }) {
   return (
     <span className="trace-labels" aria-hidden>

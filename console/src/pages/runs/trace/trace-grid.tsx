@@ -20,14 +20,14 @@ interface TraceGridProps extends Pick<
   chosen: string | undefined;
   /** Makes a row the active one. */
   move: (row: number) => void;
-  /** Opens what a row is about, from the keyboard. */
+  /** Opens what a row shows, by keyboard. */
   choose: (row: TraceRow) => void;
-  /** The same with the mouse, which also makes the row the active one. */
+  /** Like `choose`, with the mouse, which also makes the row the active one. */
   point: (index: number, row: TraceRow) => void;
   close: () => void;
 }
 
-/** The rows as a tree grid: one stop of the Tab key, and arrow keys within. Only visible rows are drawn. */
+/** The rows as a tree grid: one stop of the Tab key, with arrow keys inside. Only visible rows are rendered. */
 export function TraceGrid(props: TraceGridProps) {
   const { rows, windowed, active, axis, expanded, move, choose, close } = props;
   const id = useId();
@@ -85,7 +85,7 @@ interface RowActions {
   toggle: (row: TraceRow) => void;
 }
 
-/** The actions of the rows. They stay the same, so that scrolling draws only the rows that come into view. */
+/** The actions of the rows. They stay the same objects, so that scrolling only renders the rows that come into view. */
 function useRowActions(props: TraceGridProps): RowActions {
   const latest = useRef(props);
   useEffect(() => {

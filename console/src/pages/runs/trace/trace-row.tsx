@@ -27,7 +27,7 @@ interface TraceRowProps {
   onToggle: () => void;
 }
 
-/** One row of the trace. Its cells hide in a narrow frame, where the bar is below the name. */
+/** One row of the trace. In a narrow frame, its cells are hidden and the bar is below the name. */
 export function TraceRowView(props: TraceRowProps) {
   const { id, index, row, chosen, active, segments, times, axis, onChoose } = props;
   const texts = rowTexts(row.node);
@@ -124,7 +124,7 @@ const ChildLink = ({ name, runId }: { name: string; runId: string }) => (
   </span>
 );
 
-/** For the mouse; the keyboard has the arrow keys, and screen readers the state of the row. */
+/** For the mouse. The keyboard has the arrow keys, and screen readers get the state of the row. */
 function Toggle({ open, onToggle }: { open: boolean | undefined; onToggle: () => void }) {
   if (open === undefined) return <span className="trace-toggle" />;
   const Chevron = open ? IconChevronDown : IconChevronRight;

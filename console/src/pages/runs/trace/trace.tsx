@@ -29,7 +29,7 @@ interface TraceProps {
   /** The key of the selected step. */
   chosen: string | undefined;
   select: Selection['select'];
-  /** Whether the step is beside the trace, where it follows the arrow keys. */
+  /** Whether the step is next to the trace, where it follows the arrow keys. */
   follows: boolean;
 }
 
@@ -84,7 +84,7 @@ function Steps(props: TraceProps & { enclosing: ReturnType<typeof enclosingOf> }
   );
 }
 
-/** How many steps are shown, and what the run did with its time. */
+/** How many steps are shown, and how the run spent its time. */
 const Totals = memo(function Totals({
   tree,
   choice,

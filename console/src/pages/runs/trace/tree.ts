@@ -14,8 +14,9 @@ export type TraceNode = { id: string; children: TraceNode[] } & (
 );
 
 /**
- * The steps of a run as a tree, in the order of their starts: iterations in their loop or map, turns and calls in their
- * agent, attempts and the child run in their step. A body of one node needs no level for its iterations.
+ * The steps of a run as a tree, in the order of their starts: iterations within their loop or map, turns and calls
+ * within their agent, attempts and the child run within their step. If a body has one node, its iterations need no
+ * separate level.
  */
 export function traceTree(steps: readonly Step[], { loopOf, bodySize }: Enclosing): TraceNode[] {
   const roots: TraceNode[] = [];
@@ -91,7 +92,7 @@ function placeOf(node: TraceNode): number {
   return call?.index ?? turn ?? 0;
 }
 
-/** What a row says about the steps of nodes inside it. */
+/** What a row shows about the steps of nodes inside it. */
 export interface Sums {
   cost: number;
   tokens: number;
@@ -119,7 +120,7 @@ export function sumsOf({ children }: TraceNode): Sums {
   };
 }
 
-/** The iterations of an inner loop. A body of one node has none of its own, so its steps are taken as one. */
+/** The iterations of an inner loop. If its body has one node, there are none, so the steps of that node are used. */
 function iterationsOf(loop: TraceNode & { type: 'step' }): Sums[] {
   const groups = loop.children.filter(({ type }) => type === 'iteration');
   if (groups.length > 0) return groups.map(sumsOf);

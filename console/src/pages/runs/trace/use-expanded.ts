@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useState } from 'react';
 import type { TraceNode } from './tree.ts';
 
-/** A row with more rows inside it is closed at first, so that what follows it is near. */
+/** A row with more rows than this is initially closed, so that what follows it stays close. */
 const FEW = 20;
 
 export interface Expanded {
@@ -10,8 +10,8 @@ export interface Expanded {
 }
 
 /**
- * Which rows are open. What the user has not opened or closed keeps the state in which it was first shown: a map does
- * not close because it gets another item.
+ * Which rows are open. Rows that the user has not opened or closed keep their initial state: a map does not close
+ * because it gets another item.
  */
 export function useExpanded(): Expanded {
   const [first] = useState(() => new Map<string, boolean>());

@@ -22,7 +22,7 @@ const FILTER_DELAY_MS = 120;
 export const stepKeyOf = (node: TraceNode | undefined): string | undefined =>
   node === undefined || node.type === 'iteration' ? undefined : node.step.step_key;
 
-/** The rows of the trace, the active one of the keyboard, and the filters. */
+/** The rows of the trace, the active row of the keyboard, and the filters. */
 export function useTrace({
   run,
   enclosing,
@@ -57,7 +57,7 @@ export function useBars(run: Run) {
   return { timeline, bars, axis };
 }
 
-/** The active row follows the selection, which opens the rows around it and scrolls it into view. */
+/** The active row follows the selection, which opens its parent rows and scrolls it into view. */
 function useActiveRow({
   tree,
   rows,
@@ -82,14 +82,14 @@ function useActiveRow({
     if (path.length > 0) expanded.set(path, true);
     setActiveId(chosen);
     shown.current = chosen;
-    // Only when the selection changes: new rows do not move the active one.
+    // Only when the selection changes, because new rows must not move the active one.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [chosen]);
   useEffect(() => {
     if (active === undefined || shown.current !== activeId) return;
     shown.current = undefined;
     windowed.scrollTo(active);
-    // As soon as the rows around the selected one are open.
+    // As soon as the parents of the selected row are open.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [active, activeId]);
 
@@ -100,7 +100,7 @@ function useActiveRow({
   return { windowed, active, activate };
 }
 
-/** `j` and `k` select the next and the previous step, `f` the next one that failed. */
+/** `j` and `k` select the next and previous step, `f` the next failed one. */
 function useStepKeys({
   tree,
   rows,

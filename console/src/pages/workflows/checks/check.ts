@@ -35,7 +35,7 @@ export const newCheck = (number: number): Check => ({
   type: 'contains',
 });
 
-/** A stored check, or as much of it as is valid. */
+/** A stored check, as far as it is valid. */
 export function checkFrom(saved: unknown): Check {
   if (!isRecord(saved)) return newCheck(1);
   const { name, type, value, target, case_sensitive: sensitive } = saved;

@@ -66,7 +66,7 @@ function ChecksForm({ editing, latest }: { editing: Editing<Workflow>; latest: W
       <Stack gap="sm">
         {checks.map((check, at) => (
           <CheckFields
-            // Checks have no ID; removing one also drops the focus of its fields.
+            // Checks have no ID, so removing one also removes the focus from its fields.
             key={at}
             number={at + 1}
             check={check}

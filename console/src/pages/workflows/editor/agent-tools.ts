@@ -3,7 +3,7 @@ import type { Workflow } from '#client/index.ts';
 import { asTool } from '#shared/tools.ts';
 import { isRecord, type JsonRecord, valueAt, withAt } from '#console/src/parts/data/record.ts';
 
-/** An entry of an agent's tools as an object: a name alone is one without options. */
+/** An entry of an agent's tools as an object. A plain name is an entry without options. */
 const recordOf = (entry: unknown): JsonRecord => (isRecord(entry) ? entry : { name: entry });
 
 export const toolNameOf = (entry: unknown): string => {
@@ -11,7 +11,7 @@ export const toolNameOf = (entry: unknown): string => {
   return typeof name === 'string' ? name : JSON.stringify(entry);
 };
 
-/** The entry with another option; a name alone again when it has none. */
+/** The entry with another option. Without options, it becomes a plain name again. */
 export function withOption(entry: unknown, option: string, value: unknown): unknown {
   const next = withAt(recordOf(entry), option, value);
   return Object.keys(next).length === 1 && typeof next['name'] === 'string' ? next['name'] : next;
@@ -20,7 +20,7 @@ export function withOption(entry: unknown, option: string, value: unknown): unkn
 export const optionOf = (entry: unknown, option: string): unknown =>
   valueAt(recordOf(entry), option);
 
-/** The tools that an agent can still get. */
+/** The tools that an agent does not have yet. */
 export const freeTools = (tools: readonly string[], entries: readonly unknown[]): string[] => {
   const taken = new Set(entries.map(toolNameOf));
   return tools.filter((name) => !taken.has(name) && !Object.hasOwn(notForAgents, name));
@@ -28,7 +28,7 @@ export const freeTools = (tools: readonly string[], entries: readonly unknown[])
 
 type Named = Pick<Workflow, 'id' | 'name'>;
 
-/** How a node refers to each workflow: by its name, or by its id where several have the name. In the same order. */
+/** How a node refers to each workflow: by name, or by id if several have the name. In the same order. */
 export function workflowReferences(workflows: readonly Named[]): string[] {
   const counts = new Map<string, number>();
   for (const { name } of workflows) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -45,13 +45,13 @@ export const workflowTools = (
 
 export type ApprovalMode = 'never' | 'always' | 'expression';
 
-/** Any other text than `never` and `always` is an expression, also while it is empty. */
+/** Any text other than `never` and `always` is an expression, even while it is empty. */
 export function approvalMode(approval: unknown): ApprovalMode {
   if (approval === undefined || approval === 'never') return 'never';
   return approval === 'always' ? 'always' : 'expression';
 }
 
-/** What the mode is saved as. An expression starts empty. */
+/** How the mode is saved. An expression starts empty. */
 export const approvalOf: Record<ApprovalMode, string | undefined> = {
   never: undefined,
   always: 'always',

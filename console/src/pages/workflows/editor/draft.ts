@@ -38,10 +38,10 @@ export type DraftAction =
   /** Starts over, without undo history. */
   | { type: 'load'; graph: Graph };
 
-/** Where a new node goes, and what else it begins with. */
+/** Where a new node goes, and its other initial fields. */
 export interface Addition {
   position?: Place | undefined;
-  /** Fields besides the required ones of its kind. */
+  /** Fields in addition to the required ones of its kind. */
   fields?: JsonRecord | undefined;
   /** The node that an edge to the new one comes from. */
   after?: string | undefined;
@@ -165,7 +165,7 @@ function withNode(
   return connected(next, { source: id, target: before, branch: onwardBranch(next, id) });
 }
 
-/** The edge leads to the node, and another one from there to where it led. */
+/** Redirects the edge to the node, and adds another one from there to its previous target. */
 function insertedInto(graph: Graph, at: number, id: string): Graph {
   const edge = graph.edges[at];
   if (!isRecord(edge)) return graph;
@@ -192,7 +192,7 @@ function withField(
   );
 }
 
-/** Renames a node in its edges too. A taken or empty ID changes nothing. */
+/** Also renames a node in its edges. A taken or empty ID changes nothing. */
 function renamed(graph: Graph, id: string, to: string): Graph {
   if (to === '' || to === id || nodeOf(graph, to) !== undefined) return graph;
   if (nodeOf(graph, id) === undefined) return graph;
@@ -248,7 +248,7 @@ function placed(graph: Graph, places: ReadonlyMap<string, Place>): Graph {
   return withNodes(graph, (node) => {
     const place = places.get(String(node['id']));
     if (place === undefined) return node;
-    // Whole units keep the JSON readable.
+    // Integers keep the JSON readable.
     return { ...node, position: { x: Math.round(place.x), y: Math.round(place.y) } };
   });
 }
@@ -272,7 +272,7 @@ export const branchesOf = (node: JsonRecord | undefined): Branch[] => [
   ...(hasKindIn(node, failingKinds) ? (['error'] as const) : []),
 ];
 
-/** The most likely branch of the next edge from a node: the first that no edge has. */
+/** The most likely branch of the next edge from a node: the first one without an edge. */
 export function freeBranch(graph: Graph, source: string): Branch | undefined {
   const branches = branchesOf(nodeOf(graph, source)).filter((branch) => branch !== 'error');
   const used = new Set(

@@ -7,7 +7,7 @@ import { edgeFields as texts } from '#console/src/messages/en/workflows/editor.t
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { type Branch, branchesOf, type DraftAction, freeBranch, nodeOf } from './draft.ts';
 
-/** The results of a node that an edge can require. Without one, it is always taken, unless the node fails. */
+/** The results of a node that an edge can require. Without one, the edge is always taken, unless the node fails. */
 function branchOptions(branches: readonly Branch[], current?: Branch) {
   const known = current === undefined || branches.includes(current);
   const unlessFailed = branches.includes('true') ? texts.anyDecision : texts.onSuccess;

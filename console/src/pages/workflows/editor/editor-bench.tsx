@@ -16,7 +16,10 @@ import { EditorToolbar } from './editor-toolbar.tsx';
 import { RunFollower } from './run/run-panel.tsx';
 import { type EditorState, useEditor } from './use-editor.ts';
 
-/** The editor of one workflow: the drawing, and beside it the selection, the mistakes, the input, the JSON and the run. */
+/**
+ * The editor of one workflow: the drawing and, next to it, the selection, the mistakes, the input, the JSON and the
+ * run.
+ */
 export function EditorBench({
   workflow,
   saved,
@@ -24,7 +27,7 @@ export function EditorBench({
 }: {
   workflow: Workflow;
   saved: WorkflowDraft | null;
-  /** The node that is selected at first. */
+  /** The node that is initially selected. */
   opening: string | undefined;
 }) {
   const state = useEditor(workflow, saved, opening);
@@ -101,7 +104,7 @@ function KeptNotice({ state: { kept, takeKept } }: { state: EditorState }) {
   );
 }
 
-/** Selects the node with which a run of this editor failed, unless the member is typing. */
+/** Selects the node that failed a run of this editor, unless the member is typing. */
 function useFailureSelected({
   draftRun: { run, start },
   choose,

@@ -21,7 +21,7 @@ import type { EditorState } from './use-editor.ts';
 
 const NO_MISTAKES: readonly Mistake[] = [];
 
-/** What stands beside the drawing. */
+/** The panels next to the drawing. */
 export function EditorPanels({ state, workflowId }: { state: EditorState; workflowId: string }) {
   const { panel, setPanel, mistakes, graph, inputSchema, setInputSchema, change } = state;
   const { draftRun, choose, drawing } = state;
@@ -113,7 +113,7 @@ const tabWords = (mistakes: readonly Mistake[] | undefined): string =>
     ? text.check
     : text.checkWithMistakes(countText(mistakes.length));
 
-/** The node or edge of a mistake in the drawing; undefined if it is not drawn. */
+/** The displayed node or edge of a mistake; undefined if it is not displayed. */
 function targetOf(
   { nodeId, edge: at, path }: Mistake,
   { nodes, edges }: Drawing,

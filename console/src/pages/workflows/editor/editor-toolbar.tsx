@@ -76,7 +76,7 @@ function IconAction({
   );
 }
 
-/** Runs what the editor has, and shows the run beside the drawing. */
+/** Runs the content of the editor, and shows the run next to the drawing. */
 function RunButton({ state }: { state: EditorState }) {
   const { draftRun, saving, content, mistakes, setPanel } = state;
   const [asking, { open, close }] = useDisclosure(false);

@@ -1,9 +1,9 @@
-/** A mistake at a field. */
+/** A removed member is shown by their id. */
 export interface FieldMark {
   message: string;
   /** Offset in the field's text. */
   position: number | undefined;
-  /** The place within the field, like `[0].approval`. */
+  /** The path within the field, like `[0].approval`. */
   within?: string;
   severity: 'error' | 'warning';
 }

@@ -11,7 +11,7 @@ export function freeId(graph: Graph, kind: NodeKind): string {
   return numbered(stem, new Set(graph.nodes.map(idOf)), 1);
 }
 
-/** An unused ID for a copy of a node, which is taken from now on: the same ID with the next free number. */
+/** An unused ID for a copy of a node, which is then added to `taken`: the same ID with the next unused number. */
 export function freeIdLike(id: string, taken: Set<unknown>): string {
   const [, stem = id, number] = /^(.*?)_(\d{1,6})$/.exec(id) ?? [];
   const free = taken.has(id) ? numbered(stem, taken, Number(number ?? 1) + 1) : id;

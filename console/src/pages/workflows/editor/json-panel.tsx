@@ -9,13 +9,13 @@ import { isRecord } from '#console/src/parts/data/record.ts';
 /** Consecutive changes in the JSON are one undo step in the drawing; the text has its own undo. */
 const TYPING = 'json';
 
-/** Checks a value only for the lists that a drawing needs. */
+/** Only checks for the lists that a drawing needs. */
 export const aGraph: Judge = (value) =>
   isRecord(value) && Array.isArray(value['nodes']) && Array.isArray(value['edges'])
     ? undefined
     : text.notAGraph;
 
-/** The graph as JSON. Changes in either are applied to the other. */
+/** The graph as JSON. Changes on either side are applied to the other. */
 export function JsonPanel({
   graph,
   change,

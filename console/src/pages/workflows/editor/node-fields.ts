@@ -13,7 +13,8 @@ export interface NodeField {
   hint?: string;
   /**
    * `template` is a text with references, `expression` an expression over the state, `names` a list of texts, `members`
-   * a list of ids, `workflow` a name or an id, `version` a number of that workflow's, `tool` the name of a tool, `params` its parameters, `tools` those of an agent. The first of `choices` is the default, which is not saved.
+   * a list of ids, `workflow` a name or an id, `version` one of that workflow's version numbers, `tool` the name of a
+   * tool, `params` its parameters, `tools` an agent's tools. The first of `choices` is the default, which is not saved.
    */
   input:
     | 'line'
@@ -35,9 +36,9 @@ export interface NodeField {
   least?: number;
   most?: number;
   whole?: boolean;
-  /** Strings in its JSON are templates over the state. */
+  /** Whether strings in its JSON are templates over the state. */
   templates?: boolean;
-  /** Names that its expression reads besides the state, so that it has no value before the node runs. */
+  /** Names that its expression reads in addition to the state, so that it has no value before the node runs. */
   locals?: readonly string[];
 }
 
@@ -350,7 +351,7 @@ export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   merge: [limits],
 };
 
-/** The field of a path in a graph, like `params` for `nodes[3].params.url`; undefined outside of nodes. */
+/** The field at a path in a graph, like `params` for `nodes[3].params.url`; undefined outside nodes. */
 export function fieldAt(path: string | undefined, kind: NodeKind): string | undefined {
   const inNode = /^nodes\[\d+\]\.(.+)$/.exec(path ?? '')?.[1];
   if (inNode === undefined) return undefined;

@@ -143,7 +143,7 @@ function MoreFields({
   );
 }
 
-/** The ID changes on blur or Enter: a partly typed ID may belong to another node. */
+/** The ID changes on blur or Enter, because a partly typed ID may belong to another node. */
 function IdInput({
   graph,
   id,

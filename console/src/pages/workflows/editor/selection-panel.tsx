@@ -36,7 +36,7 @@ export function SelectionPanel({
   change: (action: DraftAction) => void;
   onChoose: (selection: Selection) => void;
 }) {
-  // Removed and renamed items are no longer selected.
+  // Items that were removed or renamed are no longer selected.
   const nodes = drawing.nodes.filter(({ id }) => selection.nodes.includes(id));
   const edges = drawing.edges.filter(({ id }) => selection.edges.includes(id));
   const node = nodes.length === 1 ? nodes[0] : undefined;

@@ -60,7 +60,7 @@ const modes: readonly { value: ApprovalMode; label: string }[] = [
   { value: 'expression', label: text.approvalModes.expression },
 ];
 
-/** Renders one field; given to these options, because the form's fields include them. */
+/** Renders one field. Passed to these options, because the form's fields include them. */
 export type RenderField = (props: {
   field: NodeField;
   value: unknown;

@@ -15,7 +15,7 @@ import { useUndoKeys } from './use-undo-keys.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };
 
-/** The draft, its selection and view state, its last run, and the actions on it. `opening` is selected at first. */
+/** The draft, its selection and view state, its last run, and the actions on it. `opening` is initially selected. */
 export function useEditor(
   workflow: Workflow,
   saved: WorkflowDraft | null,

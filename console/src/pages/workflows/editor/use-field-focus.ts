@@ -18,7 +18,7 @@ export function useFieldFocus(form: RefObject<HTMLElement | null>) {
     const before = document.activeElement;
     let timer: ReturnType<typeof setTimeout>;
     const look = (): void => {
-      // Do not take the focus if the user has moved it.
+      // The user has moved the focus, so it is left there.
       const { activeElement } = document;
       if (activeElement !== before && activeElement !== document.body) return;
       const control = controlOf(form.current, field);

@@ -16,8 +16,8 @@ interface Common {
 const none: readonly Workflow[] = [];
 
 /**
- * The workflow that a node runs: one of the workspace's by its name, by its id where several have the name, or any text,
- * since the workflow can be created later.
+ * The workflow that a node runs: one of the workspace's by name, or by id if several have the name, or any text, since
+ * the workflow can be created later.
  */
 export function WorkflowInput({
   common,
@@ -51,7 +51,7 @@ export function WorkflowInput({
   );
 }
 
-/** What a node can refer to, with a note where it is an id. */
+/** What a node can refer to, with a note if it is an id. */
 function choicesOf(workflows: readonly Workflow[]): ReadonlyMap<string, string | undefined> {
   const references = workflowReferences(workflows);
   return new Map(
@@ -62,7 +62,7 @@ function choicesOf(workflows: readonly Workflow[]): ReadonlyMap<string, string |
   );
 }
 
-/** The version of that workflow: one of those that it has, or any number where the workflow is not known. */
+/** The version of that workflow: one of its versions, or any number if the workflow is unknown. */
 export function VersionInput({
   common,
   workflow,

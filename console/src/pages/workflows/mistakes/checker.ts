@@ -15,8 +15,8 @@ import { type Mistake, mistakesOf } from './mistakes.ts';
 type RegisteredTool = Pick<CustomTool, 'name' | Exclude<keyof CustomToolDefinition, 'target'>>;
 
 /**
- * All errors and warnings, by the rules of the service. Tools and secrets are those of the workspace; the schema is that of
- * the input.
+ * All errors and warnings, by the rules of the service. Tools and secrets are those of the workspace; the schema is the
+ * input schema.
  */
 export function checkDraft(
   graph: Graph,
@@ -38,8 +38,8 @@ export const toolNames = (customTools: readonly { name: string }[]): string[] =>
 ];
 
 /**
- * The keys that prompts, parameters and expressions read and no node sets: the input must provide them. In the order of
- * their first use.
+ * The keys that prompts, parameters and expressions read and that no node sets, so the input must provide them. In the
+ * order of their first use.
  */
 export function inputKeys(graph: Graph): string[] {
   const nodes = graph.nodes.flatMap((node): GraphNode[] => {

@@ -58,6 +58,6 @@ export function countWords({ errors, warnings }: MistakeCount): string | undefin
   return words.length === 0 ? undefined : words.join(', ');
 }
 
-/** Whether nothing that is known keeps the graph from running. */
+/** Whether nothing known keeps the graph from running. */
 export const isRunnable = (mistakes: readonly Mistake[] | undefined): boolean =>
   mistakes?.some(({ severity }) => severity === 'error') !== true;

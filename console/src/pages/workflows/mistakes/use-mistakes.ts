@@ -15,7 +15,7 @@ export const useChecker = () =>
   useQuery({ queryKey: ['graph-checker'], queryFn: loadChecker, staleTime: Infinity }).data;
 
 /**
- * The mistakes in a graph, debounced; undefined until they are known. `tools` are the names that a tool node can have.
+ * The mistakes in a graph, debounced; undefined until they are known. `tools` are the possible names for a tool node.
  */
 export function useMistakes(
   graph: Graph,

@@ -1,7 +1,10 @@
 import { toolsAllowedByName } from '#shared/tools.ts';
 import { isRecord, type JsonRecord } from '#console/src/parts/data/record.ts';
 
-/** What a test of the node may have to be allowed; empty for a node that only computes, or whose effects are never allowed. */
+/**
+ * What a test of the node may need permission for; empty for a node that only computes, or whose effects are never
+ * allowed.
+ */
 export function allowancesOf(node: JsonRecord): string[] {
   switch (node['kind']) {
     case 'agent': {

@@ -23,20 +23,20 @@ interface Tested {
   workflowId: string;
   nodeId: string;
   node: JsonRecord;
-  /** Whether the node is that of the saved draft, and not of the current version. */
+  /** Whether the node is from the saved draft instead of the current version. */
   draft: boolean;
   /** Whether the editor has changes that are not saved. */
   unsaved: boolean;
-  /** The step whose state is suggested; by default the newest run is. */
+  /** The step whose state is suggested; by default, that of the newest run. */
   from?: { runId: string; stepKey: string };
-  /** Where the run is chosen, if not here. */
+  /** Where the run is selected, if not here. */
   values?: { runId: string; choose: (runId: string | undefined) => void };
 }
 
 /** Executes the selected node with the state of a past run. */
 export function NodeTestPanel(tested: Tested) {
   const mayRun = useMay('run_workflows');
-  // Once opened it stays open for other nodes, so that one click tests the next one.
+  // Once opened, it stays open for other nodes, so that one click tests the next one.
   const [open, setOpen] = useSessionStorage<string | null>({
     key: 'workflows.node-test',
     defaultValue: null,
@@ -62,7 +62,7 @@ export function NodeTestPanel(tested: Tested) {
   );
 }
 
-/** The test, the pins and their requests. The drawing shows what is pinned. */
+/** The test, the pins and their requests. The drawing shows which nodes are pinned. */
 function useNodeTest({ workflowId, nodeId, draft, from, values }: Tested) {
   const { data: runs = NO_RUNS, isSuccess } = useQuery(testRunsQuery(workflowId));
   const { data: pins = NO_PINS } = useQuery(pinsQuery(workflowId));

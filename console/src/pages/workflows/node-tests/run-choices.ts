@@ -3,7 +3,7 @@ import { statuses } from '#console/src/messages/en/parts/values.ts';
 import { runChoices as text } from '#console/src/messages/en/workflows/node-tests.ts';
 import { timeText } from '#console/src/parts/text/times.ts';
 
-/** The newest runs as the options of a select, and the chosen one if it is older. */
+/** The newest runs as options of a select, and the selected run if it is older. */
 export function runChoices(
   runs: readonly RunSummary[],
   runId: string,

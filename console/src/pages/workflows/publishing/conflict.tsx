@@ -12,23 +12,22 @@ import type { VersionContent } from '#console/src/pages/workflows/versions/versi
 interface Choice {
   workflow: Workflow;
   draft: WorkflowDraft | null;
-  /** The draft is the known one, and a newer version is current. */
+  /** The draft has not changed, but a newer version is current. */
   behind: boolean;
-  /** What the editor has. */
+  /** The content of the editor. */
   mine: VersionContent;
   onTake: () => void;
   onKeep: () => void;
 }
 
 /**
- * Someone else changed the draft or the version meanwhile. The member compares both contents, and decides which one
- * counts.
+ * Someone else has changed the draft or the version. The member compares both contents, and decides which one counts.
  */
 export function Conflict({
   reason,
   ...choice
 }: Choice & {
-  /** Why the last request was refused, if one was. */
+  /** Why the last request was refused, if it was. */
   reason: string | undefined;
 }) {
   const { workflow, draft, behind } = choice;
@@ -68,7 +67,7 @@ const textsOfDraft = {
   load: text.loadDraft,
 };
 
-/** What the member's content changes in the other one, and the choice. */
+/** What the member's content would change in the other one, and the choice. */
 function Comparison({
   workflow,
   draft,

@@ -15,13 +15,13 @@ export interface KeptChanges extends Content {
 }
 
 interface Stored extends KeptChanges {
-  /** Who made them: no one else is offered them. */
+  /** Who made them. They are not offered to anyone else. */
   by: string;
 }
 
 /**
- * Keeps unsaved changes in this tab, so that they survive a session that ends, a reload and a crash. `offered` are those
- * that this member left behind, until they are taken or dropped.
+ * Stores unsaved changes in this tab, so that they survive the end of a session, a reload and a crash. `offered` are
+ * the changes that this member left, until they are taken or dropped.
  */
 export function useKeptChanges(workflowId: string, content: Content, saving: Saving) {
   const { id, workspace_id: workspaceId } = useIdentity();
@@ -53,7 +53,7 @@ export function useKeptChanges(workflowId: string, content: Content, saving: Sav
       write();
       return;
     }
-    // What is offered stays until the member decides.
+    // Offered changes stay until the member decides.
     if (wrote.current) sessionStorage.removeItem(key);
     wrote.current = false;
     write.cancel();
@@ -69,7 +69,7 @@ function keep(key: string, stored: Omit<Stored, 'keptAt'>): void {
   try {
     sessionStorage.setItem(key, JSON.stringify({ ...stored, keptAt: new Date().toISOString() }));
   } catch {
-    // The storage is full or forbidden; the page still asks before it is left.
+    // The storage is full or forbidden, but the page still asks before it is left.
   }
 }
 

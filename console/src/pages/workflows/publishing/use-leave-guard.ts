@@ -2,7 +2,7 @@ import { modals } from '@mantine/modals';
 import { useBlocker } from '@tanstack/react-router';
 import { leaveGuard as text } from '#console/src/messages/en/workflows/publishing.ts';
 
-/** Asks before leaving with unsaved changes, by a link, the back button or closing the tab. */
+/** Asks before leaving with unsaved changes, through a link, the back button or closing the tab. */
 export function useLeaveGuard(unsaved: boolean): void {
   useBlocker({
     disabled: !unsaved,

@@ -14,7 +14,7 @@ import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { workflowsKey } from '#console/src/queries/workflows.ts';
 import { Conflict } from './conflict.tsx';
 
-/** What the editor edits, and a version consists of. */
+/** The content that the editor edits and that a version consists of. */
 export interface Content {
   graph: Graph;
   inputSchema: JsonObject | null;
@@ -24,21 +24,21 @@ export interface Saving {
   unsaved: boolean;
   pending: boolean;
   save: () => void;
-  /** Saves what is not saved yet. Resolves to whether the workflow has a draft then. Throws what the save throws. */
+  /** Saves unsaved changes. Resolves with whether the workflow then has a draft. Throws what the save throws. */
   saveFirst: () => Promise<boolean>;
-  /** The tag of the saved draft; undefined without one. */
+  /** The tag of the saved draft; undefined if there is none. */
   etag: string | undefined;
-  /** The version that the draft began at. */
+  /** The base version of the draft. */
   baseVersion: number;
   publish: (note: string) => void;
   discard: () => void;
-  /** Continues from another state than the one that was read: that of changes which were kept. */
+  /** Continues from another state than the one that was read: that of stored changes. */
   continueFrom: (state: { etag: string | undefined; version: number }) => void;
   /** A notice if another member has changed the draft or the version. */
   conflict: ReactNode;
 }
 
-/** The state that this editor knows: the draft with this tag, or no draft. */
+/** The state that this editor is based on: the draft with this tag, or no draft. */
 interface Base extends Content {
   etag: string | undefined;
   version: number;
@@ -54,7 +54,7 @@ const baseOf = (workflow: Workflow, draft: WorkflowDraft | null): Base =>
     ? { etag: undefined, version: workflow.version, ...contentOf(workflow) }
     : { etag: draft.etag, version: draft.base_version, ...contentOf(draft) };
 
-/** Someone else changed what this editor knows: 412, or 428 where they began a draft meanwhile. */
+/** Someone else has changed the base state of this editor: 412, or 428 if they started a draft in the meantime. */
 const isConflict = (error: unknown): boolean =>
   error instanceof ApiError && [412, 428].includes(error.status);
 
@@ -64,7 +64,7 @@ interface Known {
   draft: WorkflowDraft | null;
 }
 
-/** The requests of the editor, each for the state that it knows. */
+/** The requests of the editor, each for the state that it is based on. */
 function useDraftActions(
   workflow: Workflow,
   [base, setBase]: readonly [Base, (base: Base) => void],
@@ -103,7 +103,7 @@ function useDraftActions(
   return { put, publish, discard };
 }
 
-/** What differs from the state that this editor knows: the draft, or the version that it began at. */
+/** The difference from the state that this editor is based on: the draft, or its base version. */
 function differenceOf({ workflow, draft }: Known, base: Base): 'draft' | 'version' | undefined {
   if (draft?.etag !== base.etag) return 'draft';
   if (workflow.version <= base.version) return undefined;
@@ -111,7 +111,8 @@ function differenceOf({ workflow, draft }: Known, base: Base): 'draft' | 'versio
 }
 
 /**
- * Saves, publishes and discards the draft in the state that this editor knows. `load` starts over with another content.
+ * Saves, publishes and discards the draft in the state that this editor is based on. `load` starts over with other
+ * content.
  */
 export function useSaving(
   known: Known,

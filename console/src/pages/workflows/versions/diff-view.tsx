@@ -16,10 +16,10 @@ import {
 
 const colours: Record<Fate, string> = { added: 'success', removed: 'danger', changed: 'warning' };
 
-/** Limit of listed changes; the picture shows all of them. */
+/** The maximum number of listed changes; the picture shows all of them. */
 const SHOWN = 100;
 
-/** The differences between two versions: of their graphs in one picture, and all as JSON. */
+/** The differences between two versions: those of the graphs in one picture, and all of them as JSON. */
 export function DiffView({ from, to }: { from: VersionContent; to: VersionContent }) {
   const merged = useMemo(() => mergeVersions(from.graph, to.graph), [from, to]);
   const changes = useMemo(() => [...schemaChange(from, to), ...merged.changes], [from, to, merged]);

@@ -62,7 +62,7 @@ export function mergeVersions(from: Graph, to: Graph): MergedGraph {
   };
 }
 
-/** The change of the input schema; none where it is the same. */
+/** The change of the input schema; empty if it is the same. */
 export function schemaChange(
   { input_schema: before }: VersionContent,
   { input_schema: after }: VersionContent,

@@ -296,7 +296,7 @@ function OneVersion({ content: { graph, input_schema: schema } }: { content: Ver
   );
 }
 
-/** Makes an earlier version the latest one again. */
+/** Restores an earlier version as the latest one. */
 function Restore({
   workflow,
   version,

@@ -27,12 +27,12 @@ import { inputKeys } from '#console/src/pages/workflows/mistakes/checker.ts';
 export { functionSignatures };
 export { schemaOfTool } from './tool-schemas.ts';
 
-/** With which state a node begins in a run, or why that is not known. */
+/** The initial state of a node in a run, or why it is unknown. */
 export type NodeValues = { state: JsonObject } | { problem: string };
 
 /**
- * The state with which the node begins in the run, as the draft is now: the run is played with its recorded outputs.
- * Nothing is executed. In a loop or a map: that of the last iteration that the run has.
+ * The initial state of the node in the run, given the present draft: the run is replayed with its recorded outputs, and
+ * nothing is executed. In a loop or map, it is that of the run's last iteration.
  */
 export function valuesAt(run: Run, draft: Graph, nodeId: string): NodeValues {
   const stepKey = run.steps.findLast(
@@ -48,12 +48,12 @@ export function valuesAt(run: Run, draft: Graph, nodeId: string): NodeValues {
     });
     return 'state' in found ? found : { problem: texts.notReached };
   } catch {
-    // The check of the draft says what is wrong.
+    // The check of the draft reports the problem.
     return { problem: texts.hasErrors };
   }
 }
 
-/** The names that the texts of a node can read, each with its value in `state` as an example. */
+/** The names that the node's texts can read, each with its value in `state` as an example. */
 export function namesAt(
   draft: Graph,
   schema: Record<string, unknown> | null,
@@ -79,7 +79,7 @@ export function namesAt(
 
 export type TextLanguage = 'template' | 'expression' | 'value';
 
-/** What a text gives with the state, or the error as the engine words it. References to secrets stay as written. */
+/** The value of a text with the state, or the engine's error message. References to secrets stay as written. */
 export function evaluate(
   language: TextLanguage,
   text: unknown,
@@ -99,7 +99,10 @@ export function evaluate(
   }
 }
 
-/** Keys that a text reads and no name is, but one is close: a member has probably misspelled it. With their offsets. */
+/**
+ * Keys that a text reads and that do not exist, but are close to a name, so they are probably misspelled. With their
+ * offsets.
+ */
 export function misspelledIn(
   language: 'template' | 'expression',
   text: string,
@@ -117,7 +120,7 @@ function readsOf(language: 'template' | 'expression', text: string): RootRead[] 
   try {
     return textReads({ language, text, path: '' });
   } catch {
-    // The error is shown already.
+    // The error is already shown.
     return [];
   }
 }
@@ -126,7 +129,7 @@ function readsOf(language: 'template' | 'expression', text: string): RootRead[] 
 const reasonOf = (error: Error & { reason?: unknown }): string =>
   typeof error.reason === 'string' ? error.reason : error.message;
 
-/** The state in which each secret that the texts name has its reference as its value. */
+/** The state in which each secret that the texts refer to has its reference as its value. */
 function withSecretNames(value: unknown, state: JsonObject): JsonObject {
   const names = textsIn(value).flatMap((text) =>
     parseTemplate(text).parts.flatMap((part) =>
@@ -184,14 +187,14 @@ function decisionOf({ decision, decisions, output }: Step): RecordedRun['decisio
   const given = decisions?.findLast(({ input }) => input !== undefined)?.input;
   if (given !== undefined) return { approved, input: given as JsonObject };
   if (!isRecord(output)) return { approved };
-  // The output of a gate is the decision with what the approver entered.
+  // The output of a gate is the decision, with what the approver entered.
   const { approved: _, ...input } = output;
   return { approved, input: input as JsonObject };
 }
 
 /**
- * The graph as far as it can be read. A node with an error keeps its place: its output is that of the run. Edges to
- * nowhere are left out.
+ * The graph as far as it can be read. A node with an error keeps its place, and its output is the run's. Edges without
+ * a target are left out.
  */
 function readableGraph({ nodes, edges }: Graph): RunnableGraph {
   const read = nodes.flatMap((node): GraphNode[] => {
@@ -214,7 +217,7 @@ function readableGraph({ nodes, edges }: Graph): RunnableGraph {
   };
 }
 
-/** The settings of a node that takes the place of one with an error. */
+/** The settings of a node that replaces one with an error. */
 function standInFor({ kind, output_key: key }: Record<string, unknown>): Record<string, unknown> {
   const named = typeof key === 'string' && key !== '' ? { output_key: key } : {};
   switch (kind) {

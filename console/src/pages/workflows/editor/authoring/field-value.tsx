@@ -8,7 +8,10 @@ import { useScope } from './scope.ts';
 const PAUSE_MS = 150;
 const SHOWN_CHARACTERS = 600;
 
-/** The value of a field with the state of the chosen run, below the field. Nothing without a run or without references. */
+/**
+ * The value of a field with the state of the selected run, below the field. Renders nothing without a run or
+ * references.
+ */
 export function FieldValue({
   label,
   language,
@@ -28,7 +31,7 @@ export function FieldValue({
     [state, evaluate, language, settled],
   );
   if (result === undefined) return null;
-  // Without references a template is its own value.
+  // Without references, a template is its own value.
   if ('value' in result && language !== 'expression' && isSame(result.value, settled)) return null;
   const failed = 'error' in result;
   return (

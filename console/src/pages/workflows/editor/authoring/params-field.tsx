@@ -18,7 +18,7 @@ interface ParamsProps {
   marks: readonly FieldMark[];
 }
 
-/** The parameters of a tool: a form by the schema of the tool, or JSON. Both edit the same value. */
+/** The parameters of a tool: a form for the tool's schema, or JSON. Both edit the same value. */
 export function ParamsField({ field, tool, value, onChange, marks }: ParamsProps) {
   const name = typeof tool === 'string' ? tool : '';
   const schema = useToolSchema(name);
@@ -154,7 +154,9 @@ function ParamInput({
   );
 }
 
-/** The place of a mark within a parameter: `[0]` for a mark at `.items[0]` and `items`; undefined if it is elsewhere. */
+/**
+ * The position of a mark within a parameter: `[0]` for a mark at `.items[0]` and `items`; undefined if it is elsewhere.
+ */
 function placeIn({ within = '' }: FieldMark, name: string): string | undefined {
   if (!within.startsWith(`.${name}`)) return undefined;
   const rest = within.slice(name.length + 1);

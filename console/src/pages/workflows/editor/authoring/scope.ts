@@ -6,18 +6,18 @@ import type { evaluate, misspelledIn } from './evaluator.ts';
 type Evaluate = typeof evaluate;
 type MisspelledIn = typeof misspelledIn;
 
-/** What the texts of the selected node can read, and what they give with the state of a run. */
+/** What the texts of the selected node can read, and their values with the state of a run. */
 export interface Scope {
   completable: Completable | undefined;
-  /** The state with which the node begins; undefined if it is not known. */
+  /** The initial state of the node; undefined if it is unknown. */
   state: JsonObject | undefined;
-  /** Why there is no state, although a run was chosen. */
+  /** Why there is no state although a run was selected. */
   problem: string | undefined;
   evaluate: Evaluate | undefined;
   misspelledIn: MisspelledIn | undefined;
 }
 
-/** Of a field outside of the editor, and before the code is loaded. */
+/** For a field outside the editor, and until the code has loaded. */
 export const NO_SCOPE: Scope = {
   completable: undefined,
   state: undefined,
@@ -28,5 +28,5 @@ export const NO_SCOPE: Scope = {
 
 export const ScopeContext = createContext<Scope>(NO_SCOPE);
 
-/** The scope of the form around a field; empty outside of the editor. */
+/** The scope of the form around a field; empty outside the editor. */
 export const useScope = (): Scope => useContext(ScopeContext);

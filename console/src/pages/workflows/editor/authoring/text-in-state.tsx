@@ -8,14 +8,14 @@ import type { NodeField } from '#console/src/pages/workflows/editor/node-fields.
 import { FieldValue } from './field-value.tsx';
 import { useScope } from './scope.ts';
 
-/** The word that a mark is at; of an invalid text only where the error starts is known. */
+/** The word at a mark. For an invalid text, only the start of the error is known. */
 const WORD = /[\p{L}_$][\p{L}\p{N}_$-]*/uy;
 
-/** As long as the check of the graph waits. */
+/** The same delay as for the check of the graph. */
 const PAUSE_MS = 250;
 const NO_VALUES: readonly string[] = [];
 
-/** A template or an expression: with completion, its mistakes underlined, and its value in the chosen run. */
+/** A template or expression: with completion, underlined mistakes, and its value in the selected run. */
 export function TextInState({
   field,
   language,
@@ -30,9 +30,9 @@ export function TextInState({
   value: unknown;
   onText: (text: string) => void;
   marks: readonly FieldMark[];
-  /** Texts that are offered for the whole field. */
+  /** Texts that are offered as the whole value. */
   values?: readonly string[];
-  /** How high an empty template is. */
+  /** The height of an empty template. */
   lines?: 1 | 2;
 }) {
   const { completable: known } = useScope();
@@ -66,7 +66,7 @@ export function TextInState({
   );
 }
 
-/** JSON whose strings are templates, or JSON alone. */
+/** JSON whose strings are templates, or plain JSON. */
 export function JsonInState({
   field,
   value,
@@ -97,7 +97,9 @@ export function JsonInState({
   );
 }
 
-/** The mistakes of the check, and keys that the chosen run does not have and were probably misspelled. */
+/**
+ * The mistakes that the check reports, and keys that the selected run does not have and that are probably misspelled.
+ */
 function useMarks(
   field: NodeField,
   language: 'template' | 'expression',

@@ -6,15 +6,15 @@ export interface ToolParam {
   name: string;
   description: string | undefined;
   required: boolean;
-  /** `scalar`: a number, true or false, or a template that gives one. */
+  /** `scalar`: a number, true or false, or a template for one. */
   kind: 'text' | 'scalar' | 'json' | 'expression';
-  /** The values that it can have, if there are few. */
+  /** The possible values, if there are few. */
   values: readonly string[];
 }
 
 /**
- * The parameters by the schema of the tool, the required ones first, and those of `value` that the schema does not
- * have. A text can be a template in each of them.
+ * The parameters in the tool's schema, required ones first, and those in `value` that the schema does not have. In each
+ * of them, a text can be a template.
  */
 export function paramsOf(tool: string, schema: JsonObject, value: JsonObject): ToolParam[] {
   const properties = isRecord(schema['properties']) ? schema['properties'] : {};
@@ -56,7 +56,7 @@ function allows(schema: unknown, types: readonly string[]): boolean {
   return type === undefined || types.some((each) => [type].flat().includes(each));
 }
 
-/** The value of a text in a field for a number, true or false: anything else is a template. */
+/** The value of a text in a field for a number, true or false. Anything else is a template. */
 export function scalarOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

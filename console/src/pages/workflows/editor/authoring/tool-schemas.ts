@@ -20,7 +20,7 @@ const forNodesOnly: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** The schema of the parameters of a built-in or custom tool; undefined for other names and tools without one. */
+/** The schema of the parameters of a built-in or custom tool; undefined for other names, and for tools without one. */
 export function schemaOfTool(
   tool: string,
   custom: readonly Pick<CustomTool, 'name' | 'input_schema'>[],

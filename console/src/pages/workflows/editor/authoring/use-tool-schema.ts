@@ -3,7 +3,7 @@ import type { JsonObject } from '#client/index.ts';
 import { toolsQuery } from '#console/src/queries/tools.ts';
 import { useEvaluator } from './use-node-scope.ts';
 
-/** The schema of a tool's parameters; undefined if it has none, is not known or still loads. */
+/** The schema of a tool's parameters; undefined if it has none, is unknown or is still loading. */
 export function useToolSchema(tool: string): JsonObject | undefined {
   const evaluator = useEvaluator();
   const { data: custom } = useQuery(toolsQuery);

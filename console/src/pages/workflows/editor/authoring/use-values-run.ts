@@ -7,8 +7,8 @@ import { runQuery } from '#console/src/queries/runs.ts';
 const NO_RUNS: readonly RunSummary[] = [];
 
 /**
- * The run whose values the editor shows, and with whose state it tests nodes: the chosen one, or else the last run of
- * this editor, or else the newest of the workflow.
+ * The run whose values the editor shows, and with whose state it tests nodes: the selected run, or else the last run of
+ * this editor, or else the workflow's newest run.
  */
 export function useValuesRun(workflowId: string, lastId: string | undefined) {
   const [chosen, setChosen] = useState<string>();

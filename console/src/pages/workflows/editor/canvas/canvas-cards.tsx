@@ -15,7 +15,7 @@ import {
 } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import type { RunCards } from '#console/src/pages/workflows/editor/run/run-cards.tsx';
 
-/** What a card is drawn from. The same parts give the same card, which is then not drawn again. */
+/** What a card is rendered from. The same parts give the same card, which is then not rendered again. */
 interface CardParts {
   from: DrawnNode;
   position: Place;
@@ -25,7 +25,7 @@ interface CardParts {
   selected: boolean;
 }
 
-/** The cards of the draft: the mistakes of each node or else the state of its last run. */
+/** The cards of the draft, with the mistakes of each node or else the state of its last run. */
 export function useCards({
   mistakes,
   drawing,

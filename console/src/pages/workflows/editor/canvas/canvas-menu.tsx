@@ -38,7 +38,7 @@ export interface MenuActions {
   canPaste: boolean;
 }
 
-/** The context menu of the drawing. The menu key opens it, too. */
+/** The context menu of the drawing. The menu key also opens it. */
 export function CanvasMenu({
   at,
   actions,

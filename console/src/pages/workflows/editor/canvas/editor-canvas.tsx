@@ -66,7 +66,7 @@ interface EditorCanvasProps {
   onPlace: (moved: ReadonlyMap<string, Place>) => void;
   onConnect: (source: string, target: string) => void;
   onRemove: (selection: Selection) => void;
-  /** Opens the palette for a node there. */
+  /** Opens the palette to add a node there. */
   onAdd: (adding: Adding) => void;
   /** An item of the palette was dropped. */
   onDropItem: (item: PaletteItem, position: Place) => void;
@@ -77,7 +77,7 @@ interface EditorCanvasProps {
 
 /** The cards and edges to draw, including dragged cards. */
 function useCanvas({ drawing, places, selection, ...shown }: EditorCanvasProps) {
-  // Dragged nodes follow the pointer; the draft receives their positions when the drag ends.
+  // Dragged nodes follow the pointer. The draft receives their positions when the drag ends.
   const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map());
   const { mistakes, pins, runCards, onAdd } = shown;
   const standing = useCards({
@@ -144,7 +144,7 @@ function canvasChanges({
 
 /** Drops on the drawing: of an item of the palette, and of a new edge on empty space. */
 function canvasDrops(flow: Flow | undefined, { onAdd, onDropItem }: EditorCanvasProps) {
-  /** The card is centered on the point, or begins beside it. */
+  /** The card is centered on the point, or begins next to it. */
   const placeAt = (point: { x: number; y: number }, centred: boolean): Place | undefined => {
     const at = flow?.screenToFlowPosition(point);
     if (at === undefined) return undefined;
@@ -196,7 +196,7 @@ function useCanvasMenu({ selection, onSelect, onMenu }: EditorCanvasProps) {
 }
 
 /**
- * The editable drawing: nodes are dragged, connected by their handles and removed by a key. The panels beside it offer
+ * The editable drawing: nodes are dragged, connected by their handles and removed by a key. The panels next to it offer
  * all of this without a mouse.
  */
 export function EditorCanvas(props: EditorCanvasProps) {
@@ -260,7 +260,7 @@ export function EditorCanvas(props: EditorCanvasProps) {
   );
 }
 
-/** How wide the initial view is: measured before the drawing is fitted into it. */
+/** The width of the initial view, measured before the drawing is fitted into it. */
 function useFramePx(frame: RefObject<HTMLElement | null>): number {
   const [framePx, setFramePx] = useState(FRAME_PX);
   useLayoutEffect(() => {

@@ -72,7 +72,7 @@ export function EditorDrawing({ state, workflowId }: { state: EditorState; workf
   );
 }
 
-/** Changes of the draft by the drawing. */
+/** Changes of the draft that are made in the drawing. */
 function useDrawingEdits(
   { drawing, places, change, setSelection, setPanel, choose }: EditorState,
   actions: CanvasActions,
@@ -112,7 +112,7 @@ function useDrawingEdits(
   return { onSelect, onPlace, onRemove, onOpen, onDropItem };
 }
 
-/** The palette, while a node is being added. The new card has the focus then. */
+/** The palette, while a node is being added. Afterward, the new card has the focus. */
 function AddingPalette({
   state: { adding, setAdding, tools, drawing },
   actions,

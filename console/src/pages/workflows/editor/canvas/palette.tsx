@@ -7,7 +7,7 @@ import { kindNames } from '#console/src/messages/en/graph.ts';
 import { kindAbout, palette as texts } from '#console/src/messages/en/workflows/canvas.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 
-/** What the palette adds: a node of a kind, for a tool with its name. */
+/** What the palette adds: a node of a kind and, for a tool, its name. */
 export interface PaletteItem {
   kind: NodeKind;
   tool?: string;
@@ -17,7 +17,7 @@ export interface PaletteItem {
 const DRAGGED = 'application/x-workflow-node';
 const MOST_SHOWN = 60;
 
-/** The items that fit what was typed, the marked one, and the keys. */
+/** The items that match the typed text, the highlighted item, and the keys. */
 function usePalette(
   tools: readonly string[],
   onPick: (item: PaletteItem) => void,
@@ -45,7 +45,7 @@ function usePalette(
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const act = keys[event.key];
-    // The close button has its own Enter.
+    // The close button handles Enter itself.
     if (act === undefined || event.target instanceof HTMLButtonElement) return;
     event.preventDefault();
     act();
@@ -57,7 +57,7 @@ function usePalette(
   return { typed, type, marked, list, items, onKeyDown };
 }
 
-/** Adds nodes: type to filter, Enter adds the marked one; or drag one to the drawing. */
+/** Adds nodes: type to filter, press Enter to add the highlighted one, or drag one into the drawing. */
 export function Palette({
   tools,
   about,
@@ -186,7 +186,7 @@ function PaletteOption({
   );
 }
 
-/** What fits the text, the names that begin with it first. */
+/** The items that match the text; names that begin with it come first. */
 function itemsFor(typed: string, tools: readonly string[]): PaletteItem[] {
   const wanted = typed.trim().toLowerCase();
   const all: { item: PaletteItem; name: string; about: string }[] = [

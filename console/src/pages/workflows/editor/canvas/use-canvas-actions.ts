@@ -8,10 +8,10 @@ import type { EditorState } from '#console/src/pages/workflows/editor/use-editor
 import type { PaletteItem } from './palette.tsx';
 import { besides, GAP } from './use-draft-places.ts';
 
-/** What was copied last in this tab, for pastes that have no text of a clipboard. */
+/** What was last copied in this tab, for pastes without clipboard text. */
 let copied: Copied | undefined;
 
-/** The actions on the drawing, for keys, menus and the palette alike. Each is one undo step. */
+/** The actions on the drawing, for keys, menus and the palette. Each is one undo step. */
 function createCanvasActions(current: () => EditorState) {
   const selectNodes = (ids: readonly string[]): void => {
     const { setSelection, setPanel } = current();
@@ -66,8 +66,8 @@ function added(state: EditorState, { kind, tool }: PaletteItem, adding: Adding):
 }
 
 /**
- * Where a new node goes. If all nodes have a fixed position, a new one needs one too; otherwise the graph is laid out
- * again.
+ * Where a new node goes. If all nodes have a fixed position, the new one needs one, too; otherwise the graph is laid
+ * out again.
  */
 function placeFor(
   { drawing, places = NO_PLACES }: EditorState,
@@ -88,7 +88,7 @@ function placeFor(
   if (room >= nodeSize.width + 2 * MARGIN || room < 0) {
     return { position: between(source ?? target, target) };
   }
-  // No room between the two: what stands to the right makes some.
+  // There is no room between the two, so the nodes to the right move.
   const moved = [...places].flatMap(([id, { x, y }]) =>
     x >= target.x ? [[id, { x: x + nodeSize.width + GAP, y }] as const] : [],
   );
@@ -100,7 +100,7 @@ const MARGIN = 24;
 
 const between = (a: Place, b: Place): Place => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
 
-/** The actions, which are the same object as long as the editor is open. */
+/** The actions. They stay the same object while the editor is open. */
 export function useCanvasActions(state: EditorState): CanvasActions {
   const current = useRef(state);
   useEffect(() => {

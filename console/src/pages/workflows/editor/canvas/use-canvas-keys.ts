@@ -8,7 +8,8 @@ import type { CanvasActions } from './use-canvas-actions.ts';
 
 /**
  * The keys of the drawing: `/` opens the palette; Ctrl+C, X, V, D and A (Cmd on a Mac) act on the selection while the
- * focus is in the drawing, or nowhere. Copied nodes are in the clipboard as JSON, so they can be pasted in another tab.
+ * focus is in the drawing, or nowhere. Copied nodes are in the clipboard as JSON, so that they can be pasted in another
+ * tab.
  */
 export function useCanvasKeys(
   drawing: RefObject<HTMLElement | null>,

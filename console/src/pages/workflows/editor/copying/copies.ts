@@ -14,7 +14,7 @@ export interface Copied {
 /** Distance of a copy from its original. */
 const OFFSET = 40;
 
-/** The nodes with these ids and the edges among them, each node with the position that it is drawn at. */
+/** The nodes with these ids and the edges among them. Each node has its displayed position. */
 export function copyOf(graph: Graph, ids: readonly string[], places: Places): Copied {
   const wanted = new Set<unknown>(ids);
   const nodes = graph.nodes.filter(isRecord).filter((node) => wanted.has(node['id']));
@@ -37,9 +37,9 @@ export interface Pasted {
 }
 
 /**
- * The graph with the copied nodes under ids and output keys that are free, and with the edges among them. Their texts read
- * the copies, and not the originals. `at` is where the top left one goes; by default beside its original. Without positions
- * in the graph, the copies have none either, and are laid out with the others.
+ * The graph with the copied nodes under unused ids and output keys, and with the edges among them. Their texts read the
+ * copies instead of the originals. `at` is the position of the top left node; by default, next to its original. Without
+ * positions in the graph, the copies have none either, and are laid out with the others.
  */
 export function pasted(graph: Graph, { nodes, edges }: Copied, at?: Place): Pasted {
   const taken = new Set([...graph.nodes.map(idOf), ...graph.nodes.map(outputKeyOf)]);
@@ -98,14 +98,14 @@ const numberOf = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : 0;
 
 const MARK = 'workflow_nodes';
-/** Of a clipboard text. */
+/** The maximum length of a clipboard text. */
 const MOST_CHARACTERS = 2_000_000;
 
-/** Copied nodes as the text of a clipboard. */
+/** Copied nodes as clipboard text. */
 export const clipboardText = ({ nodes, edges }: Copied): string =>
   JSON.stringify({ [MARK]: nodes, edges }, null, 2);
 
-/** The nodes in the text of a clipboard; undefined if it has none. */
+/** The nodes in a clipboard text; undefined if it contains none. */
 export function clipboardNodes(text: string): Copied | undefined {
   if (text.length > MOST_CHARACTERS || !text.includes(MARK)) return undefined;
   let parsed: unknown;

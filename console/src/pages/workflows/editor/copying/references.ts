@@ -5,12 +5,12 @@ import { parseTemplate } from '#shared/graph/expression/template.ts';
 import { mockOutputTexts, type NodeText, nodeTexts } from '#shared/graph/node-texts.ts';
 import { isRecord, type JsonRecord } from '#console/src/parts/data/record.ts';
 
-/** Other names for keys of the state. */
+/** New names for keys of the state. */
 export type NewKeys = ReadonlyMap<string, string>;
 
 /**
- * The node with other names for the keys that its texts read. A text that cannot be parsed, and so cannot run, stays as it
- * is.
+ * The node with new names for the keys that its texts read. A text that cannot be parsed, and so cannot run, is left
+ * unchanged.
  */
 export function withNewKeys(node: JsonRecord, keys: NewKeys): JsonRecord {
   let changed = node;
@@ -92,7 +92,7 @@ function childrenOf(node: AstNode): AstNode[] {
   }
 }
 
-/** From the end, so that earlier positions stay. */
+/** From the end, so that earlier positions stay valid. */
 function replaced(text: string, found: readonly Replacement[]): string {
   return [...found]
     .sort((a, b) => b.at - a.at)
@@ -102,7 +102,7 @@ function replaced(text: string, found: readonly Replacement[]): string {
     );
 }
 
-/** `params`, `items`, `0` for `params.items[0]`. */
+/** Splits `params.items[0]` into `params`, `items`, `0`. */
 const partsOf = (path: string): string[] => path.split(/[.[\]]+/).filter((part) => part !== '');
 
 function withText(value: unknown, [part, ...rest]: string[], text: string): unknown {

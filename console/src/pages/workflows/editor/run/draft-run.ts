@@ -8,7 +8,7 @@ import { runQuery, runsKey } from '#console/src/queries/runs.ts';
 import { workflowsKey } from '#console/src/queries/workflows.ts';
 import type { Saving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
 
-/** The last run that was started in the editor of a workflow. This tab remembers it until it is closed. */
+/** The last run that was started in a workflow's editor. The tab stores it until it is closed. */
 const useKeptRun = (workflowId: string) =>
   useSessionStorage({
     key: `workflows.editor-run.${workflowId}`,
@@ -16,7 +16,7 @@ const useKeptRun = (workflowId: string) =>
     getInitialValueInEffect: false,
   });
 
-/** Runs what the editor has: saves it first, and follows the run. `run` is the last one. */
+/** Runs the content of the editor: saves it first, and follows the run. `run` is the last one. */
 export function useDraftRun({ id: workflowId }: Workflow, saving: Saving) {
   const [runId, keep, forget] = useKeptRun(workflowId);
   const query = useQuery({ ...runQuery(runId), enabled: runId !== '' });

@@ -9,7 +9,7 @@ import { stateColours } from '#console/src/theme.ts';
 import { stepsByNode } from '#console/src/pages/runs/node-states.ts';
 import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
 
-/** What the last run says about a node; the same object until that changes. */
+/** What the last run shows about a node. It stays the same object until that changes. */
 export type RunCards = (nodeId: string) => Partial<NodeCardData> | undefined;
 
 /** The state and the cost of each node in the run. */
@@ -39,7 +39,7 @@ export function useRunCards(run: Run | undefined): RunCards {
   }, [run, known]);
 }
 
-/** How often a node was executed, and what that cost. */
+/** How often a node was executed, and the cost. */
 function detailOf(steps: readonly Step[]): string | undefined {
   const cost = steps.reduce((sum, { cost_usd: usd }) => sum + usd, 0);
   const parts = [

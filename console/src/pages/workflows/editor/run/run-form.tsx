@@ -19,7 +19,7 @@ interface RunFormProps {
   onStarted: () => void;
 }
 
-/** Asks for the input of a run of what the editor has, and starts it. */
+/** Asks for the input of a run of the editor's content, and starts it. */
 export function RunDraft({ opened, ...form }: RunFormProps & { opened: boolean }) {
   return (
     <Modal opened={opened} onClose={form.onClose} title={text.title} size="lg">
@@ -62,7 +62,7 @@ function RunForm({ content, draftRun, saving, onClose, onStarted }: RunFormProps
   );
 }
 
-/** What the run would cost, need and be refused. The service examines what is saved. */
+/** What the run would cost and need, and why it could be refused. The service examines the saved draft. */
 function Estimate({
   workflowId,
   content,
@@ -90,7 +90,7 @@ function Estimate({
   );
 }
 
-/** The input of the last run, without keys that are no longer expected, and with those that are new. */
+/** The input of the last run, without keys that are no longer expected, and with new ones. */
 function begin(suggested: JsonObject, last: JsonObject | undefined): JsonObject {
   if (last === undefined) return suggested;
   const keys = Object.keys(suggested);

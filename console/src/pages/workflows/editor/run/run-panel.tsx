@@ -17,7 +17,7 @@ import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
 import type { DraftRun } from './draft-run.ts';
 
-/** Keeps the run up to date while the editor is open. Without it, nothing is drawn again. */
+/** Keeps the run up to date while the editor is open. It is a separate component, so that nothing is rendered again. */
 export function RunFollower({ runId }: { runId: string }) {
   useRunStream(runId);
   return null;
@@ -30,7 +30,7 @@ export function RunPanel({
   onChoose,
 }: {
   draftRun: DraftRun;
-  /** Whether what the editor has can be run. */
+  /** Whether the content of the editor can run. */
   runnable: boolean;
   onChoose: (nodeId: string) => void;
 }) {

@@ -1,8 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/**
- * Ctrl+Enter, or Cmd+Enter on a Mac, also in code editors: outside of dialogs, or within the dialog that is open.
- */
+/** Ctrl+Enter, or Cmd+Enter on a Mac, including in code editors: outside dialogs, or within the open dialog. */
 export function useRunKey(
   run: () => void,
   { ready, inDialog }: { ready: boolean; inDialog: boolean },
@@ -20,7 +18,7 @@ export function useRunKey(
       event.stopPropagation();
       latest.current();
     };
-    // Before a code editor takes the key.
+    // Before a code editor handles the key.
     window.addEventListener('keydown', onKey, { capture: true });
     return () => window.removeEventListener('keydown', onKey, { capture: true });
   }, [ready, inDialog]);
