@@ -11,7 +11,7 @@ export type Ask = (
   headers?: Record<string, string>,
 ) => Promise<any>;
 
-/** Sends wrong credentials of every kind, all of which contain the word, wherever a request can have one. */
+/** Sends wrong credentials of every kind, all containing the word, wherever a request can have one. */
 export async function sendWrongCredentials(
   ask: Ask,
   word: string,

@@ -27,7 +27,7 @@ function WebhookSettings({
   workflowId,
 }: {
   editing: Editing<Webhook>;
-  /** As the page knows them by now. */
+  /** The page's latest version of the webhook. */
   latest: Webhook;
   workflowId: string;
 }) {

@@ -24,7 +24,7 @@ import { workflowQuery } from '#console/src/queries/workflows.ts';
 import { NextTimes } from './next-times.tsx';
 import { isRecord } from '#console/src/parts/data/record.ts';
 
-/** The schedule to edit; or, for a new one, its workflow or the workflows to choose from. */
+/** The schedule to edit; for a new one, its workflow or the workflows to choose from. */
 export type ScheduleTarget =
   | { schedule: Schedule }
   | { workflowId: string }
@@ -79,7 +79,7 @@ function ScheduleForm({
   const { workflowId, name, cron, timezone, overlap } = form.values;
   const [input, setInput] = useState<JsonObject>(given?.input ?? {});
   const [broken, setBroken] = useState(false);
-  // A member without the permission to start runs can prepare a schedule for another to enable.
+  // A member without the permission to start runs can prepare a schedule that another member enables.
   const enabled = useMay('run_workflows');
   const fields = { name: name.trim() === '' ? null : name, cron, timezone, overlap, input };
   const save = useEdit<Schedule, Schedule>(
@@ -156,7 +156,7 @@ function ScheduleForm({
   );
 }
 
-/** A form, if the workflow has a schema for its input. */
+/** A form, if the workflow has an input schema. */
 function InputField({
   workflowId,
   value,
