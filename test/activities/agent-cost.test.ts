@@ -69,7 +69,7 @@ test('without a token limit, a turn is bound to 4,096 output tokens', async () =
   expect(await costOf({ tools: ['x'] })).toMatchObject({ most: expect.any(Number) });
 });
 
-test('a turn of Anthropic can store all that it sends, for a quarter more', async () => {
+test('a turn of Anthropic can store everything it sends, for a surcharge of 25%', async () => {
   const model = 'anthropic/claude-haiku-4-5';
   const none = await turn({ model });
   expect((await turn({ model }, 4_000)).most! - none.most!).toBe(5_000);
@@ -130,7 +130,7 @@ describe('an answer', () => {
     });
   });
 
-  test('counts cached input at its own price, which a bound considers when it is higher', async () => {
+  test('counts cached input at its own price, and the upper bound uses that price if it is higher', async () => {
     const cachedInputUsd = 50;
     const own = { 'lab/small': { inputUsd: 1, outputUsd: 10, cachedInputUsd } };
     const asked = agentCall({ node: { model: 'lab/small' }, params: {}, prices: own });

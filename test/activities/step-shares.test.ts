@@ -13,8 +13,8 @@ function takeAll(shares: StepShares, workspaceId: string): (() => void)[] {
   }
 }
 
-describe('the shares of the slots for steps', () => {
-  test('a workspace alone holds half, and the next ones find room', () => {
+describe("the shares of the worker's step slots", () => {
+  test('a single workspace holds half, and the next ones find room', () => {
     const shares = createStepShares(100);
     expect(takeAll(shares, 'a')).toHaveLength(50);
     expect(takeAll(shares, 'b')).toHaveLength(25);
@@ -22,7 +22,7 @@ describe('the shares of the slots for steps', () => {
     expect(takeAll(shares, 'd').length).toBeGreaterThanOrEqual(6);
   });
 
-  test('two that release and take in turn hold a third each', () => {
+  test('two that release and take alternately hold a third each', () => {
     const shares = createStepShares(90);
     const held = { a: takeAll(shares, 'a'), b: takeAll(shares, 'b') };
     for (let n = 0; n < 200; n += 1) {

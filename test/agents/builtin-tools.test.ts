@@ -224,7 +224,7 @@ function without(value: JsonObject, key: string): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
 }
 
-test('every built-in tool is either described for models or named as not for agents', () => {
+test('every built-in tool either has a definition for models or is listed as not for agents', () => {
   expect([...offered, ...Object.keys(notForAgents)].sort()).toEqual([...builtinTools].sort());
 });
 
@@ -250,14 +250,14 @@ describe.each(offered)('%s', (tool) => {
     expect(schema['required']).toEqual(required.filter((name) => typeof name === 'string'));
   });
 
-  test.each(examples[tool].good)('accepts %j, in schema and tool', (args) => {
+  test.each(examples[tool].good)('accepts %j, in the schema and in the tool', (args) => {
     expect({ schema: fits(tool, args), tool: parsers[tool](args) }).toEqual({
       schema: true,
       tool: true,
     });
   });
 
-  test.each(examples[tool].bad)('refuses %j, in schema and tool', (args) => {
+  test.each(examples[tool].bad)('refuses %j, in the schema and in the tool', (args) => {
     expect({ schema: fits(tool, args), tool: parsers[tool](args) }).toEqual({
       schema: false,
       tool: false,

@@ -11,7 +11,7 @@ import { turnCall } from '#test/fakes/node-call.ts';
 
 const delta = (text: string) => ({ run_id: 'run_1', step_key: 'ask', turn: 1, text });
 
-test('what is written after a flush comes after the pieces before it', async () => {
+test('what is written after a flush comes after the earlier pieces', async () => {
   const sent: string[] = [];
   const held: (() => void)[] = [];
   const query = (statement: { values: unknown[] }) =>
@@ -40,7 +40,7 @@ test('what is written after a flush comes after the pieces before it', async () 
 });
 
 test.each([false, true])(
-  'a turn ends after its text is sent, also when it fails: %s',
+  'a turn ends after its text is sent, even if it fails: %s',
   async (fails) => {
     const call = turnCall();
     const turn: TurnRunner = async ({ onText }) => {

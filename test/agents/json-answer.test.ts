@@ -36,7 +36,7 @@ describe('the JSON of an answer', () => {
     expect(read(text)).toBeUndefined();
   });
 
-  test('of an answer that is cut off counts only when it is all there is', () => {
+  test('of a truncated answer only counts if it is the whole answer', () => {
     expect(read(`First ${json}, then {`, true)).toBeUndefined();
     expect(read(`First ${json}, then`, true)).toBeUndefined();
     expect(read(`<think>x</think>${json}`, true)).toEqual(answer);

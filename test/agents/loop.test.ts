@@ -107,14 +107,14 @@ describe('the turns of an agent', () => {
     for (const [event, actions] of story) expect(apply(loop, event)).toEqual(actions);
   });
 
-  test('starts again at a turn, and repeats its actions', () => {
+  test('restarts at a turn, and repeats its actions', () => {
     const loop = createAgentLoop({ max_turns: 3 }, 3);
     expect(loop.start()).toEqual([ask(3)]);
     expect(loop.turn).toBe(3);
     expect(loop.asked({ calls: [open(1)] })).toEqual([used('3 turns')]);
   });
 
-  test('ten turns by default', () => {
+  test('has ten turns by default', () => {
     const loop = createAgentLoop({});
     loop.start();
     for (let turn = 2; turn <= 10; turn += 1) {

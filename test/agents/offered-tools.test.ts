@@ -120,7 +120,7 @@ describe('an offered tool', () => {
     expect(tools).toMatchObject([{ schema: parameters, description: 'Mine' }]);
   });
 
-  test('is neither offered nor refused where the workflows are not known', () => {
+  test('is neither offered nor refused if the workflows are unknown', () => {
     const { tools, problems } = offeredTools(
       { tools: ['workflow:any', 'http_request'] },
       { customTools: registered },

@@ -6,7 +6,7 @@ const text = { type: 'string' };
 const number = { type: 'number' };
 
 describe('the schema that models and clients get', () => {
-  test('is the same where they accept it', () => {
+  test('is unchanged if they accept it', () => {
     const schema = {
       type: 'object',
       description: 'An order',
@@ -23,13 +23,13 @@ describe('the schema that models and clients get', () => {
   });
 
   test.each([{}, { type: 'object' }, { type: ['object', 'null'] }, { required: [] }])(
-    'has properties without arguments: %j',
+    'has properties even without arguments: %j',
     (schema) => {
       expect(presentedSchema(schema as JsonObject)).toEqual({ type: 'object', properties: {} });
     },
   );
 
-  test('has the fields of its choices, and says what they require', () => {
+  test('has the fields of its choices, and describes what they require', () => {
     const choices = { anyOf: [{ required: ['a'] }, { required: ['b'] }] };
     const schema = { type: 'object', properties: { a: {}, b: {} }, ...choices };
     expect(presentedSchema(schema)).toEqual({
@@ -118,7 +118,7 @@ describe('the schema that models and clients get', () => {
     });
   });
 
-  test('has names that providers accept as properties, and tells the others', () => {
+  test('has names that providers accept as properties, and describes the others', () => {
     const schema = {
       properties: { plain: text, Größe: number, ['x'.repeat(65)]: true },
       required: ['plain', 'Größe'],
@@ -132,7 +132,7 @@ describe('the schema that models and clients get', () => {
     });
   });
 
-  test('is as simple for booleans as schemas', () => {
+  test('is just as simple for schemas that are booleans', () => {
     expect(presentedSchema({ properties: { a: true, b: false } })).toEqual({
       type: 'object',
       properties: { a: {}, b: { not: {} } },

@@ -13,7 +13,7 @@ const call = (index: number, fields: Partial<RecordedCall>): RecordedCall => ({
   ...fields,
 });
 
-test('a call is taken once', () => {
+test('a call can be taken once', () => {
   const recent = createRecentCalls();
   recent.keep(turn, { calls: [call(1, { arguments: { a: 1 } }), call(2, { arguments: {} })] });
   expect(recent.take({ ...source, stepKey: 'agent/2.1' })).toEqual({ a: 1 });
@@ -33,7 +33,7 @@ test.each([
   ['needs approval', { arguments: { a: 1 }, question: 'Call lookup?' }],
   ['was refused', { refusal: 'There is no such tool' }],
   ['has long arguments', { arguments: { a: 'x'.repeat(10_001) } }],
-])('a call that %s is not kept', (_title, fields) => {
+])('a call that %s is not cached', (_title, fields) => {
   const recent = createRecentCalls();
   recent.keep(turn, { calls: [call(1, fields)] });
   expect(recent.take({ ...source, stepKey: 'agent/2.1' })).toBeUndefined();

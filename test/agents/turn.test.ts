@@ -43,7 +43,7 @@ describe('a turn whose model has answered', () => {
     expect(refused.length).toBeGreaterThan(0);
   });
 
-  test('waits for no thread in the short lane, where it would be late', async () => {
+  test('does not wait for a thread in the short lane, where it would be late', async () => {
     await expect(turn(unchanged, 'here')).rejects.toBeInstanceOf(CostlyError);
   });
 

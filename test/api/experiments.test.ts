@@ -85,7 +85,7 @@ describe('the experiments of a workflow', () => {
     });
   });
 
-  test('are refused with a decision about a gate that the candidate does not have', async () => {
+  test('are refused if they decide a gate that the candidate does not have', async () => {
     const gate = { id: 'ok', kind: 'human_gate', prompt: 'Go on?' } as never;
     const graph = { nodes: [gate, echo('answer', 'm')], edges: [edge('ok', 'answer')] };
     const answer = { nodes: [echo('answer', 'n')], edges: [] };
@@ -125,7 +125,7 @@ describe('the experiments of a workflow', () => {
     });
   });
 
-  test('are no real runs: they count no quota, and are no runs of an experiment themselves', async () => {
+  test('do not count as real runs: they use no quota, and are not runs of an experiment themselves', async () => {
     const usage = async () => (await call('GET', '/api/usage')).body;
     const before = await usage();
     const { summary } = await tried(engine, workflowId, { candidate: { version: 1 } });
@@ -135,7 +135,7 @@ describe('the experiments of a workflow', () => {
   });
 });
 
-describe('wrong on purpose', () => {
+describe('intentional mistakes', () => {
   const version = { candidate: { version: 1 } };
   const cases: [string, () => Promise<[string, object]> | [string, object], number, string][] = [
     [
@@ -266,7 +266,7 @@ describe('wrong on purpose', () => {
       'budget_usd',
     ],
   ];
-  test.each(cases)('%s is refused, with what to do', async (_what, request, status, detail) => {
+  test.each(cases)('%s is refused, with a remedy', async (_what, request, status, detail) => {
     const [id, body] = await request();
     const answer = await startAt(id, body);
     expect([answer.status, answer.body.detail]).toEqual([status, expect.stringContaining(detail)]);
@@ -275,13 +275,13 @@ describe('wrong on purpose', () => {
   test.each([
     ['GET', '/api/experiments/job_none'],
     ['POST', '/api/experiments/job_none/cancel'],
-  ])('%s of an experiment that is not there is 404', async (method, url) => {
+  ])('%s of an experiment that does not exist is 404', async (method, url) => {
     expect(await call(method, url)).toMatchObject({
       ...{ status: 404, body: { detail: 'Experiment not found' } },
     });
   });
 
-  test('one experiment too many at a time waits for its turn', async () => {
+  test('an experiment beyond the limit is refused until another one has ended', async () => {
     await engine.db.query(sql.unsafe`
       UPDATE background_jobs SET status = 'running', finished_at = NULL
       WHERE id IN (SELECT id FROM background_jobs ORDER BY created_at DESC LIMIT ${workspaceLimits.jobs.atMost}::int)`);

@@ -74,7 +74,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-test('every request is 503 while Postgres is down, and no restart is needed afterwards', async () => {
+test('every request gets 503 while Postgres is down, and no restart is needed afterward', async () => {
   const { id } = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body;
   const run = (await api.call('POST', `/api/workflows/${id}/runs`, { ticket: 'x' })).body.id;
   const requests = [
@@ -118,7 +118,7 @@ test('every request is 503 while Postgres is down, and no restart is needed afte
   expect([after.statusCode, after.json().status]).toEqual([200, 'pending']);
 }, 60_000);
 
-test('a process that stops refuses requests on open connections like every other error', async () => {
+test('a stopping process refuses requests on open connections with the usual error format', async () => {
   const stopping = buildApp({
     db: api.db,
     temporal: api.temporal,

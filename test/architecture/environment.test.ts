@@ -113,7 +113,7 @@ describe('.env.example', () => {
     expect(names.filter((name) => !source.includes(name))).toEqual([]);
   });
 
-  test('comments out what others read, and what a copy would take from docker-compose.yml', () => {
+  test('comments out what other programs read, and what a copy would take from docker-compose.yml', () => {
     const defaults = new Map(
       [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]*):-([^${}]+)\}/g)].map((match) => [
         match[1]!,

@@ -180,7 +180,7 @@ describe('files and folders', () => {
     ).toEqual([]);
   });
 
-  test('of the product that start threads name them as moduleUrl finds them in the image', () => {
+  test('of the product that start threads refer to them with moduleUrl, which also finds them in the image', () => {
     expect(placesOf(product, /new URL\(\s*[^)]*import\.meta\.(?:url|filename)/g)).toEqual([]);
   });
 });
@@ -189,12 +189,12 @@ describe('files and folders', () => {
 describe('sources', () => {
   // For the compiler, every `list[index]` can be undefined; code that has just computed the index writes
   // `list[index]!`. The maps and stacks of the graph engine are total over the nodes of a compiled graph.
-  test('assert with ! only what an index gives: test for a missing value', () => {
+  test('assert with ! only for indexed access: otherwise test for a missing value', () => {
     const files = product.filter((path) => !/^shared\/(?:graph|values)\/|\.test\.ts$/.test(path));
     expect(placesOf(files, /[\w)]!(?:[.,;)[]|$)/gm)).toEqual([]);
   });
 
-  test('of tests do not fail because the machine is slow: compare growth, order or counts', () => {
+  test('of tests do not fail because the machine is slow: they compare growth, order or counts', () => {
     const files = paths.filter((path) => /^test\/(?!bench|cluster|fuzz|image|storm)/.test(path));
     const timed =
       /expect\([^;]*?(?:(?:performance|Date)\.now|[cC]puUsage)\([^;]*?\)\s*\.(?:not\.)?toBeLess/g;

@@ -157,11 +157,11 @@ test('lines are sent to a feed in batches', async () => {
   expect(sizes).toEqual([500, 500, 200]);
 });
 
-describe('these rows', () => {
+describe('the lists of commands in these tests', () => {
   const used = (row: Row): string[] => row.args.filter((word) => word.startsWith('-'));
   const of = (name: string): Row[] => rows.filter((row) => nameOf(row) === name);
 
-  test('have every command with every option', () => {
+  test('contain every command with every option', () => {
     const missing = [...leaves].flatMap(([name, { options }]) => {
       const given = of(name).flatMap(used);
       return [
@@ -176,7 +176,7 @@ describe('these rows', () => {
     expect(globals.filter((long) => !rows.flatMap(used).includes(long ?? ''))).toEqual(['--json']);
   });
 
-  test('give --if-match to each command that changes a record, whose group prints the tag', () => {
+  test('include --if-match for each command that changes a record, whose group prints the tag', () => {
     const takesTag = (line: string): boolean => {
       const [method = '', path = ''] = line.split(/[ ?]/);
       const { parameters = [] } = operationAt(method, path) ?? {};

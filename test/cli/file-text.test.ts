@@ -29,7 +29,7 @@ const bomb = [
   }),
 ].join('\n');
 
-describe('a file that cannot be read says where', () => {
+describe('a file that cannot be read is reported with the position of', () => {
   test.each<[string, string, Format, string]>([
     ['broken YAML', 'name: x\ngraph: [1,\n', 'yaml', '3:1 is not valid: Flow sequence'],
     ['a tab as indentation', 'name: x\ngraph:\n\tnodes: []', 'yaml', '3:1 is not valid: Tabs'],
@@ -63,14 +63,14 @@ describe('a file that cannot be read says where', () => {
   test.each([
     'input_schema: {properties: {id: {maximum: 9223372036854775807}}}',
     'graph: {nodes: [{id: a}, {tools: [{parameters: {anyOf: [{minimum: -9223372036854775808}]}}]}]}',
-  ])('none for limits of numbers in a schema: %s', (text) => {
+  ])('limits of numbers in a schema are accepted: %s', (text) => {
     expect(problemsOf(`name: x\n${text}`, 'yaml').filter((each) => /rounded/.test(each))).toEqual(
       [],
     );
   });
 });
 
-describe('a file with other settings than a workflow has says where', () => {
+describe('a file with settings that a workflow does not have is reported with the position of', () => {
   test.each([
     ['no name', 'graph: {}', '1:1 has no `name`'],
     ['a name of the wrong type', 'graph: {}\nname: [x]', '2:7 name: Invalid input'],
@@ -93,7 +93,7 @@ describe('a file with other settings than a workflow has says where', () => {
     expect(problemsOf(text)[0]?.slice(0, start.length)).toBe(start);
   });
 
-  test('in JSON, too', () => {
+  test('a problem in JSON', () => {
     expect(problemsOf('{\n\t"name": "x",\n\t"colour": "red"\n}', 'json')).toEqual([
       "3:2 unknown key 'colour'",
     ]);
@@ -107,7 +107,7 @@ const isSendable = (number: number): boolean =>
 describe('a written file', () => {
   const settings = { description: '', input_schema: null, run_cap_usd: null, checks: [] };
 
-  test('of every template reads back as it was', () => {
+  test('of every template reads back unchanged', () => {
     for (const { name, description, graph, checks } of builtInTemplates) {
       const workflow = { ...settings, name, description, graph, checks } as never;
       for (const format of ['yaml', 'json'] as const) {
@@ -118,7 +118,7 @@ describe('a written file', () => {
     }
   });
 
-  test('of any texts and values reads back as it was', () => {
+  test('of any texts and values reads back unchanged', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }).filter((value) => value.isWellFormed()),
       fc
@@ -149,7 +149,7 @@ describe('a written file', () => {
     );
   });
 
-  test('has its keys in the order of the contract and not their own', () => {
+  test('has its keys in the order of the contract instead of their own', () => {
     const graph = {
       edges: [{ target: 'b', condition_value: 'error', source: 'a' }],
       nodes: [

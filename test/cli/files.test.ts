@@ -70,7 +70,7 @@ const simple = (name: string, prompt = 'Answer'): string =>
   `name: ${JSON.stringify(name)}\ngraph:\n  nodes:\n    - {id: a, kind: agent, prompt: ${JSON.stringify(prompt)}}\n`;
 
 describe('ops apply', () => {
-  test('creates the workflows of a folder and the folders below it, and passes over what is none', async () => {
+  test('creates the workflows in a folder and its subfolders, and skips other files', async () => {
     await mkdir(path('support/.hidden'), { recursive: true });
     await mkdir(path('node_modules'));
     await write('one.yaml', simple('One'));
@@ -125,7 +125,7 @@ checks:
     expect(await client.getWorkflow(workflow.id)).toEqual(workflow);
   });
 
-  test('leaves alone what a file leaves out, and empties what it gives as empty', async () => {
+  test('keeps what a file omits, and clears what it sets to empty', async () => {
     const body = {
       graph: { nodes: [{ id: 'm', kind: 'merge' as const }], edges: [] },
       run_cap_usd: 2,
@@ -257,7 +257,7 @@ describe('before anything is written', () => {
     ],
     ['no nodes', 'name: W', '1:1: graph: nodes: The graph has no nodes', 1],
   ];
-  test.each(wrong)('%s is refused with its place', async (_title, text, problem, code) => {
+  test.each(wrong)('%s is refused with its position', async (_title, text, problem, code) => {
     for (const name of ['One', 'Two']) await write(`${name}.yaml`, simple(name));
     await write('wrong.yaml', text);
     const ended = await apply();
@@ -322,7 +322,7 @@ describe('before anything is written', () => {
     expect(json()).toHaveLength(1);
   });
 
-  test('a graph that the workspace has is left alone, and --allow-invalid saves any', async () => {
+  test('a graph that the workspace already has is not checked, and --allow-invalid saves any graph', async () => {
     await write('wrong.yaml', 'name: W\ngraph: {nodes: [{id: a, kind: loop, expression: "("}]}');
     expect((await apply()).code).toBe(1);
     expect(changesOf(await apply('--allow-invalid', '--json'))).toEqual(['wrong.yaml created']);
@@ -342,7 +342,7 @@ describe('before anything is written', () => {
     expect((await apply()).stderr).toContain('other.yaml, too');
   });
 
-  test('tools of the workspace are known', async () => {
+  test("the workspace's tools are known", async () => {
     const node = (tool: string): string =>
       `name: T\ngraph: {nodes: [{id: t, kind: tool, tool_name: "custom:${tool}"}]}`;
     await client.registerTool({
@@ -382,7 +382,7 @@ describe('while others write', () => {
   test.each([
     ['renamed', { name: 'Uno' }, "was renamed meanwhile, from 'One' to 'Uno'"],
     ['changed', { description: 'mine' }, "'One' was changed meanwhile"],
-  ])('a workflow that was %s meanwhile is left as it is', async (_title, body, reason) => {
+  ])('a workflow that was %s in the meantime is not changed', async (_title, body, reason) => {
     let changed: unknown;
     afterList(async (id) => (changed = await client.updateWorkflow(id, body)));
     const { code, stderr } = await apply();
@@ -391,7 +391,7 @@ describe('while others write', () => {
     expect(await client.listWorkflows()).toEqual([changed]);
   });
 
-  test('a workflow that was deleted meanwhile is not created again', async () => {
+  test('a workflow that was deleted in the meantime is not created again', async () => {
     afterList((id) => client.deleteWorkflow(id));
     expect(await apply()).toMatchObject({
       code: 1,
@@ -400,7 +400,7 @@ describe('while others write', () => {
     expect(await client.listWorkflows()).toEqual([]);
   });
 
-  test('a workflow that has another name now is created, which --dry-run shows', async () => {
+  test('a workflow that was renamed in the meantime is created again, which --dry-run shows', async () => {
     await client.updateWorkflow((await client.listWorkflows())[0]!.id, { name: 'Uno' });
     expect((await apply('--dry-run')).stdout).toContain('one.yaml: created (One)');
   });
@@ -419,7 +419,7 @@ describe('while others write', () => {
     expect(ended.stderr).toMatch(/^ops: .*n\d+\.yaml: /);
   });
 
-  test('without the permission the sentence of the service says which', async () => {
+  test("without a permission, the service's error says which one is missing", async () => {
     const { code, stderr, stdout } = await ops(['apply', '-f', folder], {
       env: { OPS_API_KEY: viewer },
     });
@@ -432,7 +432,7 @@ describe('while others write', () => {
 });
 
 describe('ops pull', () => {
-  test('writes one file for each workflow, and a second time none', async () => {
+  test('writes one file for each workflow, and nothing the second time', async () => {
     await client.createWorkflow({
       name: 'Répondre aux tickets',
       graph: builtInTemplates[0]!.graph,
@@ -452,7 +452,7 @@ describe('ops pull', () => {
     expect(changesOf(await apply('--json')).every((row) => row.endsWith(' unchanged'))).toBe(true);
   });
 
-  test('writes what changed, and keeps a file with comments that says the same', async () => {
+  test('writes changes, and keeps a file with comments and the same content', async () => {
     await write('mine.yml', `# Ours.\n${simple('A')}`);
     await write('other.json', JSON.stringify({ name: 'B', description: 'old' }));
     await apply('--allow-invalid');
@@ -469,7 +469,7 @@ describe('ops pull', () => {
     });
   });
 
-  test('writes those that are named, in JSON, to the files that all would have', async () => {
+  test('writes the given workflows, as JSON, to the same files as when pulling all', async () => {
     for (const name of ['Same', 'same!', 'SAME?']) await client.createWorkflow({ name });
     const one = await pull('SAME?', '--format', 'json', '--json');
     expect(changesOf(one)).toEqual(['same-3.json created']);
@@ -486,7 +486,7 @@ describe('ops pull', () => {
     });
   });
 
-  test('gives workflows of one name an id, so that they can be applied', async () => {
+  test('gives workflows with the same name an id, so that they can be applied', async () => {
     for (const description of ['a', 'b']) {
       await client.createWorkflow({ name: 'Twice', description });
     }
@@ -526,7 +526,7 @@ describe('ops pull', () => {
     expect(again.json().every(({ change }: any) => change === 'unchanged')).toBe(true);
   });
 
-  test('neither follows nor replaces a link, nor overwrites what is no workflow', async () => {
+  test('neither follows nor replaces a link, nor overwrites other files', async () => {
     const outside = await mkdtemp(join(ops.configFolder, 'outside-'));
     await writeFile(join(outside, 'kept'), 'kept');
     await client.createWorkflow({ name: 'Target' });
@@ -555,7 +555,7 @@ describe('ops pull', () => {
     expect(await readFile(join(outside, 'kept'), 'utf8')).toBe('kept');
   });
 
-  test('leaves the file of a renamed workflow, and deletes it only when asked', async () => {
+  test('keeps the old file of a renamed workflow, and only deletes it on request', async () => {
     const { id } = await client.createWorkflow({ name: 'Before' });
     await pull();
     await client.updateWorkflow(id, { name: 'After' });
@@ -570,7 +570,7 @@ describe('ops pull', () => {
     expect(await readdir(folder)).toEqual(['after.yaml']);
   });
 
-  test('finds the file of a workflow where it was moved to', async () => {
+  test('finds the file of a workflow after it was moved', async () => {
     await client.createWorkflow({ name: 'Moved' });
     await pull();
     await mkdir(path('team'));

@@ -141,7 +141,7 @@ describe('a credential', () => {
   });
 });
 
-test('no command has an option of its own with the name of a global one, which would win', () => {
+test('no command has an option with the name of a global one, which would take precedence', () => {
   const program = createProgram();
   const longs = (command: Command) => command.options.map(({ long }) => long);
   const below = (command: Command): Command[] =>

@@ -30,7 +30,7 @@ const ticket = {
 const toolbox = { tool_name: 'json_transform', params: { expression: '1' } } as const;
 
 describe('a built workflow', () => {
-  test('is what a file contains', () => {
+  test('has the content of a file', () => {
     const built = workflow('Answer tickets', { ...ticket, description: 'Answers' }, (g) =>
       g
         .agent('draft', { prompt: 'Answer {ticket}' })
@@ -128,7 +128,7 @@ describe('a built workflow', () => {
     ]);
   });
 
-  test('refuses two nodes of one id, a node that follows nothing, and a branch without its chain', () => {
+  test('refuses two nodes with the same id, a node that follows nothing, and a branch without its chain', () => {
     expect(() => workflow('x', (g) => g.merge('a').merge('a' as string as 'b'))).toThrow(
       'two nodes',
     );
@@ -152,7 +152,7 @@ function optionsOf(template: string, node: string): any {
   return options;
 }
 
-describe('the graph of a template can be built:', () => {
+describe('builds the graph of a template:', () => {
   const same = (template: string, built: BuiltWorkflow): void => {
     const { graph } = builtInTemplates.find(({ id }) => id === `tpl_${template}`)!;
     const byText = (parts: unknown): string[] =>

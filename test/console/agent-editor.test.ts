@@ -10,7 +10,7 @@ import { obstacles } from './axe.ts';
 import { describeConsole, rewrite } from './browser.ts';
 
 describe('the tools of an agent', () => {
-  test('are a name alone without options', () => {
+  test('are plain names if they have no options', () => {
     const always = withOption('http_request', 'approval', 'always');
     expect(always).toEqual({ name: 'http_request', approval: 'always' });
     expect(optionOf(always, 'approval')).toBe('always');
@@ -23,7 +23,7 @@ describe('the tools of an agent', () => {
     expect(withOption(own, 'max_calls', undefined)).toEqual({ name: 'custom:a', description: 'x' });
   });
 
-  test('are approved by an expression, also while it is empty', () => {
+  test('are approved by an expression, even while it is empty', () => {
     expect([undefined, 'never', 'always', '', 'args.a > 1'].map(approvalMode)).toEqual([
       'never',
       'never',
@@ -33,13 +33,13 @@ describe('the tools of an agent', () => {
     ]);
   });
 
-  test('are offered once, without the ones that agents cannot call', () => {
+  test('are offered once, without those that agents cannot call', () => {
     const names = ['http_request', 'delay', 'mcp', 'custom:a', 'custom:b'];
     expect(freeTools(names, ['http_request', { name: 'custom:b' }, 7])).toEqual(['custom:a']);
   });
 });
 
-test('workflows with a schema are offered by name, or by id where several have the name', () => {
+test('include workflows with a schema, by name, or by id if several have the name', () => {
   const workflow = (id: string, name: string, typed = true) => ({
     ...{ id, name },
     input_schema: typed ? {} : null,

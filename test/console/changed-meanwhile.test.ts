@@ -119,7 +119,7 @@ describeConsole(
   'a form that is open while someone else saves',
   (stage) => {
     test.each(soakCases(Object.entries(forms), 2))(
-      'keeps what was entered in %s, and theirs',
+      'keeps what was entered in %s, and their changes',
       async (_, form) => {
         const { open, call } = stage();
         const at = await form.prepare(stage());
@@ -161,7 +161,7 @@ describeConsole(
       await context.close();
     });
 
-    test('keeps the value of a secret, and says when it is gone', async () => {
+    test('keeps the value of a secret, and says when the secret was deleted', async () => {
       const { open } = stage();
       const put = { value: 'first-value', allowed_hosts: ['a.example.com'] };
       await made(stage(), 'PUT', '/api/secrets/KEY', put);

@@ -41,7 +41,7 @@ describe('pasted nodes', () => {
   const { graph: next, ids } = pasted(graph, copyOf(graph, ['read', 'check', 'send'], places));
   const copies = next.nodes.slice(3) as Record<string, any>[];
 
-  test('have free ids and output keys, and keep the edges among them', () => {
+  test('have unused ids and output keys, and keep the edges among them', () => {
     expect(ids).toEqual(['read_2', 'check_2', 'send_2']);
     expect(copies[0]).toMatchObject({ output_key: 'about_2', position: { x: 40, y: 40 } });
     expect(next.edges.slice(2)).toEqual([
@@ -52,7 +52,7 @@ describe('pasted nodes', () => {
     expect(again.ids).toEqual(['read_3', 'check_3', 'send_3']);
   });
 
-  test('read the copies where they read the originals, and leave all other text as it is', () => {
+  test('read the copies instead of the originals, and keep all other text unchanged', () => {
     expect(copies[0]!['prompt']).toBe('{letter}');
     expect(copies[1]!['expression']).toBe("len(about_2) > 3 and read_2.x != 'about' and letter");
     expect(copies[2]!['params']).toEqual({
@@ -70,7 +70,7 @@ describe('pasted nodes', () => {
     expect(part.edges).toHaveLength(2);
   });
 
-  test('keep their ids in another workflow, and go where they are pasted', () => {
+  test('keep their ids in another workflow, and go to the given position', () => {
     const other = pasted({ nodes: [], edges: [] }, copyOf(graph, ['check', 'send'], places), {
       x: 10,
       y: 20,
@@ -102,12 +102,12 @@ describe('pasted nodes', () => {
 });
 
 describe('the text of a clipboard', () => {
-  test('holds the copied nodes', () => {
+  test('contains the copied nodes', () => {
     const copied = copyOf(graph, ['read', 'check'], places);
     expect(clipboardNodes(clipboardText(copied))).toEqual(copied);
   });
 
-  test('is ignored unless it has nodes that can be drawn', () => {
+  test('is ignored unless it contains nodes that can be displayed', () => {
     for (const text of [
       '',
       'hello',
@@ -139,12 +139,12 @@ describe('a node that is inserted into an edge', () => {
     ]);
   });
 
-  test('leads there on its first branch, and a loop when it is done', () => {
+  test('leads there on its first branch or, for a loop, when it is done', () => {
     expect(insert('condition').graph.edges[2]).toMatchObject({ condition_value: 'true' });
     expect(insert('loop').graph.edges[2]).toEqual({ source: 'new', target: 'send' });
   });
 
-  test('is one step to undo, with the nodes that made room', () => {
+  test('is one undo step, including the nodes that made room', () => {
     const draft = changeDraft(draftOf(graph), {
       type: 'add',
       id: 'new',

@@ -26,12 +26,12 @@ describe('what has changed since a gate asked before', () => {
     expect(changesOf('same', 'same')).toEqual(['same: same']);
   });
 
-  test('compares very long texts as wholes', () => {
+  test('compares very long texts as a whole', () => {
     const long = 'word '.repeat(1_000);
     expect(changesOf(long, 'short')).toEqual([`removed: ${long}`, 'added: short']);
   });
 
-  test('compares the outputs of the same iteration, also when items of a map are open at the same time', () => {
+  test('compares the outputs of the same iteration, even if several items of a map are open', () => {
     const graph = {
       nodes: [
         { id: 'each', kind: 'map' },
@@ -69,7 +69,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
     await decideGate(deps, { actor: ben, runId, approved: true, input: { amount: 4 } });
   }
 
-  test('is a form that shows who has approved, and where an input does not fit', async () => {
+  test('is a form that shows who has approved, and where an input does not match', async () => {
     const node = {
       ...{ id: 'release', kind: 'human_gate', prompt: 'Release the payment?', required: 3 },
       ...{ timeout_seconds: 3600, on_timeout: 'reject' },

@@ -46,7 +46,7 @@ describeConsole('while a page loads', (stage) => {
   });
 
   test.each([390, 1280])(
-    'nothing moves, with and without a cache, at a width of %d',
+    'nothing moves, with or without a cache, at a width of %d',
     async (width) => {
       const { page, context, problems } = await stage().open('/no-such-page', { width });
       await context.addInitScript(WATCH);

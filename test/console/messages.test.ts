@@ -31,7 +31,7 @@ describe('texts of the console', () => {
     ]);
   });
 
-  test('have the form of their number', () => {
+  test('have the plural form for their number', () => {
     const runs = { one: '# run', other: '# runs' };
     expect([0, 1, 1_200].map((count) => plural(count, runs))).toEqual([
       '0 runs',
@@ -41,7 +41,7 @@ describe('texts of the console', () => {
   });
 
   test(
-    'are taken from the folder of another language, where it has them',
+    'come from the folder of another language, if it has them',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'console-'));
       try {

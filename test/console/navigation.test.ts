@@ -73,7 +73,7 @@ describeConsole('the navigation', (opened) => {
     await context.close();
   });
 
-  test('keeps the tabs where they are on every page of a section', async () => {
+  test('keeps the tabs in place on every page of a section', async () => {
     const { page, context } = await stage().open('/');
     const entries = navigation(page, 'Pages').getByRole('link');
     for (const [name, pages] of Object.entries(sections)) {

@@ -59,7 +59,7 @@ describe('the texts of times', () => {
     expect(agoText(ms)).toBe(text);
   });
 
-  test('have one clock of 24 hours, and agree with the field of a form', () => {
+  test('use a 24-hour clock, like the fields of forms', () => {
     const at = new Date(2026, 10, 25, 17, 4, 9);
     expect(timeText(at.getTime())).toBe('Nov 25, 2026, 17:04:09');
     expect(timeText(at.toISOString())).toBe(timeText(at.getTime()));

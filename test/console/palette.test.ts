@@ -22,7 +22,7 @@ describeConsole('the command palette', (opened) => {
   const field = (page: Page) => page.getByRole('combobox', { name: 'Search or run a command' });
   const chosen = (page: Page) => page.locator('[role="option"][aria-selected="true"]');
 
-  test('opens with Ctrl+K, finds and goes by keyboard alone', async () => {
+  test('opens with Ctrl+K, and finds and opens pages by keyboard alone', async () => {
     const { page, context, problems } = await stage.open('/');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('Control+k');

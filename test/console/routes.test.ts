@@ -107,7 +107,7 @@ describe('edge routes', () => {
     );
   });
 
-  test('avoid the nodes of a large graph, too', () => {
+  test('also avoid the nodes of a large graph', () => {
     const places = Array.from({ length: 1_000 }, (_, index) => ({
       x: (index % 40) * 260,
       y: Math.floor(index / 40) * 120,
@@ -123,7 +123,7 @@ describe('edge routes', () => {
     expect(behind).toEqual([]);
   });
 
-  test('keep a distance from the cards they pass, and have no step between cards at one height', () => {
+  test('keep a distance from the cards they pass, and have no step between cards at the same height', () => {
     const close = new Map([
       ...row,
       ['over', { x: 300, y: -(size.height + 36) }],
@@ -204,12 +204,12 @@ describe('frames of bodies', () => {
     expect(inner!.x).toBeGreaterThan(800);
   });
 
-  test('are left out where another card stands among the repeated ones', () => {
+  test('are left out if another card is among the repeated ones', () => {
     const frames = framesOf(drawing, at({ x: 450, y: 20 }), card);
     expect(frames.map(({ id }) => id)).toEqual(['again']);
   });
 
-  test('are none without a loop', () => {
+  test('do not exist without a loop', () => {
     expect(
       framesOf({ nodes: [node('a')], edges: [] } as unknown as Drawing, at({ x: 0, y: 0 }), card),
     ).toEqual([]);

@@ -21,7 +21,7 @@ const schema = {
 };
 
 describe('the fields of a schema', () => {
-  test('each property has the field of its type, and JSON without one', () => {
+  test('have the type of each property, or are JSON if there is none', () => {
     const fields = fieldsOfSchema(schema) ?? [];
     expect(fields.map(({ name, input }) => [name, input])).toEqual([
       ['amount', 'number'],
@@ -40,14 +40,14 @@ describe('the fields of a schema', () => {
   });
 
   test.each([[{}], [{ type: 'object' }], [{ properties: {} }], [null], [[]]])(
-    'without properties there is only JSON: %j',
+    'are only JSON without properties: %j',
     (other) => {
       expect(fieldsOfSchema(other)).toBeUndefined();
       expect(startOfSchema(other)).toEqual({});
     },
   );
 
-  test('a form starts with the defaults, and with what required fields look like', () => {
+  test('start with the defaults, and with the apparent value of required fields', () => {
     expect(startOfSchema(schema)).toEqual({ agreed: false, method: 'bank', payee: {} });
   });
 
@@ -68,7 +68,7 @@ describe('the fields of a schema', () => {
     ['Invalid input: input.amounts must be 1', ['input', 'amount'], undefined],
     ['Run is failed, not paused at a gate', ['input', 'amount'], undefined],
     [undefined, ['input', 'amount'], undefined],
-  ])('%s is at its field %j', (refusal, path, shown) => {
+  ])('show %s at the field %j', (refusal, path, shown) => {
     expect(problemOfField(refusal, path)).toBe(shown);
   });
 });

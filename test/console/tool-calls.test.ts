@@ -8,7 +8,7 @@ import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Stage } from './browser.ts';
 
 describe('the arguments of a tool call', () => {
-  test('show characters that hide or turn others, and stay the same JSON', () => {
+  test('show characters that hide or reverse others, and stay the same JSON', () => {
     const value = { 'a\u200b': 'fdp.\u202Eexe \u{E0001} é' };
     const text = exactJson(value);
     expect(text).toContain('a\\u200b');

@@ -4,7 +4,7 @@ import { schemaOfTool } from '#console/src/pages/workflows/editor/authoring/tool
 import { builtinTools, toolParams } from '#shared/tools.ts';
 
 describe('the form of a tool', () => {
-  test.each([...builtinTools])('has the parameters that %s takes', (tool) => {
+  test.each([...builtinTools])('has the parameters that %s accepts', (tool) => {
     const { required, optional } = toolParams[tool as keyof typeof toolParams];
     const names = paramsOf(tool, schemaOfTool(tool, []) ?? {}, {}).map(({ name }) => name);
     expect(names.toSorted()).toEqual([...required.flat(), ...optional].toSorted());
@@ -45,7 +45,7 @@ describe('the form of a tool', () => {
     expect(schemaOfTool('toString', custom)).toBeUndefined();
   });
 
-  test('reads numbers, true and false, and takes anything else as a template', () => {
+  test('parses numbers, true and false, and treats anything else as a template', () => {
     expect(['5', '0.5', 'true', '{order.amount}', '"5"', '5 or so'].map(scalarOf)).toEqual([
       ...[5, 0.5, true, '{order.amount}', '"5"', '5 or so'],
     ]);

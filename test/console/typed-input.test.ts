@@ -11,7 +11,7 @@ describeConsole('typed input in the console', (stage) => {
   const call = async (method: string, path: string, body?: unknown) =>
     (await stage().call(method, `/api/workflows${path}`, body)).body;
 
-  test('is edited beside the graph, and makes the run dialog a form', async () => {
+  test('is edited next to the graph, and gives the run dialog a form', async () => {
     const { id } = await call('POST', '', { name: 'Typed', graph });
     const { page, problems, context } = await stage().open(`/workflows/${id}/edit`);
     await page.getByRole('tab', { name: 'Input' }).click();

@@ -39,12 +39,12 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`${String(target)} is not reached with ${MOST_TABS} presses of Tab`);
 }
 
-describeConsole('the story of a first workflow in the editor', (stage) => {
+describeConsole('building a first workflow in the editor', (stage) => {
   const blank = async (name: string): Promise<string> =>
     (await stage().call('POST', '/api/workflows', { name, graph: { nodes: [], edges: [] } })).body
       .id;
   const edit = async (id: string) => stage().open(`/workflows/${id}/edit`);
-  test('five nodes are drawn and run with at most 20 clicks', async () => {
+  test('takes at most 20 clicks for five nodes and a run', async () => {
     const visit = await edit(await blank('By clicks'));
     const { page } = visit;
     const by = counted(page);
@@ -75,7 +75,7 @@ describeConsole('the story of a first workflow in the editor', (stage) => {
     await visit.context.close();
   });
 
-  test('and with the keyboard alone', async () => {
+  test('is possible with the keyboard alone', async () => {
     const visit = await edit(await blank('By keys'));
     const { page } = visit;
     const by = counted(page);
@@ -156,7 +156,7 @@ describeConsole('the story of a first workflow in the editor', (stage) => {
     return frames.toSorted((one, other) => one - other)[Math.floor(frames.length / 2)]!;
   };
 
-  test('a graph of 1,000 nodes opens, and takes no longer to type in than a small one', async () => {
+  test('a graph of 1,000 nodes opens, and typing takes no longer than in a small one', async () => {
     const small = await frameWhileTyping(10);
     // On an idle machine half of the frames take 17 ms in both.
     expect(await frameWhileTyping(1_000)).toBeLessThan(10 * Math.max(small, 17));
@@ -168,7 +168,7 @@ const OWNER = 'owner@example.com';
 describeConsole(
   'unsaved changes in the editor',
   (stage) => {
-    test('survive a session that ends, and are offered to the same member', async () => {
+    test('survive the end of a session, and are offered to the same member', async () => {
       const login = { email: OWNER, password: PASSWORD };
       const { token } = (await stage().call('POST', '/api/auth/login', login)).body;
       const workflow = { name: 'Kept', graph: { nodes: [], edges: [] } };

@@ -30,7 +30,7 @@ describeConsole('the editor as a workbench', (stage) => {
     await context.close();
   };
 
-  test('runs the draft, shows what each node did, and keeps it', async () => {
+  test('runs the draft, shows what each node did, and stores it', async () => {
     const id = await made('Run while drawing');
     const visit = await opened(id);
     const { page } = visit;

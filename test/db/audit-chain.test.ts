@@ -173,7 +173,7 @@ describe('sealing', () => {
     expect(await verify()).toMatchObject({ valid: true, sealed: 4, unsealed: 0 });
   });
 
-  test('blocks no writer', async () => {
+  test('does not block writers', async () => {
     await chainOf(3);
     await write(1);
     // A sealer that hangs while it holds the lock.
@@ -416,7 +416,7 @@ describe('a sweep', () => {
     expect(await verify()).toMatchObject({ valid: true, sealed: 1 });
   });
 
-  test('leaves one whole chain beside concurrent sealing, writing and checking', async () => {
+  test('leaves one complete chain during concurrent sealing, writing and checking', async () => {
     for (let round = 0; round < raceRounds(40); round += 1) {
       workspaceId = newId('workspace');
       await chainOf(5);

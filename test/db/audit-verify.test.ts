@@ -44,7 +44,7 @@ async function verify(args: string[], env: Record<string, string> = {}) {
   return { code, output: output.trim(), errors };
 }
 
-test('the check reports in its exit code and one line whether the log is whole', async () => {
+test('the check reports in its exit code and in one line whether the log is intact', async () => {
   for (let n = 0; n < 3; n += 1) {
     await recordAudit(
       db,

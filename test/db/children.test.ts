@@ -51,7 +51,7 @@ const failed = {
   ...{ error: 'broken', reason: 'node' as const },
 };
 
-test('a pause says whether the run that started this one is notified, once', async () => {
+test('a pause reports once whether the parent must be notified', async () => {
   const { alone, child } = await pair();
   expect(await pause(alone)).toEqual({ decisions: [], noticed: false });
   expect(await pause(child)).toEqual({ decisions: [], noticed: true });
@@ -80,13 +80,13 @@ test.each([
       return { hasParent };
     },
   ],
-])('the end of a run by a %s says whether a run has started it', async (_, end) => {
+])('the end of a run by a %s reports whether a run has started it', async (_, end) => {
   const { alone, child } = await pair();
   expect(await end(alone)).toEqual({ hasParent: false });
   expect(await end(child)).toEqual({ hasParent: true });
 });
 
-describe('the starts of the children of a workspace', () => {
+describe("the starts of a workspace's children", () => {
   const counted = z.object({ count: z.number() });
   /** Children that have an execution. */
   const sent = (parent: string) =>

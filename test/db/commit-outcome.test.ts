@@ -53,7 +53,7 @@ async function assignAgain(id: bigint): Promise<boolean> {
 }
 
 test.each(['assigned again', 'not assigned again yet'])(
-  'a transaction that was lost in a crash is not taken for committed: its id is %s',
+  'a transaction that was lost in a crash does not count as committed: its id is %s',
   async (which) => {
     const url = new URL(server.url);
     url.port = String(wire.port);

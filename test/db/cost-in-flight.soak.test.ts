@@ -171,7 +171,7 @@ describe('a cap', () => {
     120_000,
   );
 
-  test('lets steps run that could be expensive but turn out cheap, while all they may cost fits', async () => {
+  test('lets steps run that could be expensive but turn out cheap, while their total possible cost fits', async () => {
     const runId = await engine.trigger(await define(1));
     const seen = await work(stepsOf(runId, 12), { least: 1, most: 0.9 * MICROS }, 0.01);
     expect(seen).toEqual({ ended: 11, blocked: 1 });
@@ -203,7 +203,7 @@ describe('a cap', () => {
     expect(await work(stepsOf(strict, 6), exact(0.2), 0.2)).toEqual({ ended: 3, blocked: 3 });
   });
 
-  test('counts what a node has cost before as unknown, which runs alone', async () => {
+  test("counts a node's earlier cost as unknown, so the step runs alone", async () => {
     const before: StepCost = { least: 1, most: 0.1 * MICROS, estimated: true };
     for (const [overrun, second] of [
       ['none', 'waits'],
@@ -215,7 +215,7 @@ describe('a cap', () => {
     }
   });
 
-  test('lets free steps begin beside one of unknown cost', async () => {
+  test('lets free steps begin alongside one of unknown cost', async () => {
     const runId = await engine.trigger(await define(1));
     expect((await begin(runId, 'dear', UNKNOWN_COST)).outcome).toBe('begun');
     expect((await begin(runId, 'other', UNKNOWN_COST)).outcome).toBe('waits');
@@ -340,7 +340,7 @@ describe('a second attempt, after the first has used up the budget', () => {
     return runId;
   };
 
-  test('finds the step finished that ends while limits are checked', async () => {
+  test('finds a step finished that ends while limits are checked', async () => {
     const runId = await atWork();
     const late = async (): Promise<StepCost> => {
       await finish(runId, 'a', 1, 'first');

@@ -89,7 +89,7 @@ describe('concurrent decisions on one run', () => {
     expect(await audits(runId)).toEqual(['g1', 'g2']);
   });
 
-  test('decide one gate each, oldest first, when they name none', async () => {
+  test('decide one gate each, oldest first, if they name none', async () => {
     const runId = await waitingAt('g1', 'g2', 'g3');
     const results = await queueForRun(
       engine.db,
@@ -142,7 +142,7 @@ describe('an open gate of a running run', () => {
     expect(both.duration_ms).toBeGreaterThanOrEqual(hour);
   });
 
-  test('sends its decision without waiting for the one before', async () => {
+  test('sends its decision without waiting for the previous one', async () => {
     const runId = await waitingAt('g1', 'g2');
     await engine.carriedOut(runId);
     expect((await decide(runId, 'g1')).first).toBe(true);
@@ -263,7 +263,7 @@ describe('the clock of a gate', () => {
       UPDATE gates SET ${sql.identifier([column])} = now() WHERE run_id = ${runId}`);
   const check = (runId: string) => checkGate(engine.db, { ...checked, run_id: runId });
 
-  test('is found while it is due soon, and otherwise nothing is', async () => {
+  test('is found while it is due soon, and not otherwise', async () => {
     expect(await runsDueWithin(engine.db, 12)).toEqual([]);
     const runId = await waitingWith({ timeout_seconds: 5, on_timeout: 'reject' });
     expect(await runsDueWithin(engine.db, 12)).toEqual([runId]);
@@ -272,7 +272,7 @@ describe('the clock of a gate', () => {
     expect(await runsDueWithin(engine.db, 12)).toEqual([]);
   });
 
-  test('says when to look again, and queues one alert for each reminder that is due', async () => {
+  test('returns when to check again, and queues one alert for each due reminder', async () => {
     const runId = await waitingWith({ remind_seconds: 60 });
     expect((await check(runId)).wait_ms).toBeGreaterThan(55_000);
     await passed(runId, 'remind_at');
@@ -287,7 +287,7 @@ describe('the clock of a gate', () => {
     ]);
   });
 
-  test('and a person at the same moment decide once', async () => {
+  test('decides once together with a concurrent person', async () => {
     for (let round = 0; round < raceRounds(20); round += 1) {
       const runId = await waitingWith({ timeout_seconds: 60, on_timeout: 'reject' });
       await passed(runId, 'expires_at');
@@ -303,7 +303,7 @@ describe('the clock of a gate', () => {
     }
   });
 
-  test('has the decision that ended the run for an execution that asks again', async () => {
+  test('returns the decision that ended the run to an execution that asks again', async () => {
     const runId = await waitingWith({ timeout_seconds: 60, on_timeout: 'reject' });
     await passed(runId, 'expires_at');
     const first = await check(runId);

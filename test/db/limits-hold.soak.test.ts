@@ -235,7 +235,7 @@ describe('the hold of a run', () => {
   const endRun = (runId: string) =>
     abandonRun(engine.db, { runId, kind: 'cancelled', error: 'Over', alerts: false });
 
-  test('contains those of the runs below it, which take what a request needs and give the rest back', async () => {
+  test('contains those of the runs below it, which take what a request needs and return the rest', async () => {
     const { parent, children, read } = await family(2);
     const [one, two] = children as [string, string];
     expect(await read()).toEqual([0, LIMIT]);
@@ -263,7 +263,7 @@ describe('the hold of a run', () => {
     expect(await read()).toEqual([75, 0]);
   });
 
-  test('lends all that is free to a request of unknown cost, and one after the other', async () => {
+  test('lends everything that is free to requests of unknown cost, one after another', async () => {
     const { children, read } = await family(2);
     const [one, two] = children as [string, string];
     const unknown = (runId: string) => begin({ ...asked(runId, 1), bound: null });

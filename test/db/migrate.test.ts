@@ -51,7 +51,7 @@ test('a migration behind a long reader lets other reads pass, and is applied whe
   });
 });
 
-test('a migration that gets no lock in time changes nothing, and says what to end', async () => {
+test('a migration that gets no lock in time changes nothing, and reports what to end', async () => {
   const further = name.replace(/^\d+/, (n) => String(Number(n) + 1).padStart(4, '0'));
   writeFileSync(join(directory, further), 'ALTER TABLE runs ADD COLUMN tried_too text;');
   await withClient(database.url, async (reader) => {
@@ -70,7 +70,7 @@ test('a migration that gets no lock in time changes nothing, and says what to en
   });
 });
 
-test('a migration that fails is named with its cause, as the launcher reports it', async () => {
+test('a migration that fails is reported with its name and cause', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
   try {
     for (const { name: file, sql } of await listMigrations(directory)) {
@@ -104,7 +104,7 @@ describe('a function', () => {
       `CREATE FUNCTION answer_1() RETURNS int LANGUAGE sql RETURN ${text};`,
     );
 
-  test('is created once after the migrations, and may not be edited afterwards', async () => {
+  test('is created once after the migrations, and must not be edited afterward', async () => {
     const options = { directory, functions };
     define('42');
     expect(await migrate(database.url, options)).toContain('functions/answer_1.sql');
@@ -119,14 +119,14 @@ describe('a function', () => {
     );
   });
 
-  test('has a file of its name', async () => {
+  test('has a file with its name', async () => {
     for (const { name: file, sql } of await listFunctions()) {
       const created = [...sql.matchAll(/^CREATE FUNCTION (\w+)\(/gm)].map(([, created]) => created);
       expect([file, created]).toEqual([file, [file.replace(/^functions\/(.*)\.sql$/, '$1')]]);
     }
   });
 
-  test('that is missing shows that the database does not have the schema of this build', async () => {
+  test("that is missing shows that the database does not have this build's schema", async () => {
     const db = await connectDatabase(database.url);
     try {
       expect(await isMigrated(db)).toBe(true);

@@ -24,7 +24,7 @@ const insert = sql.unsafe`INSERT INTO workspaces (id, name) VALUES ('ws_x', 'x')
 const count = () =>
   db.oneFirst(sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM workspaces`);
 
-test('stored JSON is not walked through again', () => {
+test('stored JSON is not validated again', () => {
   const refuse = (): never => {
     throw new Error('read');
   };
@@ -49,7 +49,7 @@ describe('a connection', () => {
     expect(await backend()).toBe(before);
   });
 
-  test('survives a statement that refuses itself with a reason', async () => {
+  test('survives a statement that raises a refusal', async () => {
     const before = await backend();
     const error: unknown = await db
       .maybeOne(sql.type(z.object({ refuse: z.boolean() }))`SELECT refuse('why', '{"n": 1}')`)
@@ -58,7 +58,7 @@ describe('a connection', () => {
     expect(await backend()).toBe(before);
   });
 
-  test('survives a transaction in which a statement refuses itself', async () => {
+  test('survives a transaction in which a statement raises a refusal', async () => {
     const before = await backend();
     const refused = db.transaction(async (tx) => {
       await tx.query(insert);

@@ -90,7 +90,7 @@ const eventsOf = (runId: string) =>
   `);
 
 describe('a change of a run', () => {
-  test('has one event, however many processes report it', async () => {
+  test('has one event, no matter how many processes report it', async () => {
     await subscribe();
     for (let round = 0; round < raceRounds(10); round += 1) {
       const runId = await engine.trigger(workflowId);
@@ -127,7 +127,7 @@ describe('a change of a run', () => {
     expect(await eventsOf(runId)).toMatchObject([{ type: 'run.failed', deliveries: 2 }]);
   });
 
-  test('has none for an endpoint that is deleted meanwhile, or belongs to another workspace', async () => {
+  test('has none for an endpoint that is deleted in the meantime, or belongs to another workspace', async () => {
     const other = newId('workspace');
     await engine.db.query(sql.unsafe`INSERT INTO workspaces (id, name) VALUES (${other}, 'Other')`);
     await subscribeToAll({ db: engine.db, workspaceId: other });

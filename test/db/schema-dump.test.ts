@@ -14,7 +14,7 @@ test('the migrations produce the committed schema', async () => {
   expectCommitted('migrations/schema.sql', await dumpSchema(database.url));
 });
 
-test('the dump is no migration', async () => {
+test('the dump is not a migration', async () => {
   expect((await listMigrations()).map((migration) => migration.name)).not.toContain('schema.sql');
 });
 

@@ -57,7 +57,7 @@ const error = (maxAttempts: number, retryable = true) => ({
 });
 
 describe('two attempts at one step', () => {
-  test('the last claim decides; both costs count; the loser gets the output that stands', async () => {
+  test('the last claim decides; both costs count; the loser gets the final output', async () => {
     const runId = await newRun();
     expect(await begin(runId, 'one')).toMatchObject({ outcome: 'begun', attempts: 1 });
     expect(await begin(runId, 'two')).toMatchObject({ outcome: 'begun', attempts: 2 });
@@ -145,7 +145,7 @@ describe('a step in progress when its run ends', () => {
   };
   const step = async (runId: string) => (await engine.run(runId)).steps[0];
 
-  test('is cancelled with it, also without its worker', async () => {
+  test('is cancelled with the run, even without its worker', async () => {
     const runId = await cancelled();
     expect(await step(runId)).toMatchObject({
       ...{ status: 'cancelled', finished_at: expect.any(String), output: null },
@@ -239,7 +239,7 @@ describe('the attempts of a step', () => {
   const attemptsOf = async (runId: string) => (await engine.run(runId)).steps[0]!.attempts;
   const whole = { started_at: expect.any(String), finished_at: expect.any(String) };
 
-  test('are all kept with outcome and cost, also those before a resume', async () => {
+  test('are all stored with outcome and cost, including those before a resume', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     expect(await attemptsOf(runId)).toEqual([

@@ -176,7 +176,7 @@ describe('admission', () => {
       SELECT workflow_version FROM runs WHERE id = ${runId}
     `);
 
-  test('pins the current version, also with another one cached', async () => {
+  test('pins the current version, even if another one is cached', async () => {
     const workflowId = await make();
     await admit(workflowId);
     await updateWorkflow(db, actor, workflowId, {
@@ -231,7 +231,7 @@ describe('admission', () => {
     expect(again).toEqual({ outcome: 'replayed', runId: first.run.runId });
   });
 
-  test('is refused beyond the quota without waiting for others who count', async () => {
+  test('is refused beyond the quota without waiting for other admissions', async () => {
     const workflowId = await make();
     await change(sql.fragment`UPDATE workspaces SET plan = 'free'`);
     await admit(workflowId);
@@ -242,7 +242,7 @@ describe('admission', () => {
     await change(sql.fragment`DELETE FROM run_counters`);
   });
 
-  test('is refused by a budget without room without waiting for others who reserve', async () => {
+  test('is refused by a budget without room without waiting for others that reserve', async () => {
     const workflowId = await make();
     const id = await createBudget(db, actor, {
       name: 'B',
@@ -258,7 +258,7 @@ describe('admission', () => {
     });
   });
 
-  test('is refused, or its run is deleted, beside a concurrent deletion of the workflow', async () => {
+  test('is refused, or its run is deleted, during a concurrent deletion of the workflow', async () => {
     for (let round = 0; round < raceRounds(30); round += 1) {
       const workflowId = await make();
       const results = await Promise.allSettled([

@@ -20,12 +20,12 @@ import {
 const foundIn = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/ in '.*$/s, '')).sort();
 
-describe('words of texts over several lines', () => {
-  test('have a space between them', () => {
+describe('texts that span several lines', () => {
+  test('have a space between their words', () => {
     expect(joinedInCode()).toEqual([]);
   });
 
-  test('are found where it is missing', () => {
+  test('are found if a space is missing', () => {
     const source = [
       "const a = 'The text of one' +",
       "  'line. Then `a`,' +",
@@ -45,22 +45,22 @@ describe('words of texts over several lines', () => {
 });
 
 describe('avoided words', () => {
-  test('are not used in the console', () => {
+  test('do not occur in the console', () => {
     expect(avoidedInConsole()).toEqual([]);
   });
 
-  test('are not used in comments, literals and names of the code', () => {
+  test('do not occur in comments, literals and names of the code', () => {
     expect(avoidedInCode()).toEqual([]);
   });
 
-  test('are not used in the names of files', () => {
+  test('do not occur in the names of files', () => {
     expect(avoidedInPaths()).toEqual([]);
     expect(foundIn(avoidedInPaths(['test/engine/told-times.test.ts']))).toEqual([
       "test/engine/told-times.test.ts:1: 'told'",
     ]);
   });
 
-  test.each(documents())('are not used in %s', (path) => {
+  test.each(documents())('do not occur in %s', (path) => {
     expect(avoidedInDocument(path)).toEqual([]);
   });
 

@@ -38,7 +38,7 @@ const agent = (tools: unknown[], ...calls: object[]) =>
   ({ id: 'a', kind: 'agent', prompt: 'Go', tools, mock: { turns: [{ calls }] } }) as never;
 
 describe('a tool that an agent offers', () => {
-  test('is called with the fixed arguments, not with those of the model', async () => {
+  test("is called with the fixed arguments instead of the model's", async () => {
     await register('refund');
     const node = agent(
       [{ name: 'custom:refund', fixed: { order: '{order.id}' } }],
@@ -57,7 +57,7 @@ describe('a tool that an agent offers', () => {
     ]);
   });
 
-  test('keeps references in a fixed URL inside their part of it', async () => {
+  test('keeps references in a fixed URL within their part of it', async () => {
     const node = agent(
       [{ name: 'http_request', fixed: { url: `${server.url}/orders/{order.id}?by={by}` } }],
       { tool: 'http_request' },
@@ -70,7 +70,7 @@ describe('a tool that an agent offers', () => {
     ]);
   });
 
-  test('costs its turn once when its schema is compared on a thread', async () => {
+  test('counts the cost of its turn once when its schema is compared on a thread', async () => {
     const order = { type: 'string', pattern: '^o-' };
     await register('look', { input_schema: { type: 'object', properties: { order } } });
     const calls = [{ tool: 'custom:look', arguments: { order: 'o-1' } }];
@@ -90,7 +90,7 @@ describe('a tool that an agent offers', () => {
     expect(server.calls('look')).toHaveLength(1);
   });
 
-  test('fails the agent, with the name, when it was deleted meanwhile', async () => {
+  test('fails the agent, with its name, when it was deleted in the meantime', async () => {
     const { id } = await register('gone');
     const gate = { id: 'gate', kind: 'human_gate', prompt: 'Go on?' } as never;
     const workflowId = await engine.define({

@@ -287,7 +287,7 @@ describe('an agent with tools', () => {
     ]);
   });
 
-  test('asks before a call that needs approval, and makes exactly the approved one', async () => {
+  test('requests approval before a call that needs it, and makes exactly the approved call', async () => {
     const node = agent(
       [{ calls: [{ tool: 'json_transform', arguments: sum }] }, { output: 'done' }],
       { tools: [{ name: 'json_transform', approval: "args.expression != ''" }] },

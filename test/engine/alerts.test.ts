@@ -161,7 +161,7 @@ describe('alert texts', () => {
   });
 
   test.each(['failed', 'paused', 'assigned'] as const)(
-    'have no markup of others in a chat, and stay plain in an email (%s)',
+    'contain no markup of others in a chat, and stay plain in an email (%s)',
     (event) => {
       const markup = '<!channel> <https://evil.example|Approve here> & "x"';
       const safe = '&lt;!channel&gt; &lt;https://evil.example|Approve here&gt; &amp; "x"';
@@ -284,7 +284,7 @@ describe('a gate that is assigned', () => {
     },
   );
 
-  test('is not announced to one who has lost it meanwhile', async () => {
+  test('is not announced to a member who has lost it in the meantime', async () => {
     const { engine, ben, runId, assign } = await start();
     mail.refusal = { status: 503, body: { message: 'later' } };
     await assign(ben.id);

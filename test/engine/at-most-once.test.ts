@@ -20,7 +20,7 @@ const keysOf = (name: string) =>
   tools.calls(name).map((call) => String(call.headers['idempotency-key']));
 
 describe('the idempotency key of tool calls', () => {
-  test('is new after a definite error, so that no remembered failure is repeated', async () => {
+  test('is new after a definite error, so that no stored failure is repeated', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a', { retry: { max_attempts: 2, initial_interval_seconds: 0.05 } })],
       edges: [],

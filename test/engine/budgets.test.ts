@@ -291,7 +291,7 @@ describe('parallel steps', () => {
     expect((await engine.until(runId, ['success'], 40_000)).cost_usd).toBe(20);
   }, 90_000);
 
-  test('all finish under a sufficient cap, though they have to wait for each other', async () => {
+  test('all finish under a sufficient cap, although they have to wait for each other', async () => {
     const workflowId = await fan(8, 0.4, 50);
     await cap(workflowId, 3.3);
     const run = await engine.until(await engine.trigger(workflowId), ['success'], 40_000);

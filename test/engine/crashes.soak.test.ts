@@ -52,7 +52,7 @@ const stopAt = (status: 'success' | 'failed') =>
   });
 
 describe('a killed worker', () => {
-  test('in a step: another worker repeats only that step, with the same key', async () => {
+  test('in a step lets another worker repeat only that step, with the same key', async () => {
     const worker = await startWorker();
     const workflowId = await engine.define({
       nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
@@ -73,7 +73,7 @@ describe('a killed worker', () => {
     expect(keys[0]).toBe(keys[1]);
   }, 60_000);
 
-  test('between storing a step and reporting it: the step is not repeated', async () => {
+  test('between storing a step and reporting it does not repeat the step', async () => {
     const worker = await startWorker('proxied');
     const workflowId = await engine.define({
       nodes: [tools.node('a'), echo('b')],
@@ -94,7 +94,7 @@ describe('a killed worker', () => {
     expect(run.steps[0]).toMatchObject({ step_key: 'a', attempt: 1 });
   }, 60_000);
 
-  test('between settling a run and reporting it: the run ends once', async () => {
+  test('between settling a run and reporting it ends the run once', async () => {
     const worker = await startWorker('proxied');
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
     const settlement = await stopAt('success');
@@ -113,7 +113,7 @@ describe('a killed worker', () => {
     expect(await terminals(runId)).toEqual(['run_completed']);
   }, 90_000);
 
-  test('between failing a run and reporting it, with a resume: the resume counts once', async () => {
+  test('between failing a run and reporting it counts a resume once', async () => {
     const worker = await startWorker('proxied');
     const workflowId = await engine.define({
       nodes: [tools.node('a'), tools.node('b')],
@@ -142,7 +142,7 @@ describe('a killed worker', () => {
     expect(await terminals(runId)).toEqual(['run_failed', 'run_failed', 'run_completed']);
   }, 120_000);
 
-  test('twice in a step with one try: the step still succeeds', async () => {
+  test('twice in a step with one try still lets the step succeed', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a', { retry: { max_attempts: 1 } })],
       edges: [],

@@ -236,7 +236,7 @@ describe('policies', () => {
 });
 
 soakDescribe('a worker killed during a custom tool call', () => {
-  test('leaves the step to another, which calls the tool with the same key', async () => {
+  test('passes the step to another, which calls the tool with the same key', async () => {
     const other = await startEngine({
       worker: false,
       env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },

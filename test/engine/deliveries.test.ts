@@ -446,7 +446,7 @@ describe('redelivery', () => {
     60_000,
   );
 
-  test('repeats a period, also what was delivered', async () => {
+  test('repeats a period, including what was delivered', async () => {
     const { url, seen } = address();
     const { id } = await outbound.register(url);
     await outbound.happen('entity.created', ...Array.from({ length: 6 }, (_, n) => ({ n })));

@@ -107,7 +107,7 @@ const startPending = () =>
   engine.db.query(sql.type(z.object({}))`
     UPDATE outbox SET leased_until = NULL WHERE leased_until = 'infinity'`);
 
-test("a workspace's tree of runs is started in order, and the runs of others are not behind it", async () => {
+test("a workspace's tree of runs starts in order, and does not delay the runs of others", async () => {
   const { db, deps, actor } = engine;
   const three = (name: string) => ['a', 'b', 'c'].map((id) => call(id, name));
   await engine.define({ nodes: [echo('leaf')], edges: [] }, 'Level 1');
@@ -154,7 +154,7 @@ const occupyProcessors = (): ChildProcess[] =>
     spawn(process.execPath, ['-e', 'os.setPriority(19); for (;;);'], { stdio: 'ignore' }),
   );
 
-test('on a busy machine, few steps beyond the share of a workspace are in flight', async () => {
+test("on a busy machine, few steps beyond a workspace's share are in flight", async () => {
   const slots = 40;
   const alwaysGiven = 5;
   const wide = await startEngine({ env: { MAX_CONCURRENT_STEPS: String(slots) } });

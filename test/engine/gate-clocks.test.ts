@@ -80,7 +80,7 @@ const actions = (runId: string) =>
     SELECT action FROM audit_log WHERE target_id = ${runId} ORDER BY seq`);
 
 describe('a gate with a timeout', () => {
-  test('ends as it says: approved, rejected or failed; a person before that decides', async () => {
+  test('ends as configured (approved, rejected or failed), unless a person decides before that', async () => {
     const settings = (on_timeout: string) => ({ timeout_seconds: 1, on_timeout });
     const start = async (action: string) =>
       engine.trigger(await engine.define(branching(settings(action))));
@@ -182,7 +182,7 @@ describe('a gate with a timeout', () => {
     expect((await actions(runId)).filter((action) => action === 'gate_timeout')).toHaveLength(2);
   }, 60_000);
 
-  test('does not keep a cancelled run, or decide after it', async () => {
+  test('does not keep a cancelled run open, or decide after it', async () => {
     const runId = await engine.trigger(
       await engine.define(branching({ timeout_seconds: 600, on_timeout: 'approve' })),
     );

@@ -15,7 +15,7 @@ afterAll(async () => {
   await tools.close();
 });
 
-test('workers killed again and again during a map: each item ran once', async () => {
+test('workers that are killed repeatedly during a map run each item once', async () => {
   const items = Array.from({ length: 300 }, (_, at) => at);
   const url = `${tools.url}/call?{map.item}`;
   const workflowId = await engine.define({

@@ -46,7 +46,7 @@ const fromLedger = (runId: string) =>
   engine.db.query(sql.type(z.object({}))`UPDATE runs SET from_ledger = true WHERE id = ${runId}`);
 
 describe('a map', () => {
-  test('runs its body once for each item, each over a layer of its own', async () => {
+  test('runs its body once for each item, each with its own layer of state', async () => {
     const body = [echo('a', 'map.item * 10'), echo('b', '[a, map.index, by]')];
     const runId = await mapOver([3, 1, 2], body, { concurrency: 2, output_key: 'out' });
     const run = await ended(runId);
@@ -121,7 +121,7 @@ describe('a map', () => {
 });
 
 describe('an item that fails', () => {
-  test('is an error in the list under collect, and nothing further of it runs', async () => {
+  test('is an error in the list with collect, and nothing else in it runs', async () => {
     const body = [mock('a', {}, { prompt: '{map.item.name}' }), tool('b')] as (Node & {
       id: string;
     })[];

@@ -37,7 +37,7 @@ async function isListed(runId: string, types: readonly string[]): Promise<void> 
 const act = (runId: string) => ({ actor: engine.actor, runId });
 
 describe("in Temporal's list, the type of a run names the workflow", () => {
-  test('also for a child, under its own name', async () => {
+  test('also for a child, by its own name', async () => {
     await engine.define(asks, 'Check the amount');
     const parent = await engine.define(chain(call('child', 'Check the amount')), 'Pay invoices');
     const runId = await engine.trigger(parent);
@@ -56,13 +56,13 @@ describe("in Temporal's list, the type of a run names the workflow", () => {
     [`it's "quoted" 100% \\ <b>`, `run: it's "quoted" 100% \\ <b>`],
     ['🧾'.repeat(100), `run: ${'🧾'.repeat(100)}`],
     [`${'a'.repeat(99)}🧾🧾`, `run: ${'a'.repeat(99)}🧾`],
-  ])('called %j', async (name, type) => {
+  ])('for a workflow called %j', async (name, type) => {
     const runId = await engine.trigger(await engine.define(chain(echo('a')), name));
     await engine.until(runId, ['success']);
     await isListed(runId, [type]);
   });
 
-  test('as it was called at the start, in each execution that continues another as new', async () => {
+  test('stays the name at the start, in each execution that continues another as new', async () => {
     const slow = Array.from({ length: 16 }, (_, n) => mock(`s${n}`, { output: 'x', delay_ms: 1 }));
     const workflowId = await engine.define(chain(asks.nodes[0]!, ...slow), 'Before');
     const runId = await engine.trigger(workflowId);
@@ -74,7 +74,7 @@ describe("in Temporal's list, the type of a run names the workflow", () => {
     expect(new Set(await typesOf(runId))).toEqual(new Set(['run: Before']));
   }, 90_000);
 
-  test('after a resume', async () => {
+  test('stays the same after a resume', async () => {
     const flaky = chain(mock('a', { output: 'a', fail_times: 1 }));
     const runId = await engine.trigger(await engine.define(flaky, 'Fails once'));
     await engine.until(runId, ['failed']);
@@ -88,11 +88,11 @@ describe('a name', () => {
   const named = (workflowName: string, workspaceId = 'ws_1') =>
     ({ workflowName, workspaceId, workflowId: 'wf_1' }) as const;
 
-  test('with nothing to see in it is replaced by the id of the workflow', () => {
+  test('without visible characters is replaced by the id of the workflow', () => {
     expect(createRunTypes()(named('\u200f\u202e\0'))).toBe('run: wf_1');
   });
 
-  test('is no type for a workspace, or a process, that has given as many as it can', () => {
+  test('is not a type for a workspace or process that has used its maximum', () => {
     const type = createRunTypes({ perProcess: 3, perWorkspace: 2 });
     const given = (...names: [string, string?][]) => names.map((name) => type(named(...name)));
     const first = [['a'], ['b'], ['c']] as [string][];
@@ -134,7 +134,7 @@ describe('with TEMPORAL_READABLE_NAMES=off', () => {
 
 describe('an execution of a type that no worker has', () => {
   test.each(['default', 'run', 'startedByALaterRelease'])(
-    '%s waits for one that has it',
+    '%s waits for a worker that has it',
     async (type) => {
       const { client, queues } = engine.deps.temporal;
       const workflowId = `unknown-${type}`;

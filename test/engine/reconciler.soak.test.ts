@@ -156,7 +156,7 @@ describe('hundreds of open runs', () => {
 });
 
 describe('workers killed one after the other', () => {
-  test('during the workflow task of a run: the run continues on the eleventh', async () => {
+  test('during the workflow task of a run let the run continue on the eleventh', async () => {
     const engine = await startEngine({
       worker: false,
       // A worker that holds a task for most of its timeout reports progress, which resets the attempts to one.

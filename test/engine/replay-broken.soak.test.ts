@@ -79,7 +79,7 @@ describe('a history that current code cannot replay', () => {
 });
 
 describe('workflow code with a bug that fails its tasks', () => {
-  test('ends no run; the failure is reported, and the run continues with fixed code', async () => {
+  test('does not end a run; the failure is reported, and the run continues with fixed code', async () => {
     const told: TaskFailure[] = [];
     const metrics: ReconcilerMetrics = {
       settled: () => undefined,

@@ -47,7 +47,7 @@ const live = soakCases(names, 5);
 /** Scenarios that run at the same time: most of them wait for timers and for each other's steps. */
 const AT_ONCE = 4;
 
-describe('what runs today', () => {
+describe('a new run', () => {
   let engine: Engine;
   const histories = new Map<string, Promise<History>>();
 

@@ -97,7 +97,7 @@ describe('a process killed while it starts an execution from the ledger', () => 
     return { runId, base, stop, victim };
   }
 
-  test('before the start arrives: the next process starts it', async () => {
+  test('before the start arrives lets the next process start it', async () => {
     const { runId, base, stop, victim } = await aboutToStart();
     proxy.hold();
     await stop.release();
@@ -111,7 +111,7 @@ describe('a process killed while it starts an execution from the ledger', () => 
     await worker.stop();
   }, 150_000);
 
-  test('before the response arrives: the next process finds the started execution', async () => {
+  test('before the response arrives lets the next process find the started execution', async () => {
     const { runId, base, stop, victim } = await aboutToStart();
     proxy.holdAnswers();
     await stop.release();
@@ -132,7 +132,7 @@ describe('a process killed while it starts an execution from the ledger', () => 
 });
 
 describe('a Temporal connection that breaks during a resume', () => {
-  test('at any moment, from ledger or by reset: the run continues once', async () => {
+  test('at any moment, from the ledger or by reset, continues the run once', async () => {
     const worker = await engine.startWorker();
     for (let round = 0; round < 10; round += 1) {
       const calls = counts();

@@ -73,7 +73,7 @@ describe('a resume repeats only incomplete work', () => {
     expect(run.state?.['loop']).toEqual({ iterations: 3, exhausted: true });
   });
 
-  test('when it failed after a gate: the decision stands, without a new pause', async () => {
+  test('when it failed after a gate, whose decision stays valid without a new pause', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate', prompt: '?' }, tools.node('b')],
       edges: [edge('a', 'gate'), edge('gate', 'b')],
@@ -113,7 +113,7 @@ describe('a resume repeats only incomplete work', () => {
     expect(run.error).toBeNull();
   });
 
-  test('when a gate was rejected beside an open one: both open again', async () => {
+  test('when a gate was rejected next to an open one, and both open again', async () => {
     const workflowId = await engine.define({
       nodes: [
         { id: 'g1', kind: 'human_gate' },

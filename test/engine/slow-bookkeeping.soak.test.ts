@@ -14,7 +14,7 @@ quietRuntime();
 const HELD_MS = 8_000;
 
 test(
-  'a write of the workflow that waits for a lock does not outlast its workflow task, and signals meanwhile replay',
+  'a write that waits for a lock does not outlast its workflow task, and signals in the meantime can be replayed',
   async () => {
     const engine = await startEngine();
     const holder = new pg.Client({ connectionString: engine.databaseUrl });

@@ -525,7 +525,7 @@ soakDescribe('the span of a run is recorded once', () => {
   );
 });
 
-test('headers of tools stay out of every span, also when a server answers with them', async () => {
+test('headers of tools are not in any span, even if a server repeats them', async () => {
   const echoed = { status: 400, body: { error: `Bearer ${HEADER} is not valid` } };
   for (const name of ['echoed', 'mcp']) tools.answer(name, echoed);
   const headers = { Authorization: `Bearer ${HEADER}`, 'X-Api-Key': HEADER };
@@ -549,7 +549,7 @@ test('headers of tools stay out of every span, also when a server answers with t
   expect(JSON.stringify(collector.spans)).not.toMatch(/authorization|x-api-key/i);
 }, 60_000);
 
-test('requests that concern no run have traces of their own, probes none', async () => {
+test('requests that concern no run have their own traces, and probes have none', async () => {
   await call('GET', '/workflows');
   await call('GET', '/health');
   await eventually(() => collector.spans.some((span) => span.name === 'GET /api/workflows'));

@@ -114,7 +114,7 @@ async function command(...args: string[]) {
   return { code, output: output.trim() };
 }
 
-describe('an honest record holds', () => {
+describe('an honest record is valid', () => {
   test('with changed arguments, a rejection, an open question and a resume', async () => {
     await paid();
     await paid(changed);
@@ -272,7 +272,7 @@ describe('tampering is reported, until retention removes the run', () => {
 describe('a decision of a request', () => {
   const problemsOf = async (runId: string) => (await problems()).filter(([id]) => id === runId);
 
-  test('is no alarm in a rehearsal that executes nothing, and one where a call was made under it', async () => {
+  test('does not count as tampering in a rehearsal that executes nothing, but does if a call was made under it', async () => {
     const runId = await waiting();
     const { actor } = engine;
     const decisions = { [STEP]: { approved: true } };

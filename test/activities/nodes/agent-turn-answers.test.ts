@@ -53,7 +53,7 @@ describe.each(ways)('a turn of %s, %s', (model, way) => {
     expect(JSON.stringify(turns.server.questions()[1])).toContain('rm_rf');
   });
 
-  it('refuses arguments that are no JSON object, and quotes them', async () => {
+  it('refuses arguments that are not a JSON object, and quotes them', async () => {
     // Outside streams, Anthropic and Google return values instead of texts.
     const given = model.startsWith('google/') ? '[7]' : '{"id": 7';
     const { said } = await ask({ calls: [{ name: 'custom_find', arguments: given }] });
@@ -122,7 +122,7 @@ describe.each(ways)('a turn of %s, %s', (model, way) => {
     });
   });
 
-  it('has ids of its own where the provider repeats them', async () => {
+  it('has its own ids if the provider repeats them', async () => {
     const call = { id: 'same', name: 'custom_find', arguments: {} };
     const { said } = await ask({ calls: [call, call] });
     const ids = new Set(said.calls.map(({ id }) => id));
@@ -150,7 +150,7 @@ describe.each(ways)('a turn of %s, %s', (model, way) => {
       { response_schema: schema },
       'its JSON was complete',
     ],
-  ])('is retryable when it cuts off %s', async (_what, answer, node, before) => {
+  ])('is retryable when it truncates %s', async (_what, answer, node, before) => {
     await expect(ask(answer, { node })).rejects.toMatchObject({
       name: 'NodeError',
       message: `${model} was cut off at its output limit before ${before}`,
@@ -170,7 +170,7 @@ describe.each(ways)('a turn of %s, %s', (model, way) => {
   // A server that only speaks the protocol of OpenAI has no refusals.
   const finishes = model.startsWith('compatible/') ? ['filter'] : ['filter', 'refusal'];
   it.each(finishes as Said['finish'][])(
-    'fails at its cost when it is withheld: %s',
+    'fails, with its cost, when it is withheld: %s',
     async (finish) => {
       await expect(ask({ text: 'I cannot', finish })).rejects.toMatchObject({
         message: `${model} withheld its response (content filter)`,
@@ -237,7 +237,7 @@ describe.each(ways)('a schema beside tools, %s, %s', (model, way) => {
     expect(sent).toContain('custom_find');
   });
 
-  it('is asked of the mock, too', async () => {
+  it('also applies to the mock', async () => {
     const mock = { turns: [{ output: { category: 1 } }] };
     const answer = turns.ask('mock', { node: { ...node, mock } }, deltasOf(way));
     await expect(answer).rejects.toMatchObject({
@@ -247,7 +247,7 @@ describe.each(ways)('a schema beside tools, %s, %s', (model, way) => {
     });
   });
 
-  it('leaves calls alone', async () => {
+  it('does not apply to calls', async () => {
     turns.server.answers.push(twoCalls);
     const result = await turns.ask(model, { node }, deltasOf(way));
     expect(result.said.calls).toHaveLength(2);
@@ -257,7 +257,7 @@ describe.each(ways)('a schema beside tools, %s, %s', (model, way) => {
   it.each([
     ['{"category":1}', /does not fit the response_schema: category/],
     ['Billing', /did not respond with valid JSON: Billing/],
-  ])('is checked: %s', async (text, message) => {
+  ])('is validated: %s', async (text, message) => {
     turns.server.answers.push({ text });
     await expect(turns.ask(model, { node }, deltasOf(way))).rejects.toMatchObject({
       message: expect.stringMatching(message),
@@ -267,7 +267,7 @@ describe.each(ways)('a schema beside tools, %s, %s', (model, way) => {
   });
 });
 
-it('of a Gemini model without both at once, the schema becomes a tool', async () => {
+it('becomes a tool for a Gemini model that does not support both at once', async () => {
   const node = { response_schema: { type: 'object', properties: { a: { type: 'number' } } } };
   turns.server.answers.push({ calls: [{ name: 'json', arguments: { a: 1 } }] });
   for (const deltas of [undefined, []]) {
@@ -333,7 +333,7 @@ it.each(['custom:find', 'rm -rf /é', 'x'.repeat(99)])(
   },
 );
 
-it('a tool has the name that is offered for it', async () => {
+it('a tool has the name under which it is offered', async () => {
   const tool = { ...offered[0]!, providerName: 'find_it' };
   turns.server.answers.push(
     { calls: [{ id: 'c1', name: 'find_it', arguments: {} }] },

@@ -90,7 +90,7 @@ describe.each(ways)('a failing provider of %s, %s', (model, way) => {
     }
   });
 
-  it('without a price is not asked where a cap or a budget applies', async () => {
+  it('without a price is not called if a cap or a budget applies', async () => {
     const call = { budgeted: true, node: { model: 'compatible/unpriced' } };
     await expect(turns.ask(model, call, deltasOf(way))).rejects.toMatchObject({
       retryable: false,
@@ -100,7 +100,7 @@ describe.each(ways)('a failing provider of %s, %s', (model, way) => {
   });
 });
 
-it('a stream of a fallback begins again, under its own name', async () => {
+it('a stream of a fallback starts again, under its own name', async () => {
   const text = 'The first model writes as much as fits into several events. '.repeat(5);
   turns.server.answers.push({ text, cut: 'end' }, { text: 'From the spare' });
   const received: Record<string, string> = {};

@@ -23,7 +23,7 @@ const results = [
 ];
 
 describe.each(models)('a conversation with %s', (model) => {
-  it('has two turns, the first with two calls at the same time', async () => {
+  it('has two turns, the first with two concurrent calls', async () => {
     turns.server.answers.push(twoCalls, { text: 'It is x.' });
     const first = await turns.ask(model);
     expect(first.said).toMatchObject({
@@ -115,7 +115,7 @@ describe.each(models)('a conversation with %s', (model) => {
     ['required', { text: 'No.' }, 'answered instead of calling a tool'],
     ['none', twoCalls, 'called a tool instead of answering'],
   ] as const)(
-    'fails as retryable, at its cost, when %s is ignored',
+    'fails as retryable, with its cost, when %s is ignored',
     async (toolChoice, answer, text) => {
       for (const deltas of [undefined, []]) {
         turns.server.answers.splice(0, 9, answer as ModelAnswer);
@@ -289,7 +289,7 @@ describe("Anthropic's cache", () => {
   });
   const tools = [undefined, END];
 
-  it('stores the tools and the conversation, and reads what the turn before stored', async () => {
+  it('stores the tools and the conversation, and reads what the previous turn stored', async () => {
     turns.server.answers.push(twoCalls, twoCalls, { text: 'It is x.' });
     const first = await turns.ask(model);
     const one = after(first, results);
@@ -313,7 +313,7 @@ describe("Anthropic's cache", () => {
     expect(last!.messages).toEqual([[END], Array(3).fill(undefined), [undefined, undefined]]);
   });
 
-  it.each([undefined, []])('is priced: what is read, and what is stored (%p)', async (deltas) => {
+  it.each([undefined, []])('charges for reads and writes of the cache (%p)', async (deltas) => {
     turns.server.answers.push({
       text: 'Hi',
       usage: {
@@ -335,7 +335,7 @@ describe("Anthropic's cache", () => {
     });
   });
 
-  it.each(models.filter((each) => each !== model))('is no concern of %s', async (other) => {
+  it.each(models.filter((each) => each !== model))('does not affect %s', async (other) => {
     turns.server.answers.push({ text: 'Hi' });
     await turns.ask(other);
     expect(JSON.stringify(turns.server.questions())).not.toMatch(/cache_?control/i);

@@ -129,7 +129,7 @@ describe('a request to a provider', () => {
     expect(result.unpriced).toBeUndefined();
   });
 
-  it('skips models without a price where a cap or a budget applies', async () => {
+  it('skips models without a price if a cap or a budget applies', async () => {
     const call = agentCall({ budgeted: true, node: { model: 'compatible/llama-4' } });
     await expect(agent()(call)).rejects.toMatchObject({
       retryable: false,
@@ -145,7 +145,7 @@ describe('a request to a provider', () => {
     expect(await agent()(led)).toMatchObject({ model: 'openai/gpt-4o' });
   });
 
-  it('is charged the most that it may cost when the provider reports no token counts', async () => {
+  it('is charged its maximum cost when the provider reports no token counts', async () => {
     server.answers.push({ text: 'Hi', usage: null });
     const result = await agent()(
       agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: 'Hi' } }),
@@ -225,7 +225,7 @@ describe('a structured answer', () => {
       ['{"a":[2]}'],
     ],
   ] as [JsonObject, string[], string[]][])(
-    'is judged by the whole schema: %j',
+    'is validated against the whole schema: %j',
     async (response_schema, good, bad) => {
       for (const mock of [false, true]) {
         const answer = (text: string) => {
@@ -252,7 +252,7 @@ describe('a structured answer', () => {
   );
 
   it.each(['openai/gpt-4o', 'anthropic/claude-haiku-4-5', 'compatible/llama-4'])(
-    'is asked of %s without a choice at the top of its schema',
+    'is requested from %s without a choice at the top of its schema',
     async (model) => {
       server.answers.push({ text: '{"refund":12}' });
       const response_schema = {
@@ -266,7 +266,7 @@ describe('a structured answer', () => {
     },
   );
 
-  it('may stand between other text, and its numbers change nowhere', async () => {
+  it('can be between other text, and its numbers are not changed', async () => {
     server.answers.push({
       text: '<think>Or {"category":"x"}?</think>Here:\n```JSON\n{"category":"billing"}\n```\nDone.',
     });
@@ -275,12 +275,12 @@ describe('a structured answer', () => {
     await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('score') });
   });
 
-  it('cut off when empty fails', async () => {
+  it('that is truncated and empty fails', async () => {
     server.answers.push({ text: '', finish: 'length' });
     await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('cut off') });
   });
 
-  it('cut off is retryable', async () => {
+  it('that is truncated is retryable', async () => {
     server.answers.push({ text: '{"category":', finish: 'length' });
     await expect(ask()).rejects.toMatchObject({
       message: expect.stringContaining('cut off'),
@@ -389,7 +389,7 @@ describe('failing providers', () => {
     });
   });
 
-  it('never show a key, nor their masked form of it', async () => {
+  it('never show a key, or a masked form of it', async () => {
     server.answers.push({
       status: 401,
       message: `Incorrect API key provided: ${KEY}, or sk-te**********6789.`,
@@ -439,7 +439,7 @@ describe('failing providers', () => {
       }
     });
 
-    it('are none in what a model says', async () => {
+    it('are not detected in what a model says', async () => {
       for (const text of ['{"error":"x"}', '"error" is a word']) {
         server.answers.splice(0, 9, { text });
         const call = agentCall({ node: { model }, params: { prompt: 'Hi' } });
@@ -473,7 +473,7 @@ describe('failing providers', () => {
     ['gpt-4o', 'provider/model', {}],
     ['constructor/x', 'provider/model', {}],
     ['openai/', 'provider/model', {}],
-  ])('for %s without settings or a name, say %s and are final', async (model, name, env) => {
+  ])('of %s without settings or a name say %s, and are final', async (model, name, env) => {
     const call = agentCall({ node: { model, fallback_models: ['mock'] } });
     await expect(agent(env)(call)).rejects.toMatchObject({
       message: expect.stringContaining(name),
@@ -511,7 +511,7 @@ describe('the mock model', () => {
     expect(first.output).toBe(`Mock answer to: Sort this: ${'😀'.repeat(109)}...`);
   });
 
-  it('returns the output of the node or its rendered params, also null', async () => {
+  it('returns the output of the node or its rendered params, including null', async () => {
     const runner = agent();
     const output = { category: 'billing' };
     expect((await runner(ask({ node: { mock: { output } } }))).output).toEqual(output);
@@ -520,7 +520,7 @@ describe('the mock model', () => {
     expect((await runner(ask({ node: { mock: { output: null } } }))).output).toBeNull();
   });
 
-  it('fits the schema when it has no output', async () => {
+  it('matches the schema when it has no output', async () => {
     const result = await agent()(ask({ node: { response_schema: schema } }));
     expect(result.output).toEqual({ category: 'mock', score: 0 });
   });
@@ -548,7 +548,7 @@ describe('the mock model', () => {
     expect(await agent()(ask({ node: { response_schema } }))).toMatchObject({ output });
   });
 
-  it('looks at a bounded number of examples', async () => {
+  it('tries a bounded number of examples', async () => {
     const all = Array.from({ length: 30 }, () => ({ $ref: '#' }));
     const properties = Object.fromEntries(all.map((inner, at) => [`f${at}`, inner]));
     const response_schema = { type: 'object', properties, required: Object.keys(properties) };

@@ -52,7 +52,7 @@ describe('the script of a mock', () => {
     });
   });
 
-  it('ends with the output of the mock, at its cost, and without one with the echo', async () => {
+  it("ends with the mock's output and cost or, without one, with the echo", async () => {
     expect(await ask(3, { node: { mock } })).toEqual({
       model: 'mock',
       costMicros: 500_000,
@@ -62,12 +62,12 @@ describe('the script of a mock', () => {
     expect((await ask(1)).output).toBe('Mock answer to: Hello');
   });
 
-  it('answers where it cannot call', async () => {
+  it('answers if it cannot call a tool', async () => {
     const result = await ask(1, { node: { mock }, toolChoice: 'none' });
     expect(result).toMatchObject({ output: 'The end', said: { calls: [] }, costMicros: 1_000 });
   });
 
-  it('is that of the caller when it was rendered', async () => {
+  it("is the caller's when it was rendered", async () => {
     const turns = [{ calls: [{ tool: 'custom:find', arguments: { id: 'A-7' } }] }];
     const result = await ask(1, { node: { mock }, params: { mock: { turns } } });
     expect(result.said.calls).toMatchObject([{ given: { id: 'A-7' } }]);
@@ -78,7 +78,7 @@ describe('the script of a mock', () => {
     expect(beside.output).toBe('Rendered');
   });
 
-  it('fails and waits by its attempt, in every turn', async () => {
+  it('fails and waits according to its attempt, in every turn', async () => {
     const failing = { ...mock, fail_times: 1, delay_ms: 30 };
     for (const turn of [1, 2, 3]) {
       await expect(ask(turn, { node: { mock: failing } })).rejects.toMatchObject({

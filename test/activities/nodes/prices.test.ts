@@ -88,7 +88,7 @@ describe('prices', () => {
     ['beside cached input', 100, 20, 80, 102],
     ['rounded up once', 101, 0, 1, 102],
     ['at most all that was not cached', 100, 20, 999, 102],
-  ])('of input that is stored: %s', (_what, input_tokens, cached_tokens, written, micros) => {
+  ])('of stored input: %s', (_what, input_tokens, cached_tokens, written, micros) => {
     const usage = { input_tokens, output_tokens: 0, cached_tokens, cache_write_tokens: written };
     expect(costOf({ inputUsd: 1, outputUsd: 1, cachedInputUsd: 0.1 }, usage)).toBe(micros);
   });

@@ -71,7 +71,7 @@ describe('http_request', () => {
     ['soon', 0],
     ['-7', 0],
     ['', 0],
-  ])('waits as long as Retry-After asks: %s', async (header, ms) => {
+  ])('waits for the delay in Retry-After: %s', async (header, ms) => {
     expect(retryAfterMs(header, 15_000)).toBe(ms);
     answer = (_request, response) => void response.writeHead(429, { 'retry-after': '7' }).end();
     await expect(send({})).rejects.toEqual(failure({ retryable: true, retryAfterMs: 7_000 }));
@@ -106,7 +106,7 @@ describe('http_request', () => {
     });
   });
 
-  it('sends an object as a form where its content type says so', async () => {
+  it('sends an object as a form if its content type says so', async () => {
     const headers = { 'CONTENT-TYPE': 'application/x-www-form-urlencoded;charset=UTF-8' };
     const deep = { a: [1] };
     const body = {
@@ -132,7 +132,7 @@ describe('http_request', () => {
     expect(server.seen.slice(1).map((each) => each.body)).toEqual(['["x"]', 'a=b c']);
   });
 
-  it('keeps the key, content type and text body of the author', async () => {
+  it("keeps the author's key, content type and text body", async () => {
     await send({
       method: 'PUT',
       body: 'a,b',

@@ -85,7 +85,7 @@ describe('mcp', () => {
     },
   );
 
-  it('passes on how long a server asks to wait', async () => {
+  it('passes on the delay that a server requests', async () => {
     const busy = await startHttpServer(
       (_request, response) => void response.writeHead(503, { 'retry-after': '7' }).end(),
     );
@@ -186,7 +186,7 @@ describe('mcp', () => {
 
 const calls = (methods: string[]): number => methods.filter((name) => name === 'tools/call').length;
 
-describe('an MCP server that answers something else', () => {
+describe('an MCP server with an unexpected response', () => {
   const failing = async (answers: Parameters<typeof startOddMcpServer>[0]) => {
     const odd = await startOddMcpServer(answers);
     try {
@@ -208,7 +208,7 @@ describe('an MCP server that answers something else', () => {
     ['a part of what is needed', { protocolVersion: 7 }],
     ['an error that is a text', oddError('broken')],
     ['an error without a message', oddError({ code: -32000 })],
-  ])('to initialize fails the step with %s, naming the server', async (_what, initialize) => {
+  ])('to initialize fails the step with %s, and names the server', async (_what, initialize) => {
     for (const stream of [false, true]) {
       const { error, made } = await failing({ initialize, stream });
       expect(error).toMatchObject({
@@ -274,7 +274,7 @@ describe('an MCP server that answers something else', () => {
       { toolResult: { n: 1 } },
       { content: [], structured: { n: 1 } },
     ],
-  ])('is read as far as it can be: %s', async (_what, answer, output) => {
+  ])('is read as far as possible: %s', async (_what, answer, output) => {
     for (const stream of [false, true]) {
       const odd = await startOddMcpServer({ call: answer, stream });
       try {
@@ -296,7 +296,7 @@ describe('an MCP server that answers something else', () => {
       'the log',
     ],
     [{ isError: true, content: [] }, 'no reason given'],
-  ])('that fails says why: %j', async (answer, reason) => {
+  ])('that fails gives the reason: %j', async (answer, reason) => {
     const { error } = await failing({ call: answer });
     expect(error).toMatchObject({ message: `MCP tool 'x' failed: ${reason}` });
   });
@@ -305,7 +305,7 @@ describe('an MCP server that answers something else', () => {
 describe('a lost session', () => {
   const answer = { content: [{ type: 'text', text: 'ok' }] };
 
-  it('is opened again, and the call made once more', async () => {
+  it('is opened again, and the call is repeated', async () => {
     const odd = await startOddMcpServer({ call: answer, lost: { 'tools/call': 1 } });
     const { output } = await call({ server_url: odd.url, tool: 'x' });
     expect(output).toMatchObject({ content: answer.content });
@@ -314,7 +314,7 @@ describe('a lost session', () => {
     await odd.close();
   });
 
-  it('is final when it is lost again, and without a session', async () => {
+  it('is final if it is lost again, or if there was no session', async () => {
     for (const [session, made] of [
       [true, 2],
       [false, 1],

@@ -16,7 +16,7 @@ const sources = ['shared', 'api', 'activities', 'worker']
   .filter((path) => path.endsWith('.ts') && path !== contract)
   .map((path) => readFileSync(join(root, path), 'utf8'));
 
-test('every action has a text, and is one that the code writes', () => {
+test('every action has a label, and the code writes every action', () => {
   const all = sources.join('\n');
   expect(Object.keys(auditActions).filter((action) => !all.includes(`'${action}'`))).toEqual([]);
   expect(Object.keys(auditTargets).filter((target) => !all.includes(`'${target}'`))).toEqual([]);

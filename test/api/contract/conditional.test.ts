@@ -71,7 +71,7 @@ test('every change of a record accepts If-Match', () => {
   expect([...conditional(), ...unconditional].sort()).toEqual([...changes, ...also].sort());
 });
 
-test('every change is refused where the record is another one, with its current state', async () => {
+test('every change is refused with the present record if the record has changed', async () => {
   for (const route of conditional().filter((each) => !ofDrafts.includes(each))) {
     const request = await mutations[route]!(context);
     if (route === 'PUT /api/secrets/{name}') {
@@ -107,7 +107,7 @@ test('every change is refused where the record is another one, with its current 
   }
 }, 120_000);
 
-test('`*` accepts any record that exists, and no tag is needed', async () => {
+test('`*` accepts any existing record, and no tag is needed', async () => {
   for (const route of conditional().filter((each) => !ofDrafts.includes(each))) {
     const request = await mutations[route]!(context);
     if (route === 'PUT /api/secrets/{name}') await context.call('PUT', request.url, request.body);
@@ -116,7 +116,7 @@ test('`*` accepts any record that exists, and no tag is needed', async () => {
   }
 }, 60_000);
 
-test('every record can be read alone, and has its tag there, in changes and in lists', async () => {
+test('every record can be read on its own, with the same tag there, in changes and in lists', async () => {
   const routes = conditional().filter((each) => !ofDrafts.includes(each));
   const reads = operationsOf(api.app).map(({ name }) => name);
   const paths = new Set(routes.map((route) => recordAt(route.split(' ')[1]!)));
@@ -141,7 +141,7 @@ test('every record can be read alone, and has its tag there, in changes and in l
 const quoted = (tag: string | undefined): string | undefined =>
   tag === undefined ? undefined : `"${tag}"`;
 
-test('figures that change without an edit do not change the tag', async () => {
+test('statistics that change without an edit do not change the tag', async () => {
   const graph = { nodes: [{ id: 'a', kind: 'agent', mock: {} }], edges: [] };
   const { id } = await context.call('POST', '/api/workflows', { name: 'x', graph });
   const budget = await context.call('POST', '/api/budgets', {
@@ -161,7 +161,7 @@ test('figures that change without an edit do not change the tag', async () => {
   );
 });
 
-describe('of several changes with the same tag', () => {
+describe('of several concurrent changes with the same tag', () => {
   const ROUNDS = 8;
   const settings: Record<string, (n: number) => object> = {
     '/api/workspace': (n) => ({ name: `Name ${n}` }),
@@ -182,7 +182,7 @@ describe('of several changes with the same tag', () => {
     '/api/data/sources': [{ name: 'x', type: 'portal' }, (n) => ({ name: `n${n}` })],
   };
 
-  test('exactly one happens, in several processes', async () => {
+  test('exactly one succeeds, across processes', async () => {
     const other = await api.another();
     const changes: [url: string, change: (n: number) => object][] = Object.entries(settings);
     for (const [url, [body, change]] of Object.entries(made)) {

@@ -144,7 +144,7 @@ describe('an editor without run_workflows', () => {
 });
 
 describe('an editor without publish_workflows', () => {
-  test('can change a tool whose name only begins another one, or is only in a text', async () => {
+  test('can change a tool whose name is only the prefix of another name, or only occurs in a text', async () => {
     const editor = await editorWithout('publish_workflows');
     const { tool, workflow, body } = await calledTool();
     await api.call('POST', `/api/workflows/${workflow}/publish`);

@@ -315,7 +315,7 @@ describe('security headers', () => {
     expect(answer.headers).toMatchObject({ ...expected, 'retry-after': '60' });
   });
 
-  test('allow caching the OpenAPI document for a minute and page assets for a day', async () => {
+  test('allow the OpenAPI document to be cached for a minute, and page assets for a day', async () => {
     const { base } = await share();
     const kept = async (path: string) =>
       (await fetch(`${base}${path}`)).headers.get('cache-control');
@@ -461,7 +461,7 @@ describe('a large body', () => {
     expect(socket.bytesWritten).toBeLessThan(40_000_000);
   });
 
-  test('a small one that is refused keeps the connection open', async () => {
+  test('that is small and refused keeps the connection open', async () => {
     const { open } = await share();
     const { socket, until } = open();
     for (const round of [1, 2, 3]) {

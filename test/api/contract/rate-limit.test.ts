@@ -253,7 +253,7 @@ describe('behind a proxy', () => {
       expect((await ask('/api/workflows', forwarded('203.0.113.1'))).status).toBe(200);
     });
 
-    test('garbage left of an address is ignored', async () => {
+    test('garbage to the left of an address is ignored', async () => {
       const { ask } = await start(trusted);
       const asked = times(10, async (n) =>
         ask('/api/workflows', forwarded(`garbage-${n}, ::1%x, , 203.0.113.1`)),

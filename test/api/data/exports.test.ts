@@ -176,7 +176,7 @@ describe('an export', () => {
 });
 
 describe('exports in progress', () => {
-  test('ignore rows changed or deleted meanwhile', async () => {
+  test('ignore rows that are changed or deleted in the meantime', async () => {
     const feed = await begin();
     await fill(feed, 3_000);
     const reader = await slowReader();

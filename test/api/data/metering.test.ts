@@ -328,7 +328,7 @@ describe('a usage threshold', () => {
     }
   });
 
-  test('applies to requests too', async () => {
+  test('also applies to requests', async () => {
     const workspace = await makeWorkspace(5_000);
     await listen(workspace.id);
     await pay(workspace, { credits: 0 });

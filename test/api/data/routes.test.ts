@@ -37,7 +37,7 @@ const ask = async ({ method, url }: Route, headers: Record<string, string>) =>
   api.send({ method: method as 'GET', url, headers });
 
 describe('every route', () => {
-  test('requires the committed scope, and names it to a key with all others', async () => {
+  test('requires the committed scope, and names it to a key with all other scopes', async () => {
     const lines: string[] = [];
     const without = new Map<DataScope, Record<string, string>>();
     for (const scope of dataScopeNames) {
@@ -77,7 +77,7 @@ describe('every route', () => {
     }
   });
 
-  test('answers 422 to an invalid body and 400 to an invalid query', async () => {
+  test('returns 422 for an invalid body and 400 for an invalid query', async () => {
     const { headers } = await addDataKey(api);
     const json = { ...headers, 'content-type': 'application/json' };
     for (const { method, url, hasBody } of routes()) {
@@ -106,7 +106,7 @@ describe('every route', () => {
     }
   });
 
-  test('has headers for cost and limits, also with errors', async () => {
+  test('has headers for cost and limits, even on errors', async () => {
     const { headers } = await addDataKey(api);
     for (const route of routes()) {
       const answer = await ask(route, headers);

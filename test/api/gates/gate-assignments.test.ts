@@ -69,7 +69,7 @@ const entries = async (runId: string) =>
     .toReversed()
     .map(({ actor_id, details }: JsonObject) => ({ actor_id, details }));
 
-test('a gate is assigned, passed on and taken back', async () => {
+test('a gate is assigned, reassigned and unassigned', async () => {
   const runId = await waiting();
   const gate = async (by = ann.headers) =>
     (await call('GET', `/api/runs/${runId}/gates/review`, undefined, by)).body;
@@ -108,7 +108,7 @@ test('a gate is assigned, passed on and taken back', async () => {
   expect(await assignedTo('me', ben.headers)).toEqual([]);
 });
 
-test('only a member who can decide a gate is assigned to it', async () => {
+test('only a member who can decide a gate can be assigned to it', async () => {
   const runId = await waiting({ required: 2, approvers: { members: [ann.id, ben.id] } });
   const refused = async (body: object, by = ann.headers) => {
     const { status, body: error } = await assign(runId, body, by);
@@ -141,7 +141,7 @@ test('only a member who can decide a gate is assigned to it', async () => {
   ]);
 });
 
-test('an assignee who leaves is none, and a key without a member has no gates', async () => {
+test('an assignee who leaves no longer counts, and a key without a member has no gates', async () => {
   const runId = await waiting();
   const leaving = await addMember({ call }, { name: 'Lea', role: 'editor' });
   await assign(runId, { member_id: leaving.id });
@@ -166,7 +166,7 @@ test('an assignee who leaves is none, and a key without a member has no gates', 
   });
 });
 
-test('of a decision and an assignment at the same time, each is done or says what it found', async () => {
+test('a concurrent decision and assignment each succeed or report what they found', async () => {
   for (let at = 0; at < 20; at += 1) {
     const runId = await waiting();
     const [assigned, decided] = await Promise.all([

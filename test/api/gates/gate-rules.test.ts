@@ -102,7 +102,7 @@ const audit = async (runId: string): Promise<{ action: string }[]> => {
 };
 
 describe('a gate that requires several approvals', () => {
-  test('counts each member once, and the run continues with the last one', async () => {
+  test('counts each member once, and the run continues with the last approval', async () => {
     const [ann, ben, cem] = [await caller(), await caller(), await caller()];
     const runId = await waiting({ required: 3 });
     const first = await approve(runId, ann.headers, { input: { ann: 1, both: 1 }, reason: 'fine' });
@@ -145,7 +145,7 @@ describe('a gate that requires several approvals', () => {
     });
   });
 
-  test('is rejected by one rejection, also by a member who has approved', async () => {
+  test('is rejected by a single rejection, even by a member who has approved', async () => {
     const ann = await caller();
     const runId = await waiting({ required: 3 });
     await approve(runId, ann.headers);
@@ -162,7 +162,7 @@ describe('a gate that requires several approvals', () => {
     });
   });
 
-  test('counts exactly three of 20 at once, and the run continues once', async () => {
+  test('counts exactly three of 20 concurrent approvals, and the run continues once', async () => {
     const callers = await Promise.all(Array.from({ length: 20 }, () => caller()));
     for (let round = 0; round < raceRounds(15); round += 1) {
       const runId = await waiting({ required: 3 });
@@ -184,7 +184,7 @@ describe('a gate that requires several approvals', () => {
 });
 
 describe('a gate that only some can decide', () => {
-  test('refuses others with 403, in the audit log, and asks for their rights at the decision', async () => {
+  test('refuses others with 403 and an audit entry, and checks their permissions at the decision', async () => {
     const [ann, ben] = [await caller(), await caller()];
     const runId = await waiting({ approvers: { roles: ['admin'], members: [ann.id] } });
     const { body: run } = await call('GET', `/api/runs/${runId}`);
@@ -252,7 +252,7 @@ describe('a gate that only some can decide', () => {
     ['approvers', { approvers: { roles: ['admin', 'editor', 'viewer'] } }],
     ['required', { required: 2 }],
     ['not_the_starter', { not_the_starter: true }],
-  ])('has no place for a key without a member: %s', async (_, settings) => {
+  ])('refuses a key without a member: %s', async (_, settings) => {
     const key = await caller({ role: 'admin', member: false });
     const runId = await waiting(settings);
     expect(await approve(runId, key.headers)).toMatchObject({
@@ -261,7 +261,7 @@ describe('a gate that only some can decide', () => {
     });
   });
 
-  test('excludes the member who started the run, on every way in', async () => {
+  test('excludes the member who started the run, through every route', async () => {
     const [starter, other] = [await caller(), await caller()];
     const runId = await waiting({ not_the_starter: true }, starter.headers);
     const detail = "Gate 'review' cannot be decided by the member who started the run";
@@ -285,7 +285,7 @@ describe('a gate that only some can decide', () => {
   const remove = async ({ id }: { id: string }) =>
     engine.db.query(sql.type(row)`DELETE FROM members WHERE id = ${id}`);
 
-  test('can be decided by admins once too few of its approvers are left', async () => {
+  test('can be decided by admins once too few approvers are left', async () => {
     const [ann, ben, other] = [await caller(), await caller(), await caller()];
     const admin = await caller({ role: 'admin' });
     const starter = await caller({ role: 'admin' });
@@ -324,7 +324,7 @@ describe('a gate that only some can decide', () => {
     expect(run.steps[0]?.decisions?.map(({ member_id }) => member_id)).toEqual([ann.id, admin.id]);
   });
 
-  test('can be decided by admins while no one has its role, and by the role again after that', async () => {
+  test('can be decided by admins while no one has the role, and by the role again after that', async () => {
     const viewer = await caller({ role: 'viewer' });
     const admin = await caller({ role: 'admin' });
     const runId = await waiting({ approvers: { roles: ['viewer'] } });
@@ -369,7 +369,7 @@ describe('a gate that only some can decide', () => {
     return { runId: result.run_id, schedule: schedule.id as string };
   }
 
-  test('counts the creator of a schedule as the starter of its runs, also once it is deleted', async () => {
+  test('counts the creator of a schedule as the starter of its runs, even after it is deleted', async () => {
     const [creator, other] = [await caller(), await caller()];
     const workflowId = await engine.define(gated({ not_the_starter: true }));
     const { runId, schedule } = await scheduledRun(workflowId, creator.headers);
@@ -386,7 +386,7 @@ describe('a gate that only some can decide', () => {
     await engine.until(runId, ['success']);
   });
 
-  test('counts those who changed what a schedule runs as starters, too', async () => {
+  test('also counts members who changed what a schedule runs as starters', async () => {
     const [creator, editor, other] = [await caller(), await caller(), await caller()];
     const workflowId = await engine.define(gated({ not_the_starter: true }));
     const { runId } = await scheduledRun(workflowId, creator.headers, async (path) => {
@@ -402,7 +402,7 @@ describe('a gate that only some can decide', () => {
     await engine.until(runId, ['success']);
   });
 
-  test('counts who started any run in a line of forks as a starter', async () => {
+  test('counts members who started any run in a chain of forks as starters', async () => {
     const [ann, ben, other] = [await caller(), await caller(), await caller()];
     const runId = await waiting({ not_the_starter: true }, ann.headers);
     const rerun = await call('POST', `/api/runs/${runId}/rerun`, {}, ben.headers);
@@ -424,7 +424,7 @@ describe('a gate that only some can decide', () => {
     await engine.until(forked.body.id, ['success']);
   });
 
-  test('counts the starter of a run as that of its children, also that of a schedule', async () => {
+  test('counts the starter of a run, or the creator of its schedule, as the starter of its children', async () => {
     const [creator, other] = [await caller(), await caller()];
     const child = await engine.define(gated({ not_the_starter: true }));
     const parent = await engine.define({
@@ -439,7 +439,7 @@ describe('a gate that only some can decide', () => {
     await engine.until(runId, ['success']);
   });
 
-  test('excludes no member from a run that an event started, but still a key without one', async () => {
+  test('excludes no member from a run that was started by an event, but still excludes a key without a member', async () => {
     const [owner, key] = [await caller(), await caller({ role: 'admin', member: false })];
     const workflowId = await engine.define(gated({ not_the_starter: true }));
     const hook = await call('POST', `/api/workflows/${workflowId}/webhook`, {}, owner.headers);
@@ -467,7 +467,7 @@ describe('a gate with an input schema', () => {
     additionalProperties: false,
   };
 
-  test('refuses an input that does not fit, with its path, and an approval without one', async () => {
+  test('refuses an input that does not match, with its path, and an approval without an input', async () => {
     const { headers } = await caller();
     const runId = await waiting({ input_schema });
     const { body: run } = await call('GET', `/api/runs/${runId}`);
@@ -565,7 +565,7 @@ describe('the check of a workflow', () => {
     ]);
   });
 
-  test('refuses a schema that cannot check an input; such a workflow does not start', async () => {
+  test('refuses a schema that cannot validate an input; such a workflow does not start', async () => {
     for (const [input_schema, problem] of [
       [{ $async: true, type: 'object' }, "'$async' is not supported"],
       [{ type: 'string' }, "must have the type 'object', because an input is an object"],
@@ -591,7 +591,7 @@ describe('the check of a workflow', () => {
     }
   });
 
-  test('names each form of a graph that cannot be used', async () => {
+  test('names each form in a graph that cannot be used', async () => {
     const form = (id: string, input_schema: JsonObject) => ({
       id,
       kind: 'human_gate',

@@ -79,7 +79,7 @@ describe('a gate that asks again', () => {
     expect(gate.round).toBe(gate.earlier[0]!.round + 1);
   });
 
-  test('does not count another item of its map as an earlier time', async () => {
+  test('does not count another item of its map as an earlier opening', async () => {
     const graph = {
       nodes: [
         { id: 'each', kind: 'map', items: 'amounts', concurrency: 1 },
@@ -99,7 +99,7 @@ describe('a gate that asks again', () => {
 });
 
 describe('a gate as an approver reads it', () => {
-  test('says why its rules do not let the caller, and hides arguments from viewers', async () => {
+  test('explains why its rules exclude the caller, and hides arguments from viewers', async () => {
     const graph = {
       nodes: [
         { id: 'ask', kind: 'human_gate', approvers: { roles: ['viewer'] } },

@@ -13,7 +13,7 @@ const change = (statement: ReturnType<typeof sql.fragment>) =>
   receiver.engine.db.query(sql.type(z.object({}))`${statement}`);
 
 describe('an event that starts a run', () => {
-  test('is in the log with its run, and the run names it', async () => {
+  test('is in the log with its run, and the run refers to it', async () => {
     const { workflowId, path } = await define();
     const body = '{ "n": 1,\n "note": "é" }';
     const { run_id: runId } = (await send(path, body, { 'user-agent': 'Sender/1' })).body;
@@ -77,7 +77,7 @@ describe('an event that starts a run', () => {
   });
 });
 
-test('a duplicate names the first event and its run', async () => {
+test('that is a duplicate refers to the first event and its run', async () => {
   const { workflowId, path } = await define({ dedup_window_seconds: 60 });
   const { run_id: runId } = (await send(path, '{"event_id": "e1", "n": 1}')).body;
   await send(path, '{"event_id": "e1", "n": 2}');
@@ -154,7 +154,7 @@ describe('a refused event has its reason', () => {
   });
 });
 
-test('refusals beyond the limit of a minute are counted, not kept', async () => {
+test('refusals beyond the limit per minute are counted, but not stored', async () => {
   const { workflowId } = await define();
   const log = createEventLog(receiver.engine.deps);
   const minute = Date.parse('2026-01-01T10:00:00Z');
@@ -179,7 +179,7 @@ test('refusals beyond the limit of a minute are counted, not kept', async () => 
   expect(Date.parse(counted[0]!.received_at)).toBeLessThan(minute + 60_000);
 });
 
-test('the log is filtered, and read page by page while it grows', async () => {
+test('the log can be filtered, and read page by page while it grows', async () => {
   const { workflowId, path } = await define({ dedup_window_seconds: 60 });
   for (let n = 0; n < 5; n += 1) await send(path, `{"event_id": "e${n % 3}", "n": ${n}}`);
   await send(path, '{');
@@ -205,7 +205,7 @@ test('the log is filtered, and read page by page while it grows', async () => {
 });
 
 describe('the sweep', () => {
-  test('deletes entries past their period, also while they are listed', async () => {
+  test('deletes entries past their period, even while they are being listed', async () => {
     const { workflowId, path } = await define();
     for (let n = 0; n < 20; n += 1) await send(path, `{"n": ${n}}`);
     const url = `/api/workflows/${workflowId}/inbound-events?limit=5`;
@@ -221,7 +221,7 @@ describe('the sweep', () => {
     await logged(workflowId, 10);
   });
 
-  test('keeps them no longer than runs', async () => {
+  test('keeps entries no longer than runs', async () => {
     const { workflowId, path } = await define();
     await send(path, '{"n": 1}');
     await change(sql.fragment`

@@ -32,7 +32,7 @@ const ended = async (id: string) => {
 };
 
 describe('the replay of one event', () => {
-  test('starts a run with the same input, which names the event and the member', async () => {
+  test('starts a run with the same input, which refers to the event and the member', async () => {
     const { workflowId, path } = await define({ dedup_window_seconds: 60 });
     const first = (await send(path, '{"event_id": "e1", "n": 7}')).body.run_id;
     const [event] = await logged(workflowId, 1);
@@ -56,7 +56,7 @@ describe('the replay of one event', () => {
     });
   });
 
-  test('starts none for an event that has a run, when that is asked', async () => {
+  test('starts none for an event that already has a run, if requested', async () => {
     const { workflowId, path } = await define({ dedup_window_seconds: 60 });
     const first = (await send(path, '{"event_id": "e1", "n": 7}')).body.run_id;
     const [event] = await logged(workflowId, 1);
@@ -66,7 +66,7 @@ describe('the replay of one event', () => {
     expect((await read(event!.id)).replays).toBe(0);
   });
 
-  test('starts one with the same Idempotency-Key', async () => {
+  test('starts one run per Idempotency-Key', async () => {
     const { workflowId, path } = await define();
     await send(path, '{"n": 7}');
     const [event] = await logged(workflowId, 1);
@@ -78,7 +78,7 @@ describe('the replay of one event', () => {
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
   });
 
-  test('is judged as an event is: by the schema and the budgets of now', async () => {
+  test('is judged like an event: by the present schema and budgets', async () => {
     const { workflowId, path } = await define({}, schemaOf('string'));
     await send(path, '{"n": 7}');
     const [event] = await logged(workflowId, 1);
@@ -94,7 +94,7 @@ describe('the replay of one event', () => {
     expect((await replay(event!.id)).status).toBe(402);
   });
 
-  test('is refused for a forged event unless it is allowed', async () => {
+  test('is refused for a forged event unless that is allowed', async () => {
     const { workflowId, path } = await define({ require_signature: true });
     await send(path, '{"n": 7}', signed('0'.repeat(32), '{"n": 7}'));
     const [event] = await logged(workflowId, 1);
@@ -104,7 +104,7 @@ describe('the replay of one event', () => {
     expect((await replay(event!.id, { allow_unverified: true })).status).toBe(201);
   });
 
-  test('is refused for an event that was not kept in full, except with the input of its run', async () => {
+  test('is refused for an event that was not stored completely, except with the input of its run', async () => {
     const { workflowId, path } = await define({}, schemaOf('string'));
     const large = JSON.stringify({ n: 'x'.repeat(KEPT_BODY_BYTES) });
     const { run_id: runId } = (await send(path, large)).body;
@@ -124,7 +124,7 @@ describe('the replay of one event', () => {
 });
 
 describe('the replay of a range', () => {
-  test('starts the refused events once, in their order, and reports what was refused again', async () => {
+  test('starts the refused events once, in order, and reports those that are refused again', async () => {
     const { workflowId, path } = await define({}, schemaOf('string'));
     await send(path, '{"n": "fine"}');
     for (let n = 0; n < 12; n += 1) await send(path, `{"n": ${n}}`);

@@ -65,7 +65,7 @@ describe('a form', () => {
     ['--x\r\n\r\na\r\n--x--', multipart, /a part without a name/],
     [`--x\r\n${field('a', 'b')}`, multipart, /does not end/],
     [parts('x', ...Array<string>(1_001).fill(field('a', 'b'))), multipart, /more than 1000 parts/],
-  ])('that is none is refused (%#)', async (body, headers, detail) => {
+  ])('that is malformed is refused (%#)', async (body, headers, detail) => {
     const { path } = await define({ accept_forms: true });
     const { status, body: answer } = await send(path, body === '' ? 'x' : body, headers);
     expect([status, answer.detail]).toEqual([400, expect.stringMatching(detail)]);
@@ -121,7 +121,7 @@ describe('a body', () => {
     expect((await replay(event!.id)).body.input).toEqual(input);
   });
 
-  test('that is zipped is bounded and checked like any other', async () => {
+  test('that is zipped is limited and validated like any other', async () => {
     const { path } = await define();
     const bomb = gzipSync(Buffer.alloc(300_000_000, ' '), { level: 9 });
     expect(bomb.length).toBeLessThan(1_000_000);
@@ -149,7 +149,7 @@ describe('a body', () => {
     expect(await inputOf((await send(path, gzipSync(''))).body.run_id)).toEqual({});
   });
 
-  test('with half of a character has U+FFFD there', async () => {
+  test('with half of a surrogate pair gets U+FFFD in its place', async () => {
     const { path } = await define();
     const { body } = await send(
       path,
@@ -199,7 +199,7 @@ describe('a challenge', () => {
 });
 
 describe('the id of an event', () => {
-  test('is that of the header that is set, which decides alone', async () => {
+  test('only comes from the configured header, if one is configured', async () => {
     const settings = { dedup_window_seconds: 60, event_id_header: 'X-GitHub-Delivery' };
     const { workflowId, path } = await define(settings);
     const sent = (id: string | undefined, body: object, own: object = {}) =>

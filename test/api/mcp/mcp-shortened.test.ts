@@ -38,7 +38,7 @@ describe('shortening a value', () => {
     expect(length).toBeGreaterThan(6_000);
   });
 
-  test('keeps small fields whole and states the length of a cut text', () => {
+  test('keeps small fields complete, and states the length of a truncated text', () => {
     const record = {
       id: 'run_1',
       created_at: '2026-11-21T09:30:00.000Z',

@@ -75,7 +75,7 @@ describe('a published workflow with an input schema', () => {
     await client.close();
   });
 
-  test('shows its fields without a choice at the top, and takes them by its schema', async () => {
+  test('shows its fields without a choice at the top, and validates them by its schema', async () => {
     const choices = { anyOf: [{ required: ['ticket'] }, { required: ['Größe'] }] };
     const properties = { ticket: { type: 'string' }, Größe: { type: 'number' } };
     await add('Choose', { input_schema: { type: 'object', properties, ...choices } });
@@ -131,7 +131,7 @@ describe('a published workflow with an input schema', () => {
     expect(await use('run_later', { ticket: 'x' })).toMatchObject(unknown('run_later'));
   });
 
-  test('has a name of its own, which it keeps', async () => {
+  test('has a unique name, which it keeps', async () => {
     const first = await add('Send mail');
     const second = await add('Send: mail!');
     const own = `run_send_mail_${second.slice(-8)}`;
@@ -198,5 +198,5 @@ describe('the part of a name', () => {
     ['  --A/B: test--  ', 'a_b_test'],
     ['請求書', 'untitled'],
     ['x'.repeat(100), 'x'.repeat(44)],
-  ])('of %s is %s', (name, slug) => expect(slugOf(name)).toBe(slug));
+  ])('for %s is %s', (name, slug) => expect(slugOf(name)).toBe(slug));
 });

@@ -348,7 +348,7 @@ describe('the tools', () => {
   });
 });
 
-test('a run is started again and forked, and the runs that it started are listed', async () => {
+test('a run can be started again and forked, and the runs started from it are listed', async () => {
   const client = await connect();
   const child = await engine.define(quick, 'Child');
   const node = { id: 'sub', kind: 'workflow', workflow: child, input: { ticket: '{ticket}' } };
@@ -382,7 +382,7 @@ test('a run is started again and forked, and the runs that it started are listed
   await client.close();
 });
 
-test('policies are tried on the runs of a workflow, and the result is read', async () => {
+test('policies can be tried on the runs of a workflow, and the result can be read', async () => {
   const client = await connect();
   const workflow = await engine.define({ nodes: [mock('a', { output: 'x' })], edges: [] }, 'Tried');
   await use(client, 'run_workflow', { workflow, wait_seconds: 20 });
@@ -600,7 +600,7 @@ describe('money limits', () => {
 });
 
 describe('large data', () => {
-  test('a run is shortened, keeps its structure, and says so', async () => {
+  test('a run is shortened, keeps its structure, and says that it was shortened', async () => {
     const client = await connect();
     const workflow = await engine.define({
       nodes: Array.from({ length: 120 }, (_, at) => echo(`step_${at}`, 'upper(ticket)')),

@@ -123,7 +123,7 @@ describe('members', () => {
       );
     });
 
-    test('store the code as a hash, and expire after seven days', async () => {
+    test('store only a hash of the code, and expire after seven days', async () => {
       const before = Date.now();
       const { id, code } = await invite(api, { role: 'viewer' });
       const after = Date.now();

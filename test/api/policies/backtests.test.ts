@@ -30,7 +30,7 @@ const audit = () =>
 const none = { judged: 0, would_block: 0, would_redact: 0, would_allow: 0, hidden: 0 };
 
 describe('a backtest', () => {
-  test('is started, read, listed and cancelled, with audit entries', async () => {
+  test('can be started, read, listed and cancelled, with audit entries', async () => {
     const workflow = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body;
     const policies = {
       model_allowlist: ['mock'],
@@ -92,7 +92,7 @@ describe('a backtest', () => {
     ]);
   });
 
-  test('leaves the policies in force as they are', async () => {
+  test('does not change the policies in force', async () => {
     const before = (await api.call('GET', '/api/workspace/policies')).body;
     await start({ policies: { model_allowlist: [] } });
     expect((await api.call('GET', '/api/workspace/policies')).body).toEqual(before);
@@ -109,8 +109,8 @@ describe('a backtest', () => {
   });
 });
 
-describe('is refused', () => {
-  test('policies that could not be saved, with the same text', async () => {
+describe('is refused for', () => {
+  test('policies that cannot be saved, with the same error', async () => {
     const pattern = {
       tools: [{ tool: 'mcp', blocked_arguments: [{ argument: 'a', pattern: '(?=x)' }] }],
     };
@@ -126,7 +126,7 @@ describe('is refused', () => {
     ]);
   });
 
-  test('a time that is none, or in the future', async () => {
+  test('an invalid time, or a time in the future', async () => {
     expect(await refusal({ since: 'yesterday' })).toEqual([
       400,
       expect.stringMatching(/^Invalid body: since must be an ISO 8601 date/),
@@ -146,7 +146,7 @@ describe('is refused', () => {
     ]);
   });
 
-  test('the sixth at a time, also of many concurrent requests', async () => {
+  test('a sixth concurrent backtest, even among many concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => start()));
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(5);
     const refused = answers.filter(({ status }) => status === 409);
@@ -176,7 +176,7 @@ describe('is refused', () => {
   });
 });
 
-test('a race of a cancel with the end has one winner', async () => {
+test('a race between a cancel and the end has one winner', async () => {
   for (let round = 0; round < raceRounds(20); round += 1) {
     const { id } = (await start()).body;
     const [cancelled] = await Promise.all([

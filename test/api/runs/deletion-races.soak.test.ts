@@ -43,7 +43,7 @@ test('a budget is refused while its workflow is deleted', async () => {
   expect([answer.status, answer.body]).toEqual([404, { detail: 'Workflow not found' }]);
 });
 
-test('the signature of an event is not remembered while its workflow is deleted', async () => {
+test('the signature of an event is not stored while its workflow is deleted', async () => {
   const workflowId = await newWorkflow();
   const mark = { hash: Buffer.alloc(32), signedAt: 1 };
   await whileDeleted('workflows', workflowId, () =>

@@ -581,7 +581,7 @@ describe('a repeated event', () => {
     expect((await started(event(body))).id).not.toBe(first.id);
   });
 
-  test('keeps every digit of numbers that no double holds, also in its ID', async () => {
+  test('keeps every digit of numbers that no double can represent, including in its ID', async () => {
     const first = await started(
       event('{"id":9007199254740993,"order":[{"id":-12345678901234567890}],"rate":1e999}'),
     );

@@ -51,7 +51,7 @@ afterAll(async () => api.stop());
 const steps = async (query: string) => api.call('GET', `/api/runs/${runId}/steps?${query}`);
 
 describe('a run with many steps', () => {
-  test('has the first ones, those outside of iterations among them, and how many there are', async () => {
+  test('has the first steps, including those outside iterations, and their total', async () => {
     const { body: run } = await api.call('GET', `/api/runs/${runId}`);
     expect(run.steps).toHaveLength(MAX_STEPS_IN_RUN);
     const keys = run.steps.map(({ step_key }: Step) => step_key);
@@ -144,7 +144,7 @@ describe('a run with large payloads', () => {
   });
   const times = (text: string) => text.split(TEXT).length - 1;
 
-  test('is sent with its payloads as they are stored, to approvers and to others', async () => {
+  test('is sent with its payloads as stored, to approvers and others', async () => {
     const viewer = await addMember(api, { role: 'viewer' });
     for (const headers of [{}, viewer.headers]) {
       const { body, text } = await api.call('GET', `/api/runs/${large}`, undefined, headers);

@@ -173,7 +173,7 @@ const found: [string, () => Promise<GraphInput> | GraphInput, [string, string, s
   ],
 ];
 
-describe('validation says where a mistake is, and what to do', () => {
+describe('validation reports where a mistake is, and what to do', () => {
   beforeAll(async () => {
     const secret = { value: 'demo-value-0123', allowed_hosts: ['a.example.com'] };
     expect((await call('PUT', '/api/secrets/KEY', secret)).status).toBe(201);
@@ -193,7 +193,7 @@ describe('validation says where a mistake is, and what to do', () => {
   });
 });
 
-describe('a run says where a mistake is, and what to do', () => {
+describe('a run reports where a mistake is, and what to do', () => {
   const body = (items: string): GraphInput => ({
     nodes: [map(items), echo('one', 'all.item')],
     edges: [edge('all', 'one', 'true'), edge('one', 'all')],

@@ -63,7 +63,7 @@ describe('a rehearsal over the API', () => {
     });
   });
 
-  test('says what it does not reuse at the start', async () => {
+  test('reports what it does not reuse at the start', async () => {
     const { body } = await rehearse({ input: { topic: 'oil' } });
     expect(body.not_reused).toEqual([
       { step_key: 'ask', node_id: 'ask', reason: 'its input has changed' },
@@ -75,7 +75,7 @@ describe('a rehearsal over the API', () => {
     ]);
   });
 
-  test('without mode has no fields of rehearsals', async () => {
+  test('without mode has no rehearsal fields', async () => {
     for (const field of [{ allow: ['agent'] }, { failures: 'execute' }, { decisions: {} }]) {
       const { status, body } = await rerun(field);
       expect([status, body.detail]).toEqual([
@@ -131,7 +131,7 @@ describe('a rehearsal over the API', () => {
     expect((await rehearse({ allow: ['http_request:GET'] })).status).toBe(201);
   });
 
-  test('refuses a run that is gone, and a version whose secret is', async () => {
+  test('refuses a run that was deleted, and a version whose secret was', async () => {
     expect((await rerun({ mode: 'recorded' }, 'run_none')).status).toBe(404);
     await call('PUT', '/api/secrets/CRM', {
       value: 'a-secret-value-0123',

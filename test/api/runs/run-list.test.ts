@@ -101,7 +101,7 @@ describe('the list of runs', () => {
     expect(ofWorkflow.body.runs.map(({ id }: { id: string }) => id)).toEqual(expected);
   });
 
-  test('can be filtered by times, the later excluded', async () => {
+  test('can be filtered by times, excluding the end', async () => {
     const { body } = await list({});
     const at = (id: string) =>
       body.runs.find((run: { id: string }) => run.id === id).created_at as string;
@@ -155,7 +155,7 @@ describe('the list of runs', () => {
     ]);
   });
 
-  test('finds nothing of another workspace', async () => {
+  test('finds nothing in another workspace', async () => {
     const owner = { name: 'B', email: 'b@example.com', passwordHash: 'none' };
     const workspaceId = await createWorkspace(api.db, { name: 'B', owner });
     await api.db.query(sql.type(z.object({}))`
@@ -171,7 +171,7 @@ describe('the list of runs', () => {
     expect(await idsOf({ workflow_id: 'wf_b' })).toEqual([]);
   });
 
-  test('follows what a run becomes', async () => {
+  test('reflects status changes of runs', async () => {
     await insert([{ id: 'run_g', hoursAgo: 3, status: 'paused', input: { note: 'zebra' } }]);
     await storeRunWords(api.db);
     expect(await idsOf({ q: 'zebra' })).toEqual(['run_g']);
@@ -225,7 +225,7 @@ describe('saved views of the list', () => {
     expect(text).toContain(message);
   });
 
-  test('are limited for each member, also when two are saved at once', async () => {
+  test('are limited for each member, even when two are saved concurrently', async () => {
     const { headers } = await addMember(api, { role: 'viewer' });
     for (let n = 1; n < MAX_VIEWS; n += 1) await save(`view ${n}`, 'q=a', headers);
     const last = await Promise.all(['y', 'z'].map((name) => save(name, 'q=a', headers)));

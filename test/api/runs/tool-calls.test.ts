@@ -137,7 +137,7 @@ async function requestedBefore(runId: string): Promise<{ digest: string }> {
 }
 
 describe('a tool call that waits for approval', () => {
-  test('is shown with its exact arguments, and sent as it was approved', async () => {
+  test('is shown with its exact arguments, and sent as approved', async () => {
     const tool = await register();
     const { runId, gate, call: asked } = await paused(refunding(tool.name));
     expect(gate).toMatchObject({
@@ -167,7 +167,7 @@ describe('a tool call that waits for approval', () => {
     expect(entry.details).toMatchObject({ tool: `custom:${tool.name}`, digest: asked.digest });
   });
 
-  test('is not decided without its digest, nor with another one', async () => {
+  test('cannot be decided without its digest, or with another one', async () => {
     const tool = await register();
     const { runId } = await paused(refunding(tool.name));
     expect(await approve(runId, { step_key: 'triage/1.1' })).toMatchObject({
@@ -183,7 +183,7 @@ describe('a tool call that waits for approval', () => {
     expect((await engine.run(runId)).status).toBe('paused');
   });
 
-  test('must be named by the digest of the one that is still open, when another of its turn was decided', async () => {
+  test('must be identified by its own digest after another call of the same turn was decided', async () => {
     const tool = await register();
     const calls = [120, 130].map((amount) => ({
       tool: `custom:${tool.name}`,
@@ -217,7 +217,7 @@ describe('a tool call that waits for approval', () => {
     await engine.until(runId, ['success']);
   });
 
-  test('is sent with the arguments that its approver changed, if these fit', async () => {
+  test('is sent with the arguments that its approver changed, if these are valid', async () => {
     const tool = await register();
     const { runId, call: asked } = await paused(refunding(tool.name));
     const { digest } = asked;
@@ -237,7 +237,7 @@ describe('a tool call that waits for approval', () => {
     expect(tools.calls(tool.name).map((seen) => JSON.parse(seen.body))).toEqual([args]);
   });
 
-  test('of two approvers with different changes, one holds', async () => {
+  test('with different changes by two approvers is sent with one of them', async () => {
     for (let round = 0; round < raceRounds(10); round += 1) {
       const tool = await register();
       const { runId, call: asked } = await paused(refunding(tool.name));
@@ -260,7 +260,7 @@ describe('a tool call that waits for approval', () => {
     }
   }, 120_000);
 
-  test('is refused when the tool has changed since', async () => {
+  test('is refused if the tool has changed since', async () => {
     const tool = await register();
     const { runId, call: asked } = await paused(refunding(tool.name));
     const changed = { ...schema, properties: { ...schema.properties, note: { type: 'string' } } };
@@ -282,7 +282,7 @@ describe('a tool call that waits for approval', () => {
     ['kind (to mcp)', { kind: 'mcp', mcp_tool: 'refund' }, {}],
     ['kind (to http)', { kind: 'http', mcp_tool: null }, { kind: 'mcp', mcp_tool: 'refund' }],
     ['mcp_tool', { mcp_tool: 'refund-all' }, { kind: 'mcp', mcp_tool: 'refund' }],
-  ])('is refused when the %s of its tool has changed since', async (_field, change, before) => {
+  ])('is refused if the %s of its tool has changed since', async (_field, change, before) => {
     const tool = await register(before);
     const { runId, call: asked } = await paused(refunding(tool.name));
     const { tool: name, schema_digest, tool_digest, arguments: args } = asked;
@@ -306,7 +306,7 @@ describe('a tool call that waits for approval', () => {
     expect(tools.calls(`${tool.name}-elsewhere`)).toHaveLength(0);
   });
 
-  test('is still approved when only texts and tries of its tool have changed', async () => {
+  test('is still approved if only the texts and retries of its tool have changed', async () => {
     const tool = await register();
     const { runId, call: asked } = await paused(refunding(tool.name));
     const body = { label: 'A refund', timeout_seconds: 9, retry_count: 2 };
@@ -316,7 +316,7 @@ describe('a tool call that waits for approval', () => {
     expect(tools.calls(tool.name)).toHaveLength(1);
   });
 
-  test('is not sent when its tool has changed between its approval and the call', async () => {
+  test('is not sent if its tool has changed between its approval and the call', async () => {
     const tool = await register();
     const { runId, call: asked } = await paused(refunding(tool.name));
     const elsewhere = `${tool.name}-elsewhere`;
@@ -377,7 +377,7 @@ describe('a tool call that waits for approval', () => {
     expect(open.pending_gate.tool_call.arguments).toEqual({ amount: 120, currency: 'EUR' });
   });
 
-  test('is read redacted, or not at all, by callers who cannot approve, at every door', async () => {
+  test('is redacted or hidden for callers who cannot approve, through every route and tool', async () => {
     const { body: policies } = await call('GET', '/api/workspace/policies');
     const redaction = { detectors: ['email'], patterns: [] };
     await call('PUT', '/api/workspace/policies', { ...policies, redaction });
@@ -449,7 +449,7 @@ describe('a tool call that waits for approval', () => {
     await call('PUT', '/api/workspace/policies', policies);
   });
 
-  test('asks when its approval expression fails, and only when it is true', async () => {
+  test('requires approval if its approval expression fails or is true', async () => {
     const tool = await register();
     const { runId } = await paused(refunding(tool.name, { approval: 'args.amount > ticket' }));
     expect((await engine.run(runId)).status).toBe('paused');
@@ -500,7 +500,7 @@ describe('the conversation of an agent', () => {
     }
   });
 
-  test('streams turns and text only to sockets that ask for them', async () => {
+  test('streams turns and text only to sockets that request them', async () => {
     const tool = await register();
     const { runId, call: asked } = await paused(refunding(tool.name));
     const listen = async (query: string, app: App) => {

@@ -65,7 +65,7 @@ describe('the input of a run', () => {
       'input.ticket is missing: add it; input.priority must be a whole number, not a text',
     ],
   ];
-  test('has fields with names of members of JavaScript like any others', async () => {
+  test("can have fields with names of JavaScript's own members", async () => {
     const id = await made({
       type: 'object',
       properties: { constructor: { type: 'string' } },
@@ -81,7 +81,7 @@ describe('the input of a run', () => {
     }
   });
 
-  test('has a schema of any draft, with limits of any size', async () => {
+  test('can have a schema of any draft, with limits of any size', async () => {
     const { statusCode, body } = await api.app.inject({
       method: 'POST',
       url: '/api/workflows',
@@ -98,7 +98,7 @@ describe('the input of a run', () => {
     );
   });
 
-  test('has a schema whose limits are numbers that can be held, as the form of a gate has', async () => {
+  test('has a schema whose limits are representable numbers, like the form of a gate', async () => {
     const send = async (maximum: string) => {
       const limited = `{"type": "object", "properties": {"id": {"type": "integer", "maximum": ${maximum}}}}`;
       const answers = [];
@@ -128,7 +128,7 @@ describe('the input of a run', () => {
   });
 
   test.each(cases)(
-    '%s is refused with its path, and nothing is kept',
+    '%s is refused with its path, and nothing is stored',
     async (_, input, problem) => {
       const id = await made();
       expect(await run(id, input)).toMatchObject(refused(problem));
@@ -136,7 +136,7 @@ describe('the input of a run', () => {
     },
   );
 
-  test('that fits starts a run, with and without an Idempotency-Key', async () => {
+  test('that matches starts a run, with and without an Idempotency-Key', async () => {
     const id = await made();
     const key = { 'idempotency-key': 'one' };
     const first = await run(id, { ticket: 'abc', priority: 2 }, key);
@@ -151,7 +151,7 @@ describe('the input of a run', () => {
     expect(await runsOf(id)).toBe(1);
   });
 
-  test('is judged by the current version, also by a process that has read an earlier one', async () => {
+  test('is validated against the current version, even by a process that has read an earlier one', async () => {
     const id = await made(null);
     const other = await api.another();
     expect((await other.call('POST', `/api/workflows/${id}/runs`, {})).status).toBe(201);
@@ -170,7 +170,7 @@ describe('the input of a run', () => {
     expect((await run(id, {})).body.detail).toMatch(/^Workflow graph invalid/);
   });
 
-  test('of many values lists the first problem only', async () => {
+  test('with many values only lists the first problem', async () => {
     const id = await made({ properties: { n: { type: 'array', items: { type: 'integer' } } } });
     const n = Array.from({ length: 5_000 }, () => 'x');
     expect(await run(id, { n })).toMatchObject(
@@ -217,7 +217,7 @@ describe('an input schema', () => {
     }
   });
 
-  test('is a part of the version: a changed one makes the next, the same one does not', async () => {
+  test('is part of the version: a changed schema makes a new version, the same one does not', async () => {
     const id = await made();
     const reordered = Object.fromEntries(Object.entries(schema).reverse());
     expect((await change(id, { input_schema: reordered })).body.version).toBe(1);
@@ -241,7 +241,7 @@ describe('an input schema', () => {
     expect(entry.details).toEqual({ changed: ['input_schema'], version: 3 });
   });
 
-  test('goes into a template and out of it', async () => {
+  test('is copied into a template and back', async () => {
     const id = await made();
     const { body } = await api.call('POST', '/api/templates', { workflow_id: id });
     expect(body.input_schema).toEqual(schema);
@@ -272,7 +272,7 @@ describe('an input schema', () => {
 });
 
 describe('a webhook', () => {
-  test('refuses an event that does not fit, and takes it once it does', async () => {
+  test('refuses an event that does not match, and accepts it once it does', async () => {
     const id = await made();
     const { url } = (await api.call('POST', `/api/workflows/${id}/webhook`)).body;
     await api.call('PUT', `/api/workflows/${id}/webhook/config`, { dedup_window_seconds: 600 });
@@ -296,7 +296,7 @@ describe('a schedule', () => {
     api.call('POST', '/api/schedules', { workflow_id, cron: '0 0 1 1 *', ...fields });
   const missing = refused('input.ticket is missing: add it');
 
-  test('with an input that does not fit cannot be saved or enabled', async () => {
+  test('with an input that does not match cannot be saved or enabled', async () => {
     const id = await made();
     expect(await schedule(id)).toMatchObject(missing);
     const { status, body } = await schedule(id, { input: { ticket: 'abc' } });
@@ -311,7 +311,7 @@ describe('a schedule', () => {
     expect((await put({ enabled: true, ...fits })).status).toBe(200);
   });
 
-  test('that no longer fits is refused when triggered, and its tick is skipped', async () => {
+  test('whose input no longer matches is refused when triggered, and its tick is skipped', async () => {
     const id = await made();
     const { minute, due } = thisMinute();
     const cron = `${minute} * * * *`;

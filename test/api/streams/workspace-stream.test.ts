@@ -91,7 +91,7 @@ const audited = (workspaceId: string, targetType: 'tool' | 'secret') =>
     },
   );
 
-test('names what changes, also what is not in the audit log', async () => {
+test('reports what changes, including what is not in the audit log', async () => {
   const { token } = await addMember();
   const reader = await follow(token);
   const graph = { nodes: [{ id: 'a', kind: 'agent', mock: { output: 'x' } }], edges: [] };
@@ -139,7 +139,7 @@ test('is silent while nothing changes, and about other workspaces', async () => 
   mine.socket.close();
 }, 60_000);
 
-test('names a change that commits after a later one', async () => {
+test('reports a change that commits after a later one', async () => {
   const other = await otherWorkspace();
   const reader = await follow((await addMember('viewer', other)).token);
   const early = new pg.Client({ connectionString: engine.databaseUrl });

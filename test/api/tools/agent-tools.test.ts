@@ -40,7 +40,7 @@ describe('a workflow whose agent offers a custom tool', () => {
     expect(await trigger()).toEqual([201, undefined]);
   });
 
-  test('is refused without one, unless the node gives it', async () => {
+  test('is refused without one, unless the node provides it', async () => {
     const { report, trigger } = await offered({ input_schema: null });
     expect((await report()).errors).toMatchObject([{ code: 'tool_without_schema', node_id: 'a' }]);
     expect(await trigger()).toEqual([400, expect.stringContaining('no schema of its arguments')]);
@@ -95,7 +95,7 @@ describe('the tools that an agent offers', () => {
     });
   });
 
-  test('can be built-in ones alone, without a query', async () => {
+  test('can be only built-in ones, which take no query', async () => {
     const none = undefined as never;
     expect(await resolveTools(none, '', agent('json_transform'))).toHaveLength(1);
   });

@@ -104,7 +104,7 @@ describe('an import', () => {
     });
   });
 
-  test('sends the headers, stores them sealed, and shows them nowhere', async () => {
+  test('sends the headers, stores them sealed, and never shows them', async () => {
     const headers = { Authorization: 'Bearer very-secret-word' };
     const { text } = await importFrom({ headers });
     expect(server.requests('tools/list')[0]?.headers['authorization']).toBe(headers.Authorization);
@@ -167,7 +167,7 @@ describe('a session that is lost', () => {
   const counted = (methods: string[]) =>
     methods.filter((method) => method === 'initialize' || method.startsWith('tools/'));
 
-  test('at the list is opened again, and the tools are imported', async () => {
+  test('while listing is opened again, and the tools are imported', async () => {
     const odd = await startOddMcpServer({ list, lost: { 'tools/list': 1 } });
     const { status, body } = await importFrom({ server_url: odd.url });
     expect([status, names(body.created)]).toEqual([200, ['get_order']]);
@@ -176,7 +176,7 @@ describe('a session that is lost', () => {
     await odd.close();
   });
 
-  test('twice, or without being one, fails the import', async () => {
+  test('twice, or without a session, fails the import', async () => {
     for (const session of [true, false]) {
       const odd = await startOddMcpServer({ list, lost: { 'tools/list': 2 }, session });
       const { status, body } = await importFrom({ server_url: odd.url });
@@ -186,7 +186,7 @@ describe('a session that is lost', () => {
     }
   });
 
-  test('at the list before a call is opened again, and the call made once', async () => {
+  test('while listing before a call is opened again, and the call is made once', async () => {
     const call = { content: [], structuredContent: { found: 1 } };
     const lost = { 'tools/list': 0 };
     const odd = await startOddMcpServer({ list, call, lost });
@@ -236,7 +236,7 @@ describe('a second import', () => {
     ]);
   });
 
-  test('cuts long texts between characters, and shows no change of them', async () => {
+  test('truncates long texts between characters, and shows no change of them', async () => {
     server.tools = [
       {
         ...listed('long'),
@@ -278,7 +278,7 @@ describe('a second import', () => {
     expect(server.requests('tools/call')[0]?.headers['x-key']).toBe('other');
   });
 
-  test('pins a tool again that was changed by hand', async () => {
+  test('pins a tool again that was edited by hand', async () => {
     await importFrom();
     const [{ id }] = await tools();
     await api.call('PUT', `/api/tools/${id}`, { input_schema: null });
@@ -287,7 +287,7 @@ describe('a second import', () => {
     expect((await tools())[0]).toMatchObject({ pinned: true, schema_digest: jsonDigest(schema) });
   });
 
-  test('leaves tools from elsewhere alone', async () => {
+  test('does not change tools from other servers', async () => {
     const other = { name: 'get_order', endpoint_url: 'https://a.example/' };
     await api.call('POST', '/api/tools', other);
     await api.call('POST', '/api/tools', {
@@ -317,7 +317,7 @@ describe('a pin', () => {
     ['the same schema', { input_schema: schema }, true],
     ['another description', { description: 'x', label: 'y', retry_count: 3 }, true],
     ['other headers', { headers: { 'X-A': 'abc' } }, true],
-  ])('with %s: %j stays: %s', async (_, change, pinned) => {
+  ])('with %s: %j is kept: %s', async (_, change, pinned) => {
     const { body } = await importFrom({ names: ['getOrder'] });
     const changed = await api.call('PUT', `/api/tools/${body.created[0].id}`, change);
     expect([changed.status, changed.body.pinned]).toEqual([200, pinned]);
@@ -537,7 +537,7 @@ describe('an import is refused', () => {
     await endless.close();
   });
 
-  test('but not when a cursor comes again, which ends the list, with each tool once', async () => {
+  test('but not if a cursor is repeated, which ends the list, with each tool once', async () => {
     const constant = await startEndless(() => ({ tools: [listed('one')], nextCursor: 'again' }));
     const { body } = await importFrom({ server_url: constant.url });
     expect([names(body.created), body.skipped]).toEqual([['one'], []]);
@@ -570,7 +570,7 @@ describe('an import is refused', () => {
   });
 
   const both = (answer: OddAnswer) => ({ list: answer, call: answer });
-  test('when the server is no MCP server, fails, or is not there', async () => {
+  test('when the server is not an MCP server, fails, or does not exist', async () => {
     const page = await startHttpServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hello</p>');
     });

@@ -322,7 +322,7 @@ describe('testing a tool', () => {
     expect(seen?.headers['idempotency-key']).toMatch(/^test:[0-9a-f-]{36}$/);
   });
 
-  test('keeps every digit of numbers that no double holds', async () => {
+  test('keeps every digit of numbers that no double can represent', async () => {
     const exact = await startHttpServer((_request, response) => {
       response
         .writeHead(200, { 'content-type': 'application/json' })

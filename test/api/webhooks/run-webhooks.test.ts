@@ -71,7 +71,7 @@ describe('an endpoint of members', () => {
   });
 });
 
-test('the tools of MCP register, change, test and delete an endpoint', async () => {
+test('MCP tools can register, change, test and delete an endpoint', async () => {
   const client = await connectMcp(`${url}/api/mcp`);
   await client.listTools();
   const use = async (name: string, args: object = {}) => {

@@ -58,7 +58,7 @@ function expectPassed({ status, evals }: Run): void {
 }
 
 describe('support triage', () => {
-  test('finds the order and asks for the refund with tool, arguments and digest', async () => {
+  test('finds the order, and requests approval for the refund with tool, arguments and digest', async () => {
     const run = await start(supportTriage);
     const found: any = run.steps.find(({ step_key: key }) => key === 'refund/1.1')!.output;
     expect(found.data).toMatchObject([{ external_key: 'A-1042', attributes: { payments: 2 } }]);
@@ -116,7 +116,7 @@ describe('support triage', () => {
 });
 
 describe('data steward', () => {
-  test('asks for each correction, and writes the approved ones as edited', async () => {
+  test('requests approval for each correction, and writes the approved ones as edited', async () => {
     const before = Object.fromEntries(
       (await recordsOf('order')).map((order) => [order.canonical_name, order]),
     );

@@ -18,7 +18,7 @@ const schemaOf = (field: string) => ({
 });
 
 describe('a draft', () => {
-  test('is created by the first save, beside the current version', async () => {
+  test('is created by the first save, alongside the current version', async () => {
     const { id } = await calls.create({ input_schema: schemaOf('ticket') });
     const saved = await calls.save(id, { graph: graphOf('next') });
     expect(saved.status).toBe(201);
@@ -79,7 +79,7 @@ describe('a draft', () => {
     ]);
   });
 
-  test('may be invalid as a graph, not as an input schema', async () => {
+  test('can be an invalid graph, but not have an invalid input schema', async () => {
     const { id } = await calls.create();
     const graph = { nodes: [{ id: 'a', kind: 'wizard' }], edges: [{ source: 'a', target: 'b' }] };
     expect((await calls.save(id, { graph })).body.graph).toEqual(graph);
@@ -90,7 +90,7 @@ describe('a draft', () => {
     ]);
   });
 
-  test('is changed and discarded only by those who say which they know', async () => {
+  test('is only changed and discarded with the tag of the latest revision', async () => {
     const { id } = await calls.create();
     const { etag } = (await calls.save(id, { graph: graphOf('a') })).body;
     const required =
@@ -137,7 +137,7 @@ describe('a draft', () => {
     });
   });
 
-  test('that is gone is not created again by someone who knew it', async () => {
+  test('that was deleted is not created again with its old tag', async () => {
     const { id } = await calls.create();
     const { etag } = (await calls.save(id, { graph: graphOf('a') })).body;
     await api.call('DELETE', draftAt(id), undefined, ifMatch(etag));
@@ -157,7 +157,7 @@ describe('a draft', () => {
     expect((await api.call('GET', draftAt(id))).body).toEqual({ detail: 'Draft not found' });
   });
 
-  test('has another tag than an earlier draft with the same revision', async () => {
+  test('has a different tag than an earlier draft with the same revision', async () => {
     const { id } = await calls.create();
     const first = (await calls.save(id, { graph: graphOf('a') })).body;
     await api.call('DELETE', draftAt(id), undefined, ifMatch(first.etag));
@@ -166,7 +166,7 @@ describe('a draft', () => {
     expect((await calls.publish(id, first.etag)).status).toBe(412);
   });
 
-  test('of an unknown or deleted workflow is 404, and goes with its workflow', async () => {
+  test('of an unknown or deleted workflow is 404, and is deleted with its workflow', async () => {
     const { id } = await calls.create();
     const { etag } = (await calls.save(id, { graph: graphOf('a') })).body;
     expect((await api.call('DELETE', `/api/workflows/${id}`)).status).toBe(204);
@@ -209,7 +209,7 @@ const start = (id: string, input: object, headers: Record<string, string> = {}, 
   api.call('POST', `/api/workflows/${id}/runs?draft=${draft}`, input, headers);
 
 describe('a run of a draft', () => {
-  test('has the graph of the draft, and the version that is current', async () => {
+  test("has the graph of the draft, and the current version's number", async () => {
     const { id } = await calls.create();
     await calls.save(id, { graph: graphOf('drawn') });
     const { status, body, headers } = await start(id, { ticket: 'tea' });
@@ -232,7 +232,7 @@ describe('a run of a draft', () => {
     expect(plain).not.toHaveProperty('graph');
   });
 
-  test('is refused without a draft, and where the draft cannot run', async () => {
+  test('is refused if there is no draft, or the draft cannot run', async () => {
     const { id } = await calls.create();
     const none = await start(id, {});
     expect([none.status, none.body.detail]).toEqual([404, 'Draft not found']);
@@ -247,7 +247,7 @@ describe('a run of a draft', () => {
     expect(odd.status).toBe(400);
   });
 
-  test('needs an input that fits the schema of the draft', async () => {
+  test("needs an input that matches the draft's schema", async () => {
     const { id } = await calls.create();
     const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
     await calls.save(id, { graph: graphOf('drawn'), input_schema: schema });
@@ -257,7 +257,7 @@ describe('a run of a draft', () => {
     expect((await start(id, { n: 1 })).status).toBe(201);
   });
 
-  test('is started once by a key, which a run of the version does not share', async () => {
+  test('is started once per key, which a run of the version does not share', async () => {
     const { id } = await calls.create();
     const { etag } = (await calls.save(id, { graph: graphOf('drawn') })).body;
     const key = { 'idempotency-key': 'once' };

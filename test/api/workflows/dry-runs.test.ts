@@ -29,7 +29,7 @@ const dryRun = (id: string, body: object = {}) =>
   api.call('POST', `/api/workflows/${id}/dry-run`, body);
 
 describe('a dry run', () => {
-  test('says what a run would cost, and changes nothing', async () => {
+  test('reports what a run would cost, and changes nothing', async () => {
     const id = await define([agent('a'), agent('b', 0.02)], [{ source: 'a', target: 'b' }]);
     const rows = async () =>
       api.db.one(sql.type(z.object({ runs: z.number(), audit: z.number(), holds: z.number() }))`
@@ -111,7 +111,7 @@ describe('a dry run', () => {
     }
   });
 
-  test('says which budgets have room, and reserves nothing', async () => {
+  test('reports which budgets have room, and reserves nothing', async () => {
     const id = await define([agent('a')]);
     const budget = async (body: object) =>
       (await api.call('POST', '/api/budgets', { window: 'total', ...body })).body.id;
@@ -171,7 +171,7 @@ describe('a dry run', () => {
     await api.call('PUT', '/api/workspace/policies', policies);
   });
 
-  test('names who could decide, and what called workflows need', async () => {
+  test('lists who could decide, and what called workflows need', async () => {
     const gate = { id: 'ask', kind: 'human_gate', approvers: { roles: ['admin'] } };
     const child = await define([agent('inner'), gate], [], { name: 'Ask first', run_cap_usd: 5 });
     const id = await define([{ id: 'call', kind: 'workflow', workflow: 'Ask first' }]);

@@ -63,7 +63,7 @@ describe('publishing from a draft', () => {
     ]);
   });
 
-  test('needs a draft of the current version, or one that says so', async () => {
+  test('needs a draft of the current version, or one that is explicitly based on an older one', async () => {
     const { id } = await calls.create();
     const { etag } = (await calls.save(id, { graph: graphOf('mine') })).body;
     await api.call('PUT', `/api/workflows/${id}`, { graph: graphOf('theirs') });
@@ -116,7 +116,7 @@ describe('publishing from a draft', () => {
     expect((await calls.publish(id, etag, { note: 'x'.repeat(1_000) })).status).toBe(200);
   });
 
-  test('is for those who can publish, and run what runs by itself; anyone who can edit saves', async () => {
+  test('requires permission to publish, and to run automatic triggers; anyone who can edit can save', async () => {
     const { id } = await calls.create();
     await api.call('POST', `/api/workflows/${id}/publish`);
     const overrides = { publish_workflows: false };
@@ -143,7 +143,7 @@ describe('publishing from a draft', () => {
     expect((await calls.publish(id, etag)).status).toBe(200);
   });
 
-  test('does not change a bare publication', async () => {
+  test('does not affect a publication without a draft', async () => {
     const { id } = await calls.create();
     await calls.save(id, { graph: graphOf('a') });
     for (const body of [undefined, {}]) {

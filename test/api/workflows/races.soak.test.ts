@@ -15,7 +15,7 @@ afterAll(async () => api.stop());
 describe('races', () => {
   const ROUNDS = 15;
 
-  test('of two who publish the same draft, exactly one does', async () => {
+  test('among two members who publish the same draft, exactly one succeeds', async () => {
     const other = await api.another();
     const { id } = await calls.create();
     for (let round = 1; round <= ROUNDS; round += 1) {
@@ -33,7 +33,7 @@ describe('races', () => {
     await other.app.close();
   });
 
-  test('of two who begin a draft, or change one, exactly one does', async () => {
+  test('among two members who create or change a draft, exactly one succeeds', async () => {
     const { id } = await calls.create();
     for (let round = 1; round <= ROUNDS; round += 1) {
       const begun = await Promise.all(
@@ -51,7 +51,7 @@ describe('races', () => {
     }
   });
 
-  test('of a publication and a save, the later one finds what the earlier one did', async () => {
+  test('between a publication and a save, the later one finds what the earlier one did', async () => {
     const { id } = await calls.create();
     for (let round = 1; round <= ROUNDS; round += 1) {
       const { etag } = (await calls.save(id, { graph: graphOf(`a${round}`) })).body;
@@ -69,7 +69,7 @@ describe('races', () => {
     }
   });
 
-  test('runs, webhooks and schedules see the current version, never a draft', async () => {
+  test('runs, webhooks and schedules use the current version, never a draft', async () => {
     const { id } = await calls.create();
     await api.call('POST', `/api/workflows/${id}/publish`);
     const { url } = (await api.call('POST', `/api/workflows/${id}/webhook`)).body;

@@ -23,7 +23,7 @@ const use = async (client: Client, name: string, args: object): Promise<any> => 
     : result.structuredContent;
 };
 
-test('a model saves, reads, publishes and discards a draft by its etag', async () => {
+test('a model can save, read, publish and discard a draft by its etag', async () => {
   const client = await connectMcp(url);
   const { id: workflow } = await calls.create();
   const saved = await use(client, 'save_draft', { workflow, graph: graphOf('a') });

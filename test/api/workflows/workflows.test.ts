@@ -83,7 +83,7 @@ describe('a workflow', () => {
     expect(Object.keys(body).sort()).toEqual(['errors', 'valid', 'warnings']);
   });
 
-  test('cannot set the key secrets, unless its version is from before that', async () => {
+  test('cannot set the key secrets, unless its version is older than that rule', async () => {
     const gather = { id: 'gather', kind: 'tool', tool_name: 'json_transform' };
     const params = { expression: '1' };
     const nodes = [{ ...gather, params, output_key: 'secrets' }];

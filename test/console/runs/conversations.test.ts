@@ -34,7 +34,7 @@ const steps = [agent, turn, call, after];
 const keysOf = (of: { step_key: string }[]): string[] => of.map(({ step_key }) => step_key);
 
 describe('the turns and calls of an agent', () => {
-  test('do not stand for the node in the graph, in sentences and in decisions', () => {
+  test('do not represent the node in the graph, in sentences and in decisions', () => {
     const graph = {
       nodes: [
         { id: 'triage', kind: 'agent' },
@@ -51,7 +51,7 @@ describe('the turns and calls of an agent', () => {
     expect(keysOf(stepsBefore(graph, 'after', steps))).toEqual(['triage']);
   });
 
-  test('take no time besides the agent, which waits while all its calls do', () => {
+  test('take no time in addition to the agent, which waits while all its calls do', () => {
     const { bars, parts } = timelineOf(run(steps, { finished_at: at(600) }), 0);
     expect(figuresOf(bars[0]!)).toEqual([
       { phase: 'working', ms: 100 },
@@ -65,7 +65,7 @@ describe('the turns and calls of an agent', () => {
     expect(parts).toEqual({ working: 400, waiting: 200, retrying: 0, queued: 0, idle: 0 });
   });
 
-  test('have waited since their turn until they are approved and start', () => {
+  test('have been waiting since their turn until they are approved and start', () => {
     const by = { by: 'Ann', by_kind: 'member' } as const;
     const decision = { approved: true, ...by, at: at(350), reason: null };
     const times = { started_at: at(360), finished_at: at(400), duration_ms: 40 };
@@ -82,7 +82,7 @@ describe('the turns and calls of an agent', () => {
     ]);
   });
 
-  test('have events of their own', () => {
+  test('have their own events', () => {
     const labelOf = (key: string): string => `Label of ${key}`;
     const frame = { node_id: 'triage', step_key: 'triage/1.1' };
     expect(eventText(event(1, 0, { type: 'step_completed', ...frame }), labelOf)).toEqual({

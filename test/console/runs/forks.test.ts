@@ -25,7 +25,7 @@ describeConsole('running again in the console', (given) => {
   }
   const idOf = (url: string): string => new URL(url).pathname.split('/').at(-1)!;
 
-  test('a run is forked from a step with another state, and leads back to its source', async () => {
+  test('a run can be forked from a step with another state, and links back to its source', async () => {
     const { workflowId, runId } = await source();
     const draft = {
       nodes: [

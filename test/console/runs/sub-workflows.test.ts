@@ -10,7 +10,7 @@ describeConsole('sub-workflows in the console', (given) => {
     stage = given();
   });
 
-  test('a node is given one of the workflows, any other text, and a version', async () => {
+  test('a node can have one of the workflows, any other text, and a version', async () => {
     const graph = { nodes: [echo('a')], edges: [] };
     const scored = await stage.engine.define(graph, 'Score a lead');
     const other = { nodes: [echo('b')], edges: [] };
@@ -43,7 +43,7 @@ describeConsole('sub-workflows in the console', (given) => {
     await context.close();
   });
 
-  test('the page of a run leads to its child, and that of the child back', async () => {
+  test("the page of a run links to its child, and the child's page back", async () => {
     const { engine, open } = stage;
     const child = await engine.define({ nodes: [echo('a')], edges: [] }, 'Child of the page');
     const parent = await engine.define({ nodes: [call('sub', child)], edges: [] }, 'Its parent');

@@ -77,7 +77,7 @@ const rowsOf = (choice: Partial<TraceChoice>, open = true): string[] =>
   );
 
 describe('the tree of a run', () => {
-  test('has the steps of each iteration in it, and no iterations for a body of one node', () => {
+  test('has the steps of each iteration inside it, and no iterations for a body of one node', () => {
     expect(drawn(tree)).toEqual([
       'first',
       'rounds',
@@ -92,7 +92,7 @@ describe('the tree of a run', () => {
     ]);
   });
 
-  test('has every step once, also without the graph or with steps missing', () => {
+  test('has every step once, even without the graph or with missing steps', () => {
     const keys = steps.map(({ step_key }) => step_key);
     expect(drawn(traceTree(steps, nothingEncloses))).toEqual(keys);
     const withoutLoop = steps.filter(({ node_id }) => node_id !== 'rounds');
@@ -142,7 +142,7 @@ describe('the tree of a run', () => {
     expect(matchCount(traceTree(parts, enclosing), found)).toBe(1);
   });
 
-  test('adds up each iteration, with its inner ones', () => {
+  test('sums up each iteration, including inner ones', () => {
     const [, rounds] = tree;
     const [one, two] = rounds!.children;
     expect(sumsOf(one!)).toMatchObject({ cost: 2, status: 'success', to: BEGIN + 200 });
@@ -174,7 +174,7 @@ describe('the rows of a trace', () => {
     expect(rounds).toMatchObject({ open: false, place: 2, of: 3 });
   });
 
-  test('are filtered by text and status, each match within the rows that it is in', () => {
+  test('are filtered by text and status, with each match inside its parent rows', () => {
     expect(rowsOf({ text: ' late ' }, false)).toEqual(['rounds', '  iteration 2', '    ask#2']);
     expect(rowsOf({ status: 'skipped' })).toEqual(['end']);
     expect(rowsOf({ text: 'ask', status: 'skipped' })).toEqual([]);
@@ -201,7 +201,7 @@ describe('the keys of the tree', () => {
     expect(key('x', 0)).toBeUndefined();
   });
 
-  test('open and close, then go inside and outside', () => {
+  test('open and close, then go in and out', () => {
     expect(key('ArrowRight', 1, closed)).toEqual({ open: true, row: closed[1] });
     expect(key('ArrowRight', 1)).toEqual({ to: 2 });
     expect(key('ArrowRight', 0)).toBeUndefined();

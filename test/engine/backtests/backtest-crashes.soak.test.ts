@@ -24,7 +24,7 @@ const given = {
 const RUNS = 40;
 const STEPS = 1_000;
 
-test('workers killed in the middle: the result is that of an undisturbed backtest', async () => {
+test('workers killed in the middle do not change the result', async () => {
   await pastRuns(engine, await pastWorkflow(engine), { runs: RUNS, steps: STEPS });
   const id = await begin(engine, given);
   let done = 0;
@@ -48,7 +48,7 @@ test('workers killed in the middle: the result is that of an undisturbed backtes
   }
 }, 180_000);
 
-test('an API that dies before it has started the execution: the reconciler starts it', async () => {
+test('if an API dies before it has started the execution, the reconciler starts it', async () => {
   const id = await begin({ ...engine, deps: { ...engine.deps, temporal: unreachable() } }, given);
   const worker = await startWorkerProcess(engine.env);
   try {

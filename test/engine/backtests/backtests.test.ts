@@ -164,7 +164,7 @@ describe('policies that are not in force', () => {
     });
   });
 
-  test('would redact what was sent, also beside what was redacted', async () => {
+  test('would redact what was sent, even next to what was redacted', async () => {
     await set(emails);
     await ran([
       mock('m', { output: 1 }, { prompt: 'Mail a@example.com, card 4111 1111 1111 1111' }),
@@ -193,7 +193,7 @@ describe('policies that are not in force', () => {
     expect(summary).toMatchObject({ would_allow: 2 });
   });
 
-  test('would block a fallback model that answered, and allow one that was skipped', async () => {
+  test('would block a fallback model that responded, and allow one that was skipped', async () => {
     models.answers.push({ status: 500, message: 'down' });
     const failing = { prompt: 'Hi', model: 'openai/gpt-5', fallback_models: ['mock'] };
     await set({ model_allowlist: ['openai/gpt-5', 'mock'] });
@@ -288,7 +288,7 @@ describe('a long backtest', () => {
     expect(summary).toMatchObject({ judged: 10, would_redact: 1 });
   });
 
-  test('is cancelled, and keeps what it has found', async () => {
+  test('can be cancelled, and keeps its findings so far', async () => {
     const workflowId = await pastWorkflow(engine);
     await pastRuns(engine, workflowId, { runs: 30, steps: 1_000 });
     const id = await begin(engine, redacting);

@@ -46,7 +46,7 @@ test('what costs nothing does not wait for the budget', async () => {
   expect(experiment.spent_usd).toBe(0);
 });
 
-test('a step of unknown cost is refused under a budget, and says what to do', async () => {
+test('a step of unknown cost is refused under a budget, with a remedy', async () => {
   const { workflowId } = await pastRuns(engine, asking('{n}', 0.01), numbers(1));
   await redraft(engine, workflowId, {
     nodes: [{ id: 'read', kind: 'agent', prompt: '{n}', model: 'openai/gpt-4.1-mini' }],

@@ -83,7 +83,7 @@ test('workers killed at any moment rehearse no run twice', async () => {
   await last.kill();
 }, 240_000);
 
-test('executions side by side rehearse no run twice', async () => {
+test('concurrent executions rehearse no run twice', async () => {
   const worker = await startWorkerProcess(engine.env);
   for (let round = 0; round < 3; round += 1) {
     const id = await start(engine, laboratory.workflowId);

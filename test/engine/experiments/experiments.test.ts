@@ -61,7 +61,7 @@ describe('an experiment', () => {
     }
   });
 
-  test('shows changed outputs and checks won and lost, the worst first', async () => {
+  test('shows changed outputs, and checks won and lost, worst first', async () => {
     const { workflowId, runIds } = await pastRuns(engine, letters('read'), inputs, says);
     await redraft(engine, workflowId, letters('other'));
     const { summary, runs } = await tried(engine, workflowId);
@@ -88,7 +88,7 @@ describe('an experiment', () => {
     expect(summary).toMatchObject({ changed: 3, equal: 0 });
   });
 
-  test('shows failures, and what has no record', async () => {
+  test('shows failures, and steps without a record', async () => {
     const { workflowId } = await pastRuns(engine, letters('read'), inputs, says);
     await redraft(engine, workflowId, letters('read + bad'));
     const broken = await tried(engine, workflowId);
@@ -107,7 +107,7 @@ describe('an experiment', () => {
     });
   });
 
-  test('a gate without a decision has no result, and its rehearsal does not stay open', async () => {
+  test('has no result for a gate without a decision, and its rehearsal does not stay open', async () => {
     const { workflowId } = await pastRuns(engine, letters('read'), inputs.slice(0, 2));
     const gated = letters('read');
     await redraft(engine, workflowId, {
@@ -152,7 +152,7 @@ describe('an experiment', () => {
     expect(await idsOf({ runs: [tea!, ink!, tea!] })).toEqual([tea, ink]);
   });
 
-  test('a run whose input the candidate refuses has failed', async () => {
+  test('counts a run whose input the candidate refuses as failed', async () => {
     const { workflowId } = await pastRuns(engine, letters('read'), inputs.slice(0, 1), says);
     await redraft(engine, workflowId, letters('read'));
     await engine.db.query(sql.unsafe`

@@ -41,8 +41,8 @@ const publish = async (workflowId: string, etag: string) =>
 const read = (workflowId: string) =>
   readWorkflow(engine.db, { workspaceId: engine.actor.workspaceId, workflowId });
 
-describe('a workflow that asks for an experiment', () => {
-  test('is published after one of exactly this draft that lost nothing', async () => {
+describe('a workflow that requires an experiment', () => {
+  test('can be published after an experiment with exactly this draft that lost nothing', async () => {
     const workflowId = await guarded();
     const etag = await redraft(engine, workflowId, graphOf("'yes, ' + n"));
     await expect(publish(workflowId, etag)).rejects.toThrow('there is none of exactly this graph');
@@ -56,7 +56,7 @@ describe('a workflow that asks for an experiment', () => {
   test.each([
     ['lost a check', 'other', 'has lost 1'],
     ['failed a run', "'yes' + bad", 'has lost 1'],
-  ])('is not published after one that %s', async (_what, expression, problem) => {
+  ])('cannot be published after one that %s', async (_what, expression, problem) => {
     const workflowId = await guarded();
     const etag = await redraft(engine, workflowId, graphOf(expression));
     await tried(engine, workflowId);
@@ -67,7 +67,7 @@ describe('a workflow that asks for an experiment', () => {
     expect(await read(workflowId)).toMatchObject({ version: 1 });
   });
 
-  test('counts failures without checks, too', async () => {
+  test('also counts failures without checks', async () => {
     const workflowId = await guarded();
     await engine.db.query(sql.unsafe`UPDATE workflows SET checks = '[]' WHERE id = ${workflowId}`);
     const etag = await redraft(engine, workflowId, graphOf("'yes' + bad"));
@@ -75,7 +75,7 @@ describe('a workflow that asks for an experiment', () => {
     await expect(publish(workflowId, etag)).rejects.toThrow('1 of the runs have failed');
   });
 
-  test('is not published while the experiment runs, nor after one that compared nothing', async () => {
+  test('cannot be published while the experiment runs, or after one that compared nothing', async () => {
     const workflowId = await guarded();
     const gated: GraphInput = {
       nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Sure?' }],
@@ -108,7 +108,7 @@ describe('a workflow that asks for an experiment', () => {
     expect(await read(workflowId)).toMatchObject({ version: 2, requires_experiment: false });
   });
 
-  test('that was never published needs one of its version', async () => {
+  test('that was never published needs an experiment with its version', async () => {
     const { workflowId } = await pastRuns(engine, graphOf("'yes'"), [{ n: 1 }], says);
     const actor = engine.actor;
     await updateWorkflow(engine.db, actor, workflowId, { requires_experiment: true });

@@ -73,7 +73,7 @@ const keysOf = (run: Awaited<ReturnType<typeof ended>>, wasReused: boolean) =>
     .filter((step) => (step.reused_from !== undefined) === wasReused)
     .map(({ step_key }) => step_key);
 
-describe('another run of the same', () => {
+describe('a rerun', () => {
   test('has its input and version, unless others are given', async () => {
     const { id, run } = await source();
     await save(id, chain(echo('other', "topic + '!'")));
@@ -92,7 +92,7 @@ describe('another run of the same', () => {
     });
   });
 
-  test('runs a draft, and is itself run again and forked without it', async () => {
+  test('of a draft can itself be run again and forked without it', async () => {
     const { id, run } = await source();
     await expect(rerun(run.id, { draft: true })).rejects.toMatchObject({ code: 'not_found' });
     const drawn = chain(
@@ -131,7 +131,7 @@ describe('another run of the same', () => {
 });
 
 describe('a fork with changes', () => {
-  test('of the input reuses the steps that do not read it, and names the others', async () => {
+  test('of the input reuses the steps that do not read it, and lists the others', async () => {
     const { run } = await source({
       nodes: [
         echo('fixed', "'f'"),
@@ -177,11 +177,11 @@ describe('a fork with changes', () => {
   });
 });
 
-describe('a fork that cannot be', () => {
+describe('a fork that is not possible', () => {
   const refusal = (promise: Promise<unknown>, message: RegExp, code = 'unprocessable') =>
     expect(promise).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
 
-  test('says why, and what to do', async () => {
+  test('is refused with the reason and a remedy', async () => {
     const { id, run } = await source({
       nodes: [
         { id: 'pick', kind: 'condition', expression: "topic == 'tea'" },
@@ -219,7 +219,7 @@ describe('a fork that cannot be', () => {
     );
   });
 
-  test('because its state does not fit the templates of the step', async () => {
+  test('is refused because its state does not fit the templates of the step', async () => {
     const { run } = await source(chain(echo('a', 'who'), mock('call', { output: '{a.name}' })), {
       who: { name: 'Ada' },
     });
@@ -381,7 +381,7 @@ describe('an answer nested 10,000 levels deep', () => {
       'as the arguments of a call',
       ofModel({ calls: [{ name: 'json_transform', arguments: deep }] }, withTools),
     ],
-  ])('%s fails its step once, ends the run, and does not hold its forks', async (_of, begin) => {
+  ])('%s fails its step once, ends the run, and does not delay its forks', async (_of, begin) => {
     const { node, asked } = await begin();
     const before = asked();
     const { run } = await source(chain(echo('first', 'topic'), { id: 'deep', ...node }));

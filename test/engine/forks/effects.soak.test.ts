@@ -111,7 +111,7 @@ const seen = async () => ({
   mcp: mcp.seen.length,
 });
 
-test('rehearsed effects of every kind have none, also while workers are killed', async () => {
+test('rehearsed effects of every kind do nothing, even while workers are killed', async () => {
   const { db, actor, deps } = engine;
   const { config } = deps;
   const feed = await createFeed(db, actor, feedInput.parse({ name: 'Companies' }));

@@ -110,7 +110,7 @@ describe('a fork', () => {
     expect(second).toMatchObject({ forked_from: first.id, output: { c: 3 } });
   });
 
-  test('lays a state over that of its step, and its own forks keep it', async () => {
+  test('merges a state into that of its step, and its own forks keep it', async () => {
     const source = await ended(
       await start(
         chain(
@@ -420,7 +420,7 @@ describe('a fork', () => {
     expect(callsTo('pay')).toEqual([1]);
   });
 
-  test('starts a run again in which a gate was decided', async () => {
+  test('starts a run again if a gate in it was decided', async () => {
     const inner = chain({ id: 'ok', kind: 'human_gate', prompt: 'Go?' } as never, echo('yes', '1'));
     await engine.define(inner, 'Asks');
     const runId = await start(chain(call('child', 'Asks'), tools.node('pay')));

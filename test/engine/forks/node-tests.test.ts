@@ -52,7 +52,7 @@ const draft = (workflowId: string, graph: GraphInput) =>
   });
 
 describe('a test of a node', () => {
-  test('executes the node of the draft alone, with the state of the run', async () => {
+  test('executes only the node of the draft, with the state of the run', async () => {
     const { workflowId, run } = await source(
       chain(
         mock('read', { output: 'About {letter}', cost_usd: 0.5 }),
@@ -73,7 +73,7 @@ describe('a test of a node', () => {
     ]);
   });
 
-  test('asks a model and calls a tool only if they are allowed', async () => {
+  test('calls a model or a tool only if that is allowed', async () => {
     const { workflowId, run } = await source(
       chain(mock('read', { output: 'x', cost_usd: 0.25 }), tools.node('send')),
     );
@@ -90,7 +90,7 @@ describe('a test of a node', () => {
     expect(tools.calls('send')).toHaveLength(1);
   });
 
-  test('fails with the text of a template that does not fit the given state', async () => {
+  test('fails with the error of a template that cannot be rendered with the given state', async () => {
     const graph = chain(mock('read', { output: 'x' }, { prompt: 'About {letter.title}' }));
     const { workflowId } = await source(graph, { letter: { title: 'Tea' } });
     const given = { state: { letter: 1 }, allow: ['agent'] };
@@ -125,7 +125,7 @@ describe('a test of a node', () => {
     },
   );
 
-  test('takes pinned outputs of other nodes, also of nodes that the run did not have', async () => {
+  test('uses pinned outputs of other nodes, even of nodes that the run did not have', async () => {
     const read = mock('read', { output: 'About {letter}' });
     const { workflowId, run } = await source(chain(read, echo('say', 'read')), { letter: 'tea' });
     const other = await ended(await engine.trigger(workflowId, { letter: 'oil' }));
@@ -147,7 +147,7 @@ describe('a test of a node', () => {
 });
 
 describe('is refused', () => {
-  test('for a step, a node, a run or an allowance that makes no sense', async () => {
+  test('for a step, node, run or allowance that makes no sense', async () => {
     const graph: GraphInput = {
       nodes: [
         echo('one'),

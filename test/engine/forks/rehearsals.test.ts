@@ -75,7 +75,7 @@ describe('a rehearsal', () => {
     expect(source.mode).toBeNull();
   });
 
-  test('computes what has changed, and takes what follows from the record where its input is the same', async () => {
+  test('computes what has changed, and takes what follows from the record if its input is the same', async () => {
     const graph = (expression: string) =>
       chain(
         echo('word', expression),
@@ -184,7 +184,7 @@ describe('a rehearsal', () => {
     });
   });
 
-  test('takes no decision of an earlier request where it allows an effect', async () => {
+  test('ignores decisions of an earlier request if it allows an effect', async () => {
     const name = 'pay';
     const endpoint = { name, endpoint_url: `${tools.url}/pay`, input_schema: { type: 'object' } };
     await createCustomTool(engine.db, engine.actor, customToolInput.parse(endpoint), () => ({}));
@@ -208,7 +208,7 @@ describe('a rehearsal', () => {
     expect(tools.calls('pay')).toEqual([]);
   });
 
-  test('refuses decisions at gates that there are not', async () => {
+  test('refuses decisions at gates that do not exist', async () => {
     const runId = await start(chain({ id: 'ok', kind: 'human_gate', prompt: 'Go?' } as never));
     await engine.until(runId, ['paused']);
     await expect(rehearse(runId, { decisions: { okay: { approved: true } } })).rejects.toThrow(

@@ -60,7 +60,7 @@ function withLateCheck({ events }: History): History | undefined {
   return { events: [...all.slice(0, first), ...order] } as History;
 }
 
-test('a check of a deadline that ends after a short step, while the run pauses, replays', async () => {
+test('a check of a deadline that ends after a short step, while the run pauses, can be replayed', async () => {
   let history: History | undefined;
   for (let tries = 0; history === undefined && tries < 10; tries += 1) {
     history = withLateCheck(await runBeside(3));

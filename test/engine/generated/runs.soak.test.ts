@@ -92,7 +92,7 @@ async function sideBySide<Item, Result>(
 const named = ({ name, ...rest }: Case): string =>
   `GRAPH_SEED=${seed} GRAPH_CASE=${name.replace('case-', '')} ${JSON.stringify(rest)}`;
 
-test('runs of generated graphs end as the reference, and all their executions replay', async () => {
+test('runs of generated graphs end like the reference, and all their executions can be replayed', async () => {
   const all = [...kept(), ...cases()];
   const report = async (each: Case): Promise<Report> => {
     try {

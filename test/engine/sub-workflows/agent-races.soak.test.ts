@@ -38,7 +38,7 @@ const act = (runId: string) => ({ actor: engine.actor, runId });
 const statusOf = async (runId: string, key: string) =>
   (await engine.run(runId)).steps.find(({ step_key }) => step_key === key)?.status;
 
-test('workers killed again and again: each call starts one run, and costs what it costs', async () => {
+test('workers that are killed repeatedly start one run per call, and its cost counts once', async () => {
   const tool = await offer('Priced', {
     nodes: [
       tools.node('call', { params: { url: `${tools.url}/call?{n}`, method: 'POST' } }),

@@ -64,7 +64,7 @@ const paused = (runId: string, key: string) =>
   eventually(async () => (await stepOf(runId, key))?.paused_child === true);
 
 describe('a workflow that an agent offers', () => {
-  test('runs once for each call, at the same time and in later turns, and its output is the result', async () => {
+  test('runs once for each call, concurrently and in later turns, and its output is the result', async () => {
     const { tool, id } = await typed(double);
     const runId = await start({
       nodes: [agent([tool], numbered(tool, 1, 2), numbered(tool, 3)), echo('after', 'a')],
@@ -121,7 +121,7 @@ describe('a workflow that an agent offers', () => {
     expect(await childrenOf(engine, runId)).toHaveLength(1);
   });
 
-  test('refuses arguments that do not fit before anything runs', async () => {
+  test('refuses arguments that do not match before anything runs', async () => {
     const { tool } = await typed(double);
     const open = { name: tool, parameters: { type: 'object' } };
     const runId = await start(alone(agent([tool], numbered(tool, 'many'))));
@@ -213,7 +213,7 @@ describe('a call that fails', () => {
     expect(await ended(runId)).toMatchObject({ status: 'success', output: { handler: 'child' } });
   });
 
-  test('without its workflow, which was deleted or renamed after it was offered', async () => {
+  test('is reported if its workflow was deleted or renamed after it was offered', async () => {
     const { id, tool } = await typed(double);
     const offered = { name: tool, approval: 'always' };
     const runId = await start(alone(agent([offered], numbered(tool, 1))));
@@ -354,7 +354,7 @@ describe('governance of a call', () => {
   const set = (policies: Partial<Policies>) =>
     replacePolicies(engine.db, engine.actor, { ...unrestricted, ...policies });
 
-  test('an approval holds for exactly the arguments that were approved', async () => {
+  test('an approval is valid for exactly the arguments that were approved', async () => {
     const { tool } = await typed(double);
     const offered = { name: tool, approval: 'args.n > 5' };
     const runId = await start(alone(agent([offered], numbered(tool, 6, 1))));
@@ -376,7 +376,7 @@ describe('governance of a call', () => {
   });
 
   test.each(['name', 'id'] as const)(
-    'an approval holds for the version that was offered by its %s, also when it changes before the start',
+    'an approval is valid for the version that was offered by its %s, even if it changes before the start',
     async (by) => {
       const called = await typed(double);
       const { id, name } = called;
@@ -418,7 +418,7 @@ describe('governance of a call', () => {
   );
 
   test.each(['the name in the graph', 'the id', 'the name'])(
-    'the policies of its tool hold by %s, and their refusal never fails the agent',
+    'the policies of its tool apply by %s, and their refusal never fails the agent',
     async (by) => {
       const { tool, id, name } = await typed(double);
       const named = by === 'the name' ? `workflow:${id}` : tool;
@@ -475,7 +475,7 @@ describe('governance of a call', () => {
     expect((await engine.run(child!.id)).input).toEqual({ to: '[REDACTED:email]' });
   });
 
-  test('its money counts in the parent, and a stop by a cap stops the agent', async () => {
+  test('its cost counts in the parent, and a stop by a cap stops the agent', async () => {
     const { tool } = await typed({
       nodes: [mock('one', { cost_usd: 0.4 }), mock('two', { cost_usd: 0.4 })],
       edges: [edge('one', 'two')],
@@ -526,7 +526,7 @@ describe('validation', () => {
     ]);
   });
 
-  test('follows the tools of agents when it looks for a cycle', async () => {
+  test('follows the tools of agents in its search for a cycle', async () => {
     const top = await typed(double);
     const middle = await typed(alone(agent([top.tool])));
     const node = { id: 'sub', kind: 'workflow', workflow: middle.name } as never;

@@ -85,7 +85,7 @@ describe('the input of a workflow node', () => {
     }
   });
 
-  test('cannot start a workflow that another may not start, until the policies change', async () => {
+  test('cannot start a workflow that another one must not start, until the policies change', async () => {
     const { name } = await define(alone(echo('a') as never));
     const tool = `workflow:${name}`;
     const callerId = await engine.define(alone(call('sub', name)));

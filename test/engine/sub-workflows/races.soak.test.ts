@@ -70,7 +70,7 @@ test('a cancel at the moment a child starts leaves nothing running below', async
   }
 }, 120_000);
 
-test('workers killed again and again: each child starts once, and costs what it costs', async () => {
+test('workers that are killed repeatedly start each child once, and its cost counts once', async () => {
   const items = Array.from({ length: 60 }, (_, at) => at);
   await engine.define(
     {

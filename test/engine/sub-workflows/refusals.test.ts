@@ -84,7 +84,7 @@ describe('validation', () => {
     ]);
   });
 
-  test('knows no workflow of another workspace', async () => {
+  test('does not know workflows of other workspaces', async () => {
     const foreign = await engine.define(alone(echo('a') as never), 'Foreign');
     await engine.db.query(sql.type(z.object({}))`
       WITH other AS (INSERT INTO workspaces (id, name) VALUES ('ws_other', 'Other') RETURNING id)
@@ -143,7 +143,7 @@ describe('at run time', () => {
     expect(await engine.until(run.id, ['success'])).toMatchObject({ output: { sub: { b: 'b' } } });
   });
 
-  test('an input that does not fit fails the step with its paths, and starts nothing', async () => {
+  test('an input that does not match fails the step with its paths, and starts nothing', async () => {
     const id = await engine.define(alone(echo('a') as never), 'Typed');
     const properties = { n: { type: 'number' }, to: { type: 'string' } };
     await change(id, { input_schema: { type: 'object', properties, required: ['n'] } });
@@ -208,7 +208,7 @@ describe('at run time', () => {
 describe('money', () => {
   const priced = (id: string, usd: number) => mock(id, { output: id, cost_usd: usd });
 
-  test('the cap of a run counts the runs below it, and an override lets all continue', async () => {
+  test('the cap of a run counts the runs below it, and an override lets all of them continue', async () => {
     await engine.define(
       { nodes: [priced('one', 0.4), priced('two', 0.4)], edges: [edge('one', 'two')] },
       'Priced',

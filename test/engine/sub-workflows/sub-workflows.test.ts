@@ -52,7 +52,7 @@ describe('a step of kind workflow', () => {
     expect(run.evals).toMatchObject({ passed: passed ? 1 : 0, total: 1 });
   });
 
-  test('is a run of its own, and has its output', async () => {
+  test('is a separate run, and has its output', async () => {
     const name = await define(alone(echo('twice', 'n * 2') as never));
     const runId = await start(
       {
@@ -143,7 +143,7 @@ describe('a child that fails', () => {
     expect(caught.steps[0]).toMatchObject({ status: 'failed', caught: true, error_kind: 'child' });
   });
 
-  test('is resumed by a retry of the node and by a resume of the parent, not started again', async () => {
+  test('is resumed, not started again, by a retry of the node and by a resume of the parent', async () => {
     tools.answer('second', { status: 500 });
     const name = await define({
       nodes: [tools.node('first'), tools.node('second')],
@@ -170,7 +170,7 @@ describe('a child that fails', () => {
     expect(await stepOf(runId, 'sub')).toMatchObject({ attempt: 3, child_run_id: children[0]!.id });
   });
 
-  test('is not resumed by a retry when someone has cancelled or rejected it', async () => {
+  test('is not resumed by a retry after someone has cancelled or rejected it', async () => {
     const name = await define(alone({ id: 'ok', kind: 'human_gate' } as never));
     const retry = { max_attempts: 3, initial_interval_seconds: 0.01 };
     const runs = [
@@ -318,7 +318,7 @@ describe('a paused child', () => {
 });
 
 describe('a cancel of the parent', () => {
-  test('cancels what runs below it, and a resume resumes that', async () => {
+  test('cancels what runs below it, and a resume resumes those runs', async () => {
     let answer: () => void = () => undefined;
     tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
     const inner = await define({
