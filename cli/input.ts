@@ -69,6 +69,24 @@ export async function readInput(given: readonly string[]): Promise<JsonObject> {
   return input;
 }
 
+/** The same for an option that may be missing. */
+export const readInputIf = async (
+  given: readonly string[] | undefined,
+): Promise<JsonObject | undefined> => (given === undefined ? undefined : readInput(given));
+
+/** Throws Ending for both options that choose what is executed. */
+export function requireOneVersion({
+  version,
+  draft,
+}: {
+  version?: number | undefined;
+  draft?: true | undefined;
+}): void {
+  if (version !== undefined && draft === true) {
+    throw misuse('--version and --draft exclude each other');
+  }
+}
+
 function jsonOr(value: string): unknown {
   try {
     return parseJson(value);

@@ -62,9 +62,9 @@ export function createCommand(
 }
 
 interface Removal {
-  /** As `--if-match` names the record. */
-  noun: string;
   argument: Argument;
+  /** As `--if-match` names the record; by default as the argument does. */
+  noun?: string;
   remove: (client: Client, reference: string, known: WriteOptions) => Promise<unknown>;
 }
 
@@ -72,7 +72,7 @@ interface Removal {
 export function removeCommand(
   group: Command,
   [verb, description]: ['delete' | 'remove' | 'revoke', description: string],
-  { noun, argument: [name, forms], remove }: Removal,
+  { argument: [name, forms], noun = name, remove }: Removal,
 ): void {
   group
     .command(verb)

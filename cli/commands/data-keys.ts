@@ -82,7 +82,6 @@ function listAndCreate(keys: Command): void {
 
 function revoke(keys: Command): void {
   removeCommand(keys, ['revoke', 'revoke a key of the data API, effective at once'], {
-    noun: 'key',
     argument: ['key', 'id or name'],
     remove: async (client, key, known) => client.revokeDataKey(await dataKeyOf(client, key), known),
   });

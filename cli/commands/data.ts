@@ -58,7 +58,6 @@ function feedCommands(data: Command): void {
     create: (client, feed) => client.createFeed(feed),
   });
   removeCommand(feeds, ['delete', 'delete a feed and all its records'], {
-    noun: 'feed',
     argument: ['feed', 'id or name'],
     remove: async (client, feed, known) => client.deleteFeed(await feedOf(client, feed), known),
   });
@@ -85,7 +84,6 @@ function sourceCommands(data: Command): void {
     create: (client, source) => client.createSource(source),
   });
   removeCommand(sources, ['delete', 'delete a source'], {
-    noun: 'source',
     argument: ['source', 'id or name'],
     remove: async (client, source, known) =>
       client.deleteSource(await sourceOf(client, source), known),

@@ -1,6 +1,5 @@
 import type { DryRun } from '#client/index.ts';
-import { misuse } from '#cli/endings.ts';
-import { readInput } from '#cli/input.ts';
+import { readInput, requireOneVersion } from '#cli/input.ts';
 import type { Output } from '#cli/output.ts';
 import type { Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
@@ -18,9 +17,7 @@ export async function printDryRun(
   input: string[],
   { version, draft }: DryRunFlags,
 ): Promise<void> {
-  if (version !== undefined && draft === true) {
-    throw misuse('--version and --draft exclude each other');
-  }
+  requireOneVersion({ version, draft });
   const { id } = await findWorkflow(client, workflow);
   const report = await client.dryRun(id, await readInput(input), { version, draft });
   if (output.format === 'json') return output.record(report);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Fork } from '#client/index.ts';
 import { misuse } from '#cli/endings.ts';
-import { collect, readInput, wholePositive } from '#cli/input.ts';
+import { collect, readInputIf, requireOneVersion, wholePositive } from '#cli/input.ts';
 import { inSession, type Session } from '#cli/session.ts';
 import { followOptions, followStarted, type FollowOptions } from './runs.ts';
 
@@ -62,11 +62,9 @@ const options = (command: Command): Command =>
 
 async function givenBy(given: AgainOptions) {
   const { input, version, draft, idempotencyKey } = given;
-  if (version !== undefined && draft === true) {
-    throw misuse('--version and --draft exclude each other');
-  }
+  requireOneVersion(given);
   return {
-    ...(input === undefined ? {} : { input: await readInput(input) }),
+    input: await readInputIf(input),
     version,
     draft,
     ...(await rehearsalBy(given)),
@@ -80,13 +78,11 @@ async function rehearsalBy({ recorded, allow, executeFailures, decisions, pins }
     throw misuse('--allow, --execute-failures, --decisions and --pins need --recorded');
   }
   return {
-    ...(recorded === undefined ? {} : { mode: 'recorded' as const }),
+    mode: recorded && ('recorded' as const),
     allow,
     pins,
-    ...(executeFailures === undefined ? {} : { failures: 'execute' as const }),
-    ...(decisions === undefined
-      ? {}
-      : { decisions: (await readInput(decisions)) as Record<string, { approved: boolean }> }),
+    failures: executeFailures && ('execute' as const),
+    decisions: (await readInputIf(decisions)) as Record<string, { approved: boolean }> | undefined,
   };
 }
 
@@ -112,7 +108,7 @@ async function forkRun(
   [runId = '']: string[],
   given: ForkOptions,
 ): Promise<void> {
-  const state = given.state === undefined ? undefined : await readInput(given.state);
+  const state = await readInputIf(given.state);
   const run = await session.client.fork(runId, given.from, { ...(await givenBy(given)), state });
   await followAgain(session, run, given);
 }

@@ -5,7 +5,7 @@ import { positive } from '#cli/input.ts';
 import { dollars } from '#cli/output.ts';
 import { idOf } from '#cli/references.ts';
 import { inSession } from '#cli/session.ts';
-import { findWorkflow } from './workflows.ts';
+import { workflowIdOf } from './workflows.ts';
 import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
 interface NewBudget {
@@ -64,20 +64,14 @@ function changeBudgets(budgets: Command): void {
     .action(
       inSession<NewBudget>(async ({ client, output }, [name = ''], options) => {
         const { limit, window, workflow, reserve, overrun } = options;
-        const scope =
-          workflow === undefined
-            ? {}
-            : {
-                scope: 'workflow' as const,
-                workflow_id: (await findWorkflow(client, workflow)).id,
-              };
         const budget = await client.createBudget({
           name,
           limit_usd: limit,
           window,
           reservation_estimate_usd: reserve,
           overrun,
-          ...scope,
+          scope: workflow === undefined ? undefined : 'workflow',
+          workflow_id: await workflowIdOf(client, workflow),
         });
         const { status: _status, ...shown } = budget;
         output.record(budget, shown);
@@ -85,7 +79,6 @@ function changeBudgets(budgets: Command): void {
     );
 
   removeCommand(budgets, ['delete', 'delete a budget'], {
-    noun: 'budget',
     argument: ['budget', 'id or name'],
     remove: async (client, budget, known) =>
       client.deleteBudget(await budgetOf(client, budget), known),

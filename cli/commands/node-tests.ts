@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { NodeTest } from '#client/index.ts';
 import { codeOfRun, Ending, misuse } from '#cli/endings.ts';
-import { collect, readInput, wholePositive } from '#cli/input.ts';
+import { collect, readInputIf, requireOneVersion, wholePositive } from '#cli/input.ts';
 import { dollars, type Output } from '#cli/output.ts';
 import { inSession, type Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
@@ -51,13 +51,11 @@ async function testNode(
   { run, step, state, version, draft, allow, pins }: TestOptions,
 ): Promise<void> {
   if (run === undefined && state === undefined) throw misuse('Give --run, --state or both');
-  if (version !== undefined && draft === true) {
-    throw misuse('--version and --draft exclude each other');
-  }
+  requireOneVersion({ version, draft });
   const { id } = await findWorkflow(client, workflow);
   const tested = await client.testNode(id, node, {
     ...{ run_id: run, step_key: step, version, draft, allow, pins },
-    ...(state === undefined ? {} : { state: await readInput(state) }),
+    state: await readInputIf(state),
   });
   show(output, tested);
   const code = codeOfRun(tested.status);

@@ -81,7 +81,6 @@ function changeAndRemove(members: Command): void {
     );
 
   removeCommand(members, ['remove', 'remove a member; keys linked to them are revoked'], {
-    noun: 'member',
     argument: ['member', 'id or email'],
     remove: async (client, member, known) =>
       client.removeMember(await memberOf(client, member), known),
@@ -128,7 +127,6 @@ function keyCommands(keys: Command): void {
     );
 
   removeCommand(keys, ['revoke', 'revoke an API key, effective at once'], {
-    noun: 'key',
     argument: ['key', 'id or name'],
     remove: async (client, key, known) => client.revokeApiKey(await keyOf(client, key), known),
   });

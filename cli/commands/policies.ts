@@ -5,7 +5,7 @@ import { Ending, exitCodes } from '#cli/endings.ts';
 import { positive, readJsonObject, timeOrAgo, wholePositive } from '#cli/input.ts';
 import type { Output } from '#cli/output.ts';
 import { inSession, type Session } from '#cli/session.ts';
-import { findWorkflow } from './workflows.ts';
+import { workflowIdOf } from './workflows.ts';
 import { firstOf, recordCommand } from '#cli/records.ts';
 
 type NewBacktest = BodyOf<'POST /api/workspace/policies/backtest'>;
@@ -96,7 +96,7 @@ async function backtest(
   const started = await client.startBacktest({
     policies,
     since,
-    ...(workflow === undefined ? {} : { workflow_id: (await findWorkflow(client, workflow)).id }),
+    workflow_id: await workflowIdOf(client, workflow),
   });
   if (!wait) return output.record(started);
   output.note(`Backtest ${started.id}`);

@@ -4,7 +4,7 @@ import { wholePositive } from '#cli/input.ts';
 import { dollars } from '#cli/output.ts';
 import { misuse } from '#cli/endings.ts';
 import { inSession } from '#cli/session.ts';
-import { findWorkflow } from './workflows.ts';
+import { workflowIdOf } from './workflows.ts';
 import { terminal } from '#cli/terminal.ts';
 import { firstOf } from '#cli/records.ts';
 
@@ -156,7 +156,7 @@ async function givenFilters(
 ): Promise<Filters> {
   const all = {
     q: flags.search,
-    workflow_id: workflow === undefined ? undefined : (await findWorkflow(client, workflow)).id,
+    workflow_id: await workflowIdOf(client, workflow),
     version: flags.version,
     status: status === undefined ? undefined : (status.split(',') as Run['status'][]),
     failure_kind: flags.failure,

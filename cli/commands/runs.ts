@@ -3,7 +3,7 @@ import type { Run, Step } from '#client/index.ts';
 import { agentsOf, conversationLines, nodeSteps } from '#cli/conversation.ts';
 import { bindDecision, type DecisionFlags, gateOf } from '#cli/decisions.ts';
 import { codeOfRun, Ending, exitCodes, misuse, refusal } from '#cli/endings.ts';
-import { collect, positive, readInput, wholePositive } from '#cli/input.ts';
+import { collect, positive, readInput, readInputIf, wholePositive } from '#cli/input.ts';
 import { dollars, type Output } from '#cli/output.ts';
 import { memberOf } from '#cli/references.ts';
 import { inSession, type Session } from '#cli/session.ts';
@@ -170,7 +170,7 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
   command.action(
     inSession<DecisionFlags & { input?: string[]; reason?: string }>(
       async ({ client, output }, [runId = ''], { input, reason, ...flags }) => {
-        const given = input === undefined ? undefined : await readInput(input);
+        const given = await readInputIf(input);
         const bound = await bindDecision(client, output, { runId, approved, flags });
         const options = { nodeId: flags.node, reason, ...bound };
         const run = await client.approve(runId, approved, given, options);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Schedule } from '#client/index.ts';
-import { collect, readInput } from '#cli/input.ts';
+import { collect, readInputIf } from '#cli/input.ts';
 import { idOf } from '#cli/references.ts';
 import { inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
@@ -54,8 +54,8 @@ export function scheduleCommands(program: Command): void {
     .action(
       inSession<NewSchedule>(async ({ client, output }, [workflow = ''], { input, ...options }) => {
         const { id } = await findWorkflow(client, workflow);
-        const given = input === undefined ? {} : { input: await readInput(input) };
-        output.record(await client.createSchedule({ workflow_id: id, ...options, ...given }));
+        const body = { workflow_id: id, ...options, input: await readInputIf(input) };
+        output.record(await client.createSchedule(body));
       }),
     );
 
@@ -64,7 +64,6 @@ export function scheduleCommands(program: Command): void {
 
 function changeAndTrigger(schedules: Command): void {
   removeCommand(schedules, ['delete', 'delete a schedule; its runs continue'], {
-    noun: 'schedule',
     argument: ['schedule', 'id or name'],
     remove: async (client, schedule, known) =>
       client.deleteSchedule(await scheduleOf(client, schedule), known),

@@ -40,7 +40,6 @@ export function toolCommands(program: Command): void {
   importCommand(tools);
 
   removeCommand(tools, ['delete', 'delete a custom tool'], {
-    noun: 'tool',
     argument: ['tool', 'id or name'],
     remove: async (client, tool, known) => client.deleteTool(await toolOf(client, tool), known),
   });

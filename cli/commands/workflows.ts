@@ -26,6 +26,13 @@ export async function findWorkflow(client: Client, reference: string): Promise<W
   );
 }
 
+/** The id of a workflow that an option names, if it is given. */
+export const workflowIdOf = async (
+  client: Client,
+  reference: string | undefined,
+): Promise<string | undefined> =>
+  reference === undefined ? undefined : (await findWorkflow(client, reference)).id;
+
 export function workflowCommands(program: Command): void {
   const workflows = program.command('workflows').description('list and manage workflows');
   readCommands(workflows);

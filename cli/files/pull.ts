@@ -3,6 +3,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import type { Workflow } from '#client/index.ts';
 import { slugWith } from '#shared/values/slug.ts';
 import { misuse, refusal } from '#cli/endings.ts';
+import { named } from '#cli/references.ts';
 import { printable } from '#cli/output.ts';
 import type { Session } from '#cli/session.ts';
 import type { Definition, ReadFile } from './definition.ts';
@@ -146,9 +147,7 @@ function chosenBy(names: readonly string[], targets: readonly Target[]): Target[
   for (const name of names) {
     const byId = targets.filter(({ workflow }) => workflow.id === name);
     const found = byId.length > 0 ? byId : targets.filter(({ workflow }) => workflow.name === name);
-    if (found.length === 0) throw refusal(`No workflow has the id or name '${name}'`);
-    if (found.length > 1) throw refusal(`Several workflows are named '${name}': give an id`);
-    chosen.add(found[0]!);
+    chosen.add(named('workflow', name, found));
   }
   return [...chosen];
 }
