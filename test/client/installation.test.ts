@@ -20,10 +20,6 @@ afterAll(() => service.close());
 let names = 0;
 const define = (graph: object, name = `Workflow ${(names += 1)}`) =>
   client.createWorkflow({ name, graph: graph as ReturnType<typeof chain> });
-const failing = {
-  nodes: [{ id: 'boom', kind: 'agent', mock: { fail_times: 1, output: 'fine' } }],
-  edges: [],
-};
 const slow = {
   nodes: [{ id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 600 } }],
   edges: [],
@@ -88,14 +84,6 @@ describe('a run', () => {
       status: 'failed',
       error: expect.stringMatching(/: not now$/),
     });
-  });
-
-  test('is resumed after a failure', async () => {
-    const { id } = await define(failing);
-    const failed = await client.run(id, {}, quick);
-    expect(failed.status).toBe('failed');
-    await client.resume(failed.id);
-    expect((await client.waitForRun(failed.id)).status).toBe('success');
   });
 
   const approvalsOf = async (run: Run): Promise<string[]> => {
@@ -232,30 +220,8 @@ describe('a stream', () => {
   });
 });
 
-describe('other operations', () => {
-  test('validate a graph and set its checks', async () => {
-    const { id } = await define({ nodes: [{ id: 'x', kind: 'condition', expression: '(' }] });
-    expect(await client.validate(id)).toMatchObject({ valid: false });
-    const checks = [{ name: 'cheap', type: 'max_cost_usd', value: 1 }] as const;
-    expect(await client.setChecks(id, [...checks])).toMatchObject({ checks });
-    await expect(client.run(id)).rejects.toMatchObject({
-      status: 400,
-      detail: expect.stringContaining('Workflow graph invalid'),
-    });
-  });
-
-  test('create a key that works as a credential until it is revoked', async () => {
-    const key = await client.createApiKey({ name: 'CI', role: 'viewer' });
-    const holder = createClient({ baseUrl: service.apiUrl, apiKey: key.secret });
-    expect(await holder.listWorkflows()).toEqual(expect.any(Array));
-    await expect(holder.createWorkflow({ name: 'x' })).rejects.toMatchObject({ status: 403 });
-    expect(await client.revokeApiKey(key.id)).toBeUndefined();
-    await expect(holder.listWorkflows()).rejects.toMatchObject({ status: 401 });
-  });
-
-  test('return 401 without a credential', async () => {
-    const stranger = createClient({ baseUrl: service.apiUrl });
-    await expect(stranger.listRuns()).rejects.toMatchObject({ name: 'ApiError', status: 401 });
-    expect(await stranger.getHealth()).toMatchObject({ status: expect.any(String) });
-  });
+test('other operations return 401 without a credential', async () => {
+  const stranger = createClient({ baseUrl: service.apiUrl });
+  await expect(stranger.listRuns()).rejects.toMatchObject({ name: 'ApiError', status: 401 });
+  expect(await stranger.getHealth()).toMatchObject({ status: expect.any(String) });
 });

@@ -100,26 +100,6 @@ describe('a request', () => {
     },
   );
 
-  test('decides a tool call by its digest, with the arguments to send instead', async () => {
-    const client = await answering([ok({})]);
-    const digest = `sha256:${'0'.repeat(64)}`;
-    const call = { stepKey: 'triage/1.1', digest };
-    await client.approve('run_1', true, undefined, { ...call, arguments: { amount: 1 } });
-    await client.approve('run_1', false, undefined, { ...call, reason: 'no' });
-    const shared = { step_key: 'triage/1.1', digest };
-    expect(server.seen.map(({ body }) => JSON.parse(body))).toEqual([
-      { approved: true, ...shared, arguments: { amount: 1 } },
-      { approved: false, ...shared, reason: 'no' },
-    ]);
-  });
-
-  test('reads the conversation of a step', async () => {
-    const messages = [{ role: 'user', text: 'Hello' }];
-    const client = await answering([ok({ messages })]);
-    expect(await client.listStepMessages('run_1', 'triage#2')).toEqual(messages);
-    expect(server.seen[0]!.url).toBe('/api/runs/run_1/steps/triage%232/messages');
-  });
-
   test('requests deltas in the address of a stream', async () => {
     const urls: string[] = [];
     const client = await answering([ok()], {
