@@ -155,7 +155,7 @@ async function statementsOf(change: (db: Pool, runId: string) => Promise<unknown
   const runId = await engine.trigger(workflowId);
   wire.takeStatements();
   await change(wired, runId);
-  return wire.takeStatements();
+  return wire.takeStatements().map(({ text }) => text);
 }
 
 test.each([

@@ -53,7 +53,7 @@ export async function ask(
     });
     const text = await response.text();
     return {
-      outcome: outcomeOf(response.status),
+      outcome: outcomeOf(response.status, text),
       status: response.status,
       body: parse(text),
       headers: response.headers,
@@ -69,9 +69,13 @@ export async function ask(
   }
 }
 
-/** 503 means that nothing was written; after any other 5xx, the outcome is unknown. */
-function outcomeOf(status: number): Act['outcome'] {
+/** The details of a 503 after which something can have been written. */
+const MAYBE_WRITTEN = /The change was saved|the outcome is unknown/;
+
+/** Another 503 means that nothing was written; after any other 5xx, the outcome is unknown. */
+function outcomeOf(status: number, text: string): Act['outcome'] {
   if (status < 300) return 'acknowledged';
+  if (status === 503 && MAYBE_WRITTEN.test(text)) return 'unknown';
   return status < 500 || status === 503 ? 'refused' : 'unknown';
 }
 

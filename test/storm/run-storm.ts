@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { connectLocally } from '#scripts/stack/temporal.ts';
-import pg from 'pg';
 import type { Claim } from '#scripts/stack/claim.ts';
 import { createActs } from './actions.ts';
 import { planChaos, runChaos } from './chaos.ts';
@@ -13,6 +12,7 @@ import { type Judgment, judge } from './oracle/index.ts';
 import { type Evidence, readApi, readExecutions, readStored } from './oracle/evidence.ts';
 import { ask, createCaller, type Person } from './people.ts';
 import { createRandom } from './random.ts';
+import { readRestless } from './rest.ts';
 import { createFollower } from './streams.ts';
 import { runWorkload } from './workload/index.ts';
 import { furnish, type World } from './world.ts';
@@ -179,14 +179,6 @@ async function stopSchedules(
   }
 }
 
-const restless = `
-  SELECT (SELECT count(*) FROM runs r WHERE status IN ('pending', 'running')
-            OR (status = 'paused' AND NOT EXISTS (
-                  SELECT FROM gates g WHERE g.run_id = r.id AND g.status = 'open')))::int AS runs,
-         (SELECT count(*) FROM outbox)::int AS promises,
-         (SELECT count(*) FROM audit_unsealed)::int AS unsealed,
-         (SELECT count(*) FROM data_deliveries WHERE status = 'pending')::int AS deliveries`;
-
 /** Waits until nothing is in flight. False after the deadline. */
 async function comeToRest(
   cluster: Cluster,
@@ -205,17 +197,5 @@ async function comeToRest(
       return left['runs'] === 0 && left['promises'] === 0 && left['unsealed'] === 0;
     }
     await sleep(1_000);
-  }
-}
-
-async function readRestless(databaseUrl: string): Promise<Record<string, number>> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    const { rows } = await client.query<Record<string, number>>(restless);
-    return rows[0] ?? {};
-  } finally {
-    await client.end();
   }
 }

@@ -5,13 +5,21 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface Break {
   /**
    * A text in the statement, or `commit`: the COMMIT of a transaction that has written to the audit log, or such a
-   * statement outside a transaction. An admission writes to it, too.
+   * statement outside a transaction. An admission writes to it, too. A function receives each statement as
+   * `takeStatements` returns it, until it returns true.
    */
-  at: string;
+  at: string | ((statement: string) => boolean);
   /** `sent`: the statement does not arrive. `answered`: it is executed, and its response does not arrive. */
   when: 'sent' | 'answered';
   /** Refuses all connections afterwards, until `mend`. */
   thenDown?: boolean;
+}
+
+export interface Executed {
+  /** A COMMIT names the statement before it. */
+  text: string;
+  /** Whether it is in a transaction that a later statement commits. */
+  pending: boolean;
 }
 
 export interface PostgresWire {
@@ -24,8 +32,10 @@ export interface PostgresWire {
   /** Whether the last requested break has happened. */
   hasBroken(): boolean;
   mend(): void;
-  /** The texts of the statements since the last call, in order. */
-  takeStatements(): string[];
+  /** The requested break does not happen. */
+  cancelBreak(): void;
+  /** The statements since the last call, in order. */
+  takeStatements(): Executed[];
   close(): void;
 }
 
@@ -35,7 +45,7 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
   let next: Break | undefined;
   let afterCommit = false;
   let down = false;
-  let executed: string[] = [];
+  let executed: Executed[] = [];
   const sockets = new Set<Socket>();
   const cutAllBut = (spared: Socket) => {
     down = true;
@@ -54,11 +64,13 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
     const statementsOf = createReader();
     let inTransaction = false;
     let audits = false;
+    let previous = '';
     let deaf = false;
     let isLast = false;
     client.on('data', (chunk: Buffer) => {
       for (const statement of statementsOf(chunk)) {
-        executed.push(statement);
+        const named = statement === 'COMMIT' ? `COMMIT after ${previous}` : statement;
+        previous = statement;
         if (/^\s*(START TRANSACTION|BEGIN)/i.test(statement)) {
           [inTransaction, audits] = [true, false];
         }
@@ -66,12 +78,13 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
         const commits = audits && (!inTransaction || /^\s*COMMIT/i.test(statement));
         if (/^\s*(COMMIT|ROLLBACK)/i.test(statement)) inTransaction = false;
         if (!inTransaction) audits = false;
+        executed.push({ text: named, pending: inTransaction });
         if (commits && afterCommit) {
           afterCommit = false;
           isLast = true;
         }
         if (next === undefined) continue;
-        if (next.at === 'commit' ? !commits : !statement.includes(next.at)) continue;
+        if (!isAt(next, named, commits)) continue;
         const { when, thenDown = false } = next;
         next = undefined;
         if (thenDown) cutAllBut(client);
@@ -101,6 +114,9 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
       afterCommit = true;
     },
     hasBroken: () => next === undefined,
+    cancelBreak: () => {
+      next = undefined;
+    },
     mend: () => {
       down = false;
     },
@@ -114,6 +130,11 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+function isAt({ at }: Break, statement: string, commits: boolean): boolean {
+  if (typeof at === 'function') return at(statement);
+  return at === 'commit' ? commits : statement.includes(at);
 }
 
 /** Reads whole client messages in order, and returns the text of each executed statement. */

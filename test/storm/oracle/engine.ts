@@ -233,7 +233,7 @@ const hasStarted = (frames: readonly FrameRow[], end: FrameRow): boolean =>
 function stepProblems({ db }: Evidence, runId: string, frames: readonly FrameRow[]): Problem[] {
   const problems: Problem[] = [];
   const byNode = groupBy(
-    stepsOf(db, runId).filter(({ status }) => status !== 'skipped'),
+    stepsOf(db, runId).filter(({ status, silent }) => status !== 'skipped' && silent !== true),
     ({ node_id }) => node_id,
   );
   const count = (nodeId: string, type: string): number =>

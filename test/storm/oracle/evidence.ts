@@ -48,6 +48,10 @@ export interface RunRow {
   schedule_id: string | null;
   due_at: number | null;
   created_by: string | null;
+  /** Of a fork or rehearsal. Missing in older evidence, like the next two. */
+  forked_from?: string | null;
+  rehearsed?: boolean;
+  experiment_id?: string | null;
 }
 
 export interface StepRow {
@@ -56,8 +60,9 @@ export interface StepRow {
   node_id: string;
   kind: string;
   status: string;
-  /** Missing in evidence from before error edges. */
+  /** Missing in older evidence. `silent`: a copy or a turn of an agent, without frames. */
   caught?: boolean;
+  silent?: boolean;
   errors: number;
   attempts: number;
   epoch: number;
@@ -191,12 +196,14 @@ const statements: Record<keyof Stored, { text: string; one?: boolean; value?: bo
     text: `SELECT id, workflow_id, workflow_version, status, trigger, input->>'act' AS nonce, error, failure,
              cost_micros::float8 AS cost, cost_cap_micros::float8 AS cap, ${ms('created_at')} AS created_at,
              ${ms('started_at')} AS started_at, ${ms('finished_at')} AS finished_at, resumed_count,
-             frame_seq::float8 AS frame_seq, schedule_id, ${ms('due_at')} AS due_at, created_by
+             frame_seq::float8 AS frame_seq, schedule_id, ${ms('due_at')} AS due_at, created_by,
+             forked_from, rehearsal IS NOT NULL AS rehearsed, experiment_id
            FROM runs ORDER BY created_at, id`,
   },
   steps: {
-    text: `SELECT run_id, step_key, node_id, kind, status, caught, errors, attempts, epoch, generation, input->>'at' AS tool,
-             cost_micros::float8 AS cost, ${ms('started_at')} AS started_at, ${ms('finished_at')} AS finished_at
+    text: `SELECT run_id, step_key, node_id, kind, status, caught,
+             reused_from IS NOT NULL OR (turn IS NOT NULL AND call_index IS NULL) AS silent, errors, attempts, epoch, generation,
+             input->>'at' AS tool, cost_micros::float8 AS cost, ${ms('started_at')} AS started_at, ${ms('finished_at')} AS finished_at
            FROM steps ORDER BY run_id, ordinal, step_key`,
   },
   frames: {
@@ -355,10 +362,8 @@ export async function readApi(
   await Promise.all(
     Array.from({ length: READ_AT_ONCE }, async () => {
       for (let id = left.pop(); id !== undefined; id = left.pop()) {
-        const { status, body } = await ask(baseUrl, owner, {
-          method: 'GET',
-          path: `/api/runs/${id}`,
-        });
+        const path = `/api/runs/${id}`;
+        const { status, body } = await ask(baseUrl, owner, { method: 'GET', path });
         runs.push({
           id,
           status: status === 200 ? body.status : `HTTP ${status}`,

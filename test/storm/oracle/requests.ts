@@ -15,7 +15,7 @@ export const triggers: Check = ({ acts, db }) => {
   const finding = createFinding();
   const kinds = new Set(['trigger', 'trigger budgeted', 'hook', 'mcp']);
   const runs = groupBy(
-    db.runs.filter(({ nonce }) => nonce !== null),
+    db.runs.filter(({ nonce, forked_from }) => nonce !== null && forked_from == null),
     ({ nonce }) => nonce ?? '',
   );
   const asked = groupBy(
@@ -59,6 +59,8 @@ export const triggers: Check = ({ acts, db }) => {
     );
   }
   for (const { key, run_id } of db.keys) {
+    // Of a fork or rerun.
+    if (key.includes('/')) continue;
     const run = db.runs.find(({ id }) => id === run_id);
     finding.expect(
       run?.nonce === key.replace(/^key-/, ''),
@@ -118,7 +120,8 @@ export const decisions: Check = ({ acts, db }) => {
     }
   }
   const decided = db.gates.filter(({ status }) => status === 'approved' || status === 'rejected');
-  const total = [...audited.values()].flat().length;
+  const timeouts = db.audit.filter(({ action }) => action === 'gate_timeout').length;
+  const total = [...audited.values()].flat().length + timeouts;
   finding.expect(
     total === decided.length,
     'gates',
@@ -215,14 +218,19 @@ export const admissions: Check = ({ db }) => {
     schedule: 'schedule_run',
     workflow: 'workflow_run',
   };
+  const again = new Set(['rerun', 'fork']);
   const entries = groupBy(
-    db.audit.filter(({ action }) => Object.values(actions).includes(action)),
+    db.audit.filter(({ action }) => Object.values(actions).includes(action) || again.has(action)),
     ({ details }) => text(details['run_id']),
   );
   for (const run of db.runs) {
     const found = entries.get(run.id) ?? [];
+    // An experiment has one entry for all of them.
+    if (run.experiment_id != null) continue;
+    const action = found[0]?.action ?? '';
+    const fits = run.forked_from == null ? action === actions[run.trigger] : again.has(action);
     finding.expect(
-      found.length === 1 && found[0]?.action === actions[run.trigger],
+      found.length === 1 && fits,
       run.id,
       `one audit entry '${actions[run.trigger]}'`,
       found,
@@ -240,6 +248,12 @@ export const admissions: Check = ({ db }) => {
     );
   }
   return finding;
+};
+
+const changeActions: Readonly<Record<string, string>> = {
+  'update workflow': 'update',
+  'publish workflow': 'publish',
+  'publish draft': 'publish_draft',
 };
 
 /** Created or changed workflows and budgets, with their audit entries. */
@@ -271,12 +285,12 @@ export const definitions: Check = ({ acts, db }) => {
     }
   }
   const changes = groupBy(
-    acts.filter(({ kind }) => kind === 'update workflow' || kind === 'publish workflow'),
+    acts.filter(({ kind }) => Object.hasOwn(changeActions, kind)),
     ({ about, kind }) => `${kind} ${text(about['workflowId'])}`,
   );
   for (const [name, requests] of changes) {
     const id = name.split(' ').at(-1) ?? '';
-    const action = name.startsWith('publish') ? 'publish' : 'update';
+    const action = changeActions[name.slice(0, name.lastIndexOf(' '))] ?? '';
     const { least, most } = bounds(requests);
     const entries = entriesOf(id, action);
     finding.expect(
