@@ -191,7 +191,7 @@ test.each<[string, RunRoom, StepCost, string]>([
   expect(typeof verdict === 'string' ? verdict : 'stop').toBe(outcome);
 });
 
-test('what a node has cost before is no bound, except under limits with an overrun', () => {
+test("a node's earlier cost is not an upper bound, except under limits with an overrun", () => {
   const before: StepCost = { ...bounded(5), estimated: true };
   expect(countedCost(room({ cap: 10 }), before)).toEqual(UNKNOWN_COST);
   expect(countedCost(room({ budgets: [budget()] }), before)).toEqual(UNKNOWN_COST);
@@ -363,7 +363,7 @@ const dearest = (runs: SimulatedRun[]) =>
   Math.max(...runs.flatMap((run) => run.steps.map((step) => step.cost)));
 
 describe.each(['known', 'bounded'])('parallel steps of %s cost', (kind) => {
-  test('never exceed the cap, and use all of it that can be used', () => {
+  test('never exceed the cap, and use as much of it as possible', () => {
     for (const n of sizes) {
       for (let seed = 0; seed < 20; seed += 1) {
         const next = random(n * 1_000 + seed);

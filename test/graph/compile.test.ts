@@ -26,7 +26,7 @@ function backEdges(graph: Graph): string[] {
 }
 
 describe('compiling', () => {
-  test('sorts nodes topologically, keeping the drawn order where possible', () => {
+  test('sorts nodes topologically, and keeps their saved order where possible', () => {
     // z -> b -> a,  y -> a
     expect(compileGraph(draw('z -> b -> a\ny -> a')).nodes.map((node) => node.id)).toEqual([
       'z',

@@ -62,7 +62,7 @@ describe('executions', () => {
     expect(known.cost).toEqual({ min: 10_000, max: 10_000 });
   });
 
-  test('keep both ways open without an input, or where a node writes the key', () => {
+  test('keep both branches open without an input, or if a node writes the key', () => {
     const any = analyse(branch, { input: undefined });
     expect([executionsOf(any, 'a'), executionsOf(any, 'b')]).toEqual([
       { min: 0, max: 1 },
@@ -76,7 +76,7 @@ describe('executions', () => {
     expect(executionsOf(analyse(written, { input: { n: 3 } }), 'b')).toEqual({ min: 0, max: 1 });
   });
 
-  test('keep both ways open behind a gate, whose decision can write any key', () => {
+  test('keep both branches open behind a gate, whose decision can write any key', () => {
     const gated = graphOf(
       [{ id: 'gate', kind: 'human_gate' }, ...(branch.nodes as NodeInput[])],
       ['gate -> small', 'small -true-> a', 'small -false-> b'],
@@ -116,7 +116,7 @@ describe('executions', () => {
     expect(executionsOf(analyse(loop), 'work')).toEqual({ min: 1, max: 3 });
   });
 
-  test('know nothing of a key that the body of a loop writes', () => {
+  test('know nothing about a key that the body of a loop writes', () => {
     // again -true-> check -true-> work -> again, check -false-> again
     const loop = graphOf(
       [
@@ -132,7 +132,7 @@ describe('executions', () => {
     });
   });
 
-  test('of a node beside one that can fail are not certain', () => {
+  test('of a node parallel to one that can fail are not certain', () => {
     const beside = analyse(graphOf([agent('a'), http('b')]));
     expect(executionsOf(beside, 'a')).toEqual({ min: 0, max: 1 });
     const caught = analyse(graphOf([agent('a'), http('b'), agent('c')], ['b -error-> c']));
@@ -157,14 +157,14 @@ describe('costs', () => {
     expect(unbounded).toEqual([]);
   });
 
-  test('have no bound without a limit of the answer, or without a price', () => {
+  test('have no upper bound without a limit on the answer, or without a price', () => {
     for (const rest of [{ model: 'acme/one' }, { ...model, model: 'acme/two' }]) {
       const { cost, unbounded } = analyse(graphOf([agent('a', rest)]), { prices });
       expect([cost.max, unbounded]).toEqual([null, ['a']]);
     }
   });
 
-  test('of an agent with tools are bounded by its turns, its calls and the cut of their results', () => {
+  test('of an agent with tools are bounded by its turns, its calls and the truncation of their results', () => {
     const search = (rest: object) =>
       analyse(graphOf([agent('a', { ...model, tools: ['json_transform'], ...rest })]), { prices });
     const costOf = (rest: object) => search(rest).cost.max!;
@@ -186,7 +186,7 @@ describe('costs', () => {
     expect(analyse(any, { prices, input: undefined }).cost).toEqual({ min: 0, max: null });
   });
 
-  test('of an agent that reads the answer of another one are bounded by its tokens', () => {
+  test("of an agent that reads another one's answer are bounded by its tokens", () => {
     const graph = graphOf(
       [agent('a', model), agent('b', { ...model, prompt: 'Judge: {a}' })],
       ['a -> b'],
@@ -196,7 +196,7 @@ describe('costs', () => {
     expect(analyse(read, { prices }).unbounded).toEqual(['b']);
   });
 
-  test('of a mock with turns add up, as far as its turns reach', () => {
+  test('of a mock with turns add up over the turns it can have', () => {
     const calls = [{ tool: 'json_transform', arguments: { expression: '1' } }];
     const mock = {
       turns: [
@@ -211,7 +211,7 @@ describe('costs', () => {
     expect(few.cost).toEqual({ min: 0, max: 20_000 });
   });
 
-  test('do not exceed a cap, and with an overrun by less than one step', () => {
+  test('do not exceed a cap or, with an overrun, exceed it by less than one step', () => {
     const graph = graphOf(
       [{ id: 'again', kind: 'loop', expression: 'true', max_iterations: 100 }, agent('work')],
       ['again -true-> work', 'work -> again'],
@@ -222,7 +222,7 @@ describe('costs', () => {
     expect(analyse(graph, oneStep).cost).toEqual({ min: 50_000, max: 60_000 });
   });
 
-  test('contain those of called workflows, for every attempt', () => {
+  test('include those of called workflows, for every attempt', () => {
     const graph = graphOf([
       { id: 'call', kind: 'workflow', workflow: 'Child', retry: { max_attempts: 2 } },
       agent('desk', {
@@ -244,7 +244,7 @@ describe('costs', () => {
     expect(costOf(refused, 'call')).toEqual({ min: 0, max: 0 });
   });
 
-  test('of workflows that call each other end at the greatest depth', () => {
+  test('of workflows that call each other end at the maximum depth', () => {
     const call = (workflow: string): NodeInput => ({ id: 'call', kind: 'workflow', workflow });
     const wanted = (workflow: string) => ({
       ...{ workflowId: `wf-${workflow}`, name: workflow, capMicros: null },
@@ -265,7 +265,7 @@ describe('durations', () => {
     expect(duration).toEqual({ min: 0, max: 3 * 5_000 + 2_000 + 6_000 });
   });
 
-  test('have no bound where a person decides without a deadline', () => {
+  test('have no upper bound if a person decides without a deadline', () => {
     const gate: NodeInput = { id: 'gate', kind: 'human_gate' };
     expect(analyse(graphOf([gate]))).toMatchObject({
       duration: { max: null },
@@ -275,7 +275,7 @@ describe('durations', () => {
     expect(analyse(graphOf([timed])).duration).toEqual({ min: 0, max: 60_000 });
   });
 
-  test('are at least those of the delays that are sure to pass', () => {
+  test('are at least those of the delays that are sure to run', () => {
     const delay = (id: string): NodeInput => ({
       ...{ id, kind: 'tool', tool_name: 'delay', params: { seconds: '{s}' } },
     });
@@ -292,14 +292,14 @@ describe('verdicts', () => {
       ({ policy, decision }) => `${policy} ${decision}`,
     );
 
-  test('say what is known of models', () => {
+  test('report what is known about models', () => {
     const policies = { model_allowlist: ['mock'] };
     expect(verdictsOf(agent('a'), policies)).toEqual(['model_allowlist allowed']);
     const other = agent('a', { model: 'acme/one', fallback_models: ['acme/two'] });
     expect(verdictsOf(other, policies)).toEqual(['model_allowlist blocked', 'fallback blocked']);
   });
 
-  test('say what is known of arguments, and wait for those that are not', () => {
+  test('report what is known about arguments, and wait for the others', () => {
     const rules = [{ argument: 'body.to', values: ['eve'] }];
     const policies = { tools: [{ tool: 'http_request', blocked_arguments: rules }] };
     const post = (to: string) => http('a', { params: { url: 'https://api.test/x', body: { to } } });
@@ -315,7 +315,7 @@ describe('verdicts', () => {
     ).toEqual(['allowed', 'at_run_time']);
   });
 
-  test('say what is redacted, without the text', () => {
+  test('report what is redacted, without the text', () => {
     const policies = { redaction: { ...unrestricted.redaction, detectors: ['email' as const] } };
     const node = agent('a', { prompt: 'Write to {to}' });
     const [redacted] = analyse(graphOf([node]), { input: { to: 'ann@example.com' } }, policies)

@@ -486,7 +486,7 @@ describe('fuzz', () => {
 
 describe('a number in an expression', () => {
   test.each(['7615917337495251231', '9007199254740993', '1e-400', '1 + 12345678901234567890'])(
-    'that no number holds exactly is refused: %s',
+    'that no number can represent exactly is refused: %s',
     (expression) => {
       expect(errorOf(expression).message).toMatch(/no number is exactly .*: write it as a string/);
     },
@@ -497,7 +497,7 @@ describe('a number in an expression', () => {
     ['6.02214076e23', 6.02214076e23],
     ['0.1', 0.1],
     ["'7615917337495251231'", '7615917337495251231'],
-  ])('is itself: %s', (expression, value) => {
+  ])('is parsed exactly: %s', (expression, value) => {
     expect(evaluateExpression(expression, scope)).toBe(value);
   });
 });

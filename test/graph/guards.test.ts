@@ -57,7 +57,7 @@ const written = (graph: Graph, children: Children = {}): string[] =>
     ),
   );
 
-test('every tool writes, except reads and what only computes or waits', () => {
+test('every tool writes, except for reads and tools that only compute or wait', () => {
   const reading = [...builtinTools].filter((name) => !writes(name, 'GET'));
   expect(reading.sort()).toEqual(
     ['delay', 'entity_search', 'feed_list', 'http_request', 'json_transform'].sort(),
@@ -80,7 +80,7 @@ test.each([
   expect(writes('http_request', method)).toBe(expected);
 });
 
-test('a gate stands before what can be reached from it, on any branch', () => {
+test('a gate comes before what can be reached from it, on any branch', () => {
   const graph = graphOf(
     [gate('ok'), gate('other'), pay, tool('undo', 'send_email'), tool('apart', 'mcp')],
     ...['ok>pay:true', 'ok>undo:false', 'other>undo'],
@@ -88,7 +88,7 @@ test('a gate stands before what can be reached from it, on any branch', () => {
   expect(before(graph)).toEqual({ pay: ['ok'], undo: ['ok', 'other'] });
 });
 
-test('a gate in a loop stands before its own body and before what follows the loop', () => {
+test('a gate in a loop comes before its own body and before what follows the loop', () => {
   const loop = { id: 'again', kind: 'loop', expression: 'more' };
   const graph = graphOf(
     [loop, pay, gate('ok'), tool('after', 'mcp')],
@@ -98,7 +98,7 @@ test('a gate in a loop stands before its own body and before what follows the lo
   expect(before(graph)).toEqual({ again: behind, pay: behind, ok: behind, after: behind });
 });
 
-test('a gate in the body of a map stands before what follows the map, without an edge back', () => {
+test('a gate in the body of a map comes before what follows the map, without an edge back', () => {
   const map = { id: 'each', kind: 'map', items: 'list' };
   const graph = graphOf(
     [map, gate('ok'), pay, tool('after', 'mcp')],
@@ -107,7 +107,7 @@ test('a gate in the body of a map stands before what follows the map, without an
   expect(before(graph)).toMatchObject({ pay: ['ok'], after: ['ok'] });
 });
 
-test('an approval stands before what follows its agent', () => {
+test('an approval comes before what follows its agent', () => {
   const graph = graphOf(
     [
       agent('clerk', 'custom:look', { name: 'custom:pay', approval: 'always' }),
@@ -138,7 +138,7 @@ test('an agent writes through its tools, under their approvals', () => {
   ]);
 });
 
-test('a sub-workflow writes what its graph writes, and everything if it is not known', () => {
+test('a sub-workflow writes what its graph writes, and everything if it is unknown', () => {
   const graph = graphOf([calls('read', 'Reads'), calls('write', 'Pays', 2), calls('none', 'Gone')]);
   const children = childrenOf(
     ['Reads', graphOf([tool('get', 'http_request'), calls('deep', 'Finds')])],
@@ -149,7 +149,7 @@ test('a sub-workflow writes what its graph writes, and everything if it is not k
   expect(written(graph, children)).toEqual(['pay custom:pay always', 'none workflow']);
 });
 
-test('the guards of a sub-workflow stand before what follows it', () => {
+test('the guards of a sub-workflow come before what follows it', () => {
   const graph = graphOf([calls('ask', 'Asks'), pay], 'ask>pay');
   const children = childrenOf(
     ['Asks', graphOf([calls('deep', 'Inner')])],
@@ -158,7 +158,7 @@ test('the guards of a sub-workflow stand before what follows it', () => {
   expect(before(graph, children)).toEqual({ pay: ['ask deep ok'] });
 });
 
-test('looks at a bounded number of nodes, and takes the rest as writing', () => {
+test('only a bounded number of nodes is visited, and the rest is assumed to write', () => {
   const many = (workflow: string) =>
     graphOf(Array.from({ length: 100 }, (_, n) => calls(`n${n}`, workflow)));
   const children = childrenOf(
@@ -173,7 +173,7 @@ test('looks at a bounded number of nodes, and takes the rest as writing', () => 
   expect(found.every(({ tool }) => tool === 'workflow')).toBe(true);
 });
 
-describe('a graph that asks less', () => {
+describe('a graph requires less approval', () => {
   /** The nodes for which the candidate asks less, with what is missing. */
   const less = (candidate: Graph, current: Graph, children: Children = {}) =>
     asksLess(candidate, current, children).map(({ nodeId, guard }) => `${nodeId}: ${guard}`);
@@ -299,11 +299,11 @@ describe('a graph that asks less', () => {
       graphOf([agent('clerk', 'custom:pay')]),
     ],
   ];
-  test.each(notLess)('not: %s', (_name, candidate, current) => {
+  test.each(notLess)('unless: %s', (_name, candidate, current) => {
     expect(less(candidate, current)).toEqual([]);
   });
 
-  test('where a gate is on some ways only, if the branches differ', () => {
+  test('if only some paths pass a gate and the branches differ', () => {
     const large = (expression: string) => ({ id: 'large', kind: 'condition', expression });
     const some = (expression: string, label = 'pay') =>
       graphOf(
@@ -321,7 +321,7 @@ describe('a graph that asks less', () => {
     expect(less(twice('amount > 1000'), twice('amount > 10'))).toEqual(["small: gate 'ok'"]);
   });
 
-  test('in a sub-workflow, by what its version asks', () => {
+  test('in a sub-workflow, judged by its version', () => {
     const parent = (version?: number) =>
       graphOf([calls('sub', 'Pays', version), tool('x', 'delay')]);
     const children = childrenOf(

@@ -6,7 +6,7 @@ import type { Json } from '#shared/json.ts';
 const all = (from: Json, to: Json) => [...differencesOf(from, to)];
 
 describe('the differences of two values', () => {
-  test('are added, removed and changed places, by path', () => {
+  test('are added, removed and changed locations, by path', () => {
     expect(
       all(
         { a: 1, gone: [2], deep: { x: ['y', 'z'] } },
@@ -22,13 +22,13 @@ describe('the differences of two values', () => {
     expect(all(null, 0)).toHaveLength(1);
   });
 
-  test('ignore the order of keys and how numbers are written', () => {
+  test('ignore the order of keys and the notation of numbers', () => {
     const from = JSON.parse('{"a": 1.0, "b": {"c": 1e2, "d": -0}}') as Json;
     const to = JSON.parse('{"b": {"d": 0, "c": 100}, "a": 1}') as Json;
     expect(all(from, to)).toEqual([]);
   });
 
-  test('are none exactly for equal values', () => {
+  test('do not exist exactly if the values are equal', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         const [a, b] = [one, other].map((value) => JSON.parse(JSON.stringify(value)) as Json);
@@ -40,7 +40,7 @@ describe('the differences of two values', () => {
     );
   });
 
-  test('beyond the deepest level are one difference', () => {
+  test('below the deepest level are one difference', () => {
     const nested = (leaf: Json): Json => {
       let value = leaf;
       for (let level = 0; level < 30; level += 1) value = { in: value };

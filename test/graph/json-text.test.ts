@@ -8,7 +8,7 @@ function withTexts(texts: Record<string, string>): Record<string, Json> {
   return object;
 }
 
-test('JSON with texts is written without parsing them, also within lists and joined objects', () => {
+test('JSON with texts is written without parsing them, even within lists and joined objects', () => {
   const object = withTexts({ a: '[1, 2]', b: '{"c":"x"}' });
   const whole = joined(
     { first: 0, list: [object, 'y'] },
@@ -24,7 +24,7 @@ test('JSON with texts is written without parsing them, also within lists and joi
   expect(whole).toEqual(JSON.parse(written));
 });
 
-test('a value that says the same as the place of a text does not take it', () => {
+test("a value that equals a text's placeholder is not replaced by the text", () => {
   const object = withTexts({ a: '1', b: '2' });
   let place: Json = 1;
   jsonOf({ toJSON: () => (place = object['a']!) });
@@ -35,7 +35,7 @@ test('a value that says the same as the place of a text does not take it', () =>
   }
 });
 
-test('an error while JSON is written leaves the texts as they were', () => {
+test('an error while JSON is written leaves the texts unchanged', () => {
   const object = withTexts({ a: '1' });
   const failing = {
     toJSON: () => {

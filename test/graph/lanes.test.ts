@@ -9,7 +9,7 @@ const lane = (node: object): string => {
   return laneOf(parsed);
 };
 
-test('tools without external calls are short, custom and other tools long', () => {
+test('tools without external calls are short; custom and other tools are long', () => {
   const lanes = Object.fromEntries(
     [...builtinTools, 'custom:lookup', 'toString'].map((tool_name) => [
       tool_name,

@@ -32,7 +32,7 @@ describe('a failed item', () => {
   const both = (rest: Record<string, Json>) =>
     draw('p -true-> a -> b -> p\np -true-> d -> b', { p: { concurrency: 1, ...rest } });
 
-  test('ends when what is in flight has ended, and nothing further of it begins', () => {
+  test('ends when everything in flight has ended, and nothing else in it begins', () => {
     const scheduler = ofMap(both({ on_item_error: 'collect' }), [1, 2]);
     expect(ready(scheduler)).toEqual(['a#1', 'd#1']);
     scheduler.fail('a#1');
@@ -44,7 +44,7 @@ describe('a failed item', () => {
     expect(scheduler.output()).toEqual({ p: [{ error }, 'did b#2'] });
   });
 
-  test('of a step that was not taken begins nothing either', () => {
+  test('whose step was not taken also begins nothing', () => {
     const scheduler = ofMap(both({ on_item_error: 'collect' }), [1]);
     expect(scheduler.takeReady(1).map(({ step_key }) => step_key)).toEqual(['a#1']);
     scheduler.fail('a#1');
@@ -52,7 +52,7 @@ describe('a failed item', () => {
     expect([ready(scheduler), scheduler.done]).toEqual([[], true]);
   });
 
-  test('fails the run without anything that catches it, and a retry continues it', () => {
+  test('fails the run if nothing catches it, and a retry continues it', () => {
     const scheduler = ofMap(both({}), [1, 2]);
     ready(scheduler);
     scheduler.fail('a#1');

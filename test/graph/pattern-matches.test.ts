@@ -59,7 +59,7 @@ function spansOf(re2: RE2JS, searched: string): { start: number; end: number }[]
 const unlimited = { ignoreCase: false, maxSteps: Infinity };
 
 describe('a native expression', () => {
-  test('finds the matches that RE2 finds', () => {
+  test('finds the same matches as RE2', () => {
     let native = 0;
     fc.assert(
       fc.property(source, fc.array(text, { minLength: 5, maxLength: 5 }), (written, texts) => {
@@ -81,7 +81,7 @@ describe('a native expression', () => {
     expect(native).toBeGreaterThan(1_000);
   });
 
-  test('ignores case as RE2 does when asked to', () => {
+  test('ignores case like RE2 on request', () => {
     fc.assert(
       fc.property(pattern, text, (written, searched) => {
         const re2 = re2Of(written, RE2JS.CASE_INSENSITIVE);
@@ -142,7 +142,7 @@ describe('a native expression', () => {
     expect(nativeRegExp(written, unlimited)).toBeUndefined();
   });
 
-  test('does not exist beyond the steps that are allowed', () => {
+  test('does not exist beyond the allowed number of steps', () => {
     const written = '[^a]{1,500}a+b';
     expect(nativeRegExp(written, unlimited)?.steps).toBeGreaterThan(100_000);
     expect(nativeRegExp(written, { ignoreCase: false, maxSteps: 5_000 })).toBeUndefined();

@@ -10,7 +10,7 @@ const keysAt = (graph: Graph, node: string): string[] =>
     .sort();
 
 describe('the keys that a node can read', () => {
-  test('are those of the nodes before it, and not of those after or beside it', () => {
+  test('are those of the nodes before it, and not of later or parallel nodes', () => {
     const graph = draw('a -> b -> d\na -> e', { b: { output_key: 'text' } });
     expect(keysAt(graph, 'a')).toEqual([]);
     expect(keysAt(graph, 'd')).toEqual(['a', 'text']);
@@ -21,25 +21,25 @@ describe('the keys that a node can read', () => {
     });
   });
 
-  test('count earlier iterations of a loop', () => {
+  test('include those of earlier iterations of a loop', () => {
     // l -true-> a -> b -> l -> e
     const graph = draw('l -true-> a -> b -> l -> e', { l: { expression: 'true' } });
     expect(keysAt(graph, 'a')).toEqual(['a', 'b', 'l']);
     expect(keysAt(graph, 'l')).toEqual(['a', 'b', 'l']);
   });
 
-  test('have the item of a map in its body, and after it only its list', () => {
+  test('include the item of a map in its body, and after the map only its list', () => {
     const graph = draw('p -true-> a -> p -> e', { p: { items: 'lines', output_key: 'all' } });
     expect(keysAt(graph, 'a')).toEqual(['p']);
     expect(keysAt(graph, 'e')).toEqual(['all']);
   });
 
-  test('are none in a graph that has no order', () => {
+  test('are empty in a graph that has no order', () => {
     expect(keysAt(draw('a -> b -> a'), 'b')).toEqual([]);
     expect(keysAt(draw('a -> b'), 'nobody')).toEqual([]);
   });
 
-  test('are known with the place of their first use', () => {
+  test('are known with the position of their first use', () => {
     const graph = draw('draft -> b -> c -true-> e', {
       b: { prompt: 'Improve {drfat} and {drfat.text}' },
       c: { expression: "len(default(draft, '')) > 3 and drafr" },

@@ -242,7 +242,7 @@ describe('state', () => {
 });
 
 describe('control steps', () => {
-  test('are taken once, in order, those put back first', () => {
+  test('are taken once, in order, with returned ones first', () => {
     // c1 -> c2 -> a -> c3
     const scheduler = start(draw('c1 -> c2 -> a -> c3'));
     const steps = scheduler.takeControlSteps();
@@ -296,7 +296,7 @@ describe('an output that is a JSON text', () => {
     expect(parsed()).toEqual([]);
   });
 
-  test('is named at the end of the run if a step has stored it, unless another value replaced it', () => {
+  test('is named at the end of the run if a step has stored it, unless another value has replaced it', () => {
     const scheduler = start(
       draw('a -> b -> e', { a: { output_key: 'k' }, e: { output_key: 'k' } }),
     );
@@ -340,7 +340,7 @@ describe('an output that is a JSON text', () => {
     expect(parsed()).toEqual(['"not read"']);
   });
 
-  test('gives way to a later output of the same key, which keeps its place', () => {
+  test('is replaced by a later output of the same key, in the same position', () => {
     const scheduler = start(
       draw('a -> b -> e', {
         a: { output_key: 'k' },
@@ -401,7 +401,7 @@ soakDescribe('performance', () => {
 describe('error edges', () => {
   const error = { message: 'down', kind: 'node', attempts: 2 } as const;
 
-  test('a failure without one stays, and can be retried', () => {
+  test('without one is kept, and can be retried', () => {
     const scheduler = start(draw('a -> b'));
     expect(() => scheduler.catchFailure('a', error)).toThrow(SchedulerError);
     scheduler.fail('a');

@@ -178,7 +178,7 @@ describe('fuzz', () => {
   });
 });
 
-describe('a form that is written as a text', () => {
+describe('a form that is written as text', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const state = { to: '+1 555', text: 'a&b=c d+100%', list: ['x', 'y&z'], none: null, n: 5 };
   const fieldsOf = (body: string, headers: JsonObject = form) =>
@@ -202,7 +202,7 @@ describe('a form that is written as a text', () => {
     expect(fieldsOf(body)).toEqual(expected);
   });
 
-  test('is a text under any other content type', () => {
+  test('is plain text with any other content type', () => {
     const rendered = 'To=+1 555&Body=a&b=c d+100%';
     const others: JsonObject[] = [
       {},

@@ -39,7 +39,7 @@ const brief = (issues: readonly GraphIssue[]) =>
 const withTools = (...tools: Json[]) => ({ tools });
 
 describe('an agent with tools', () => {
-  test('has no issues when everything fits', () => {
+  test('has no issues when everything is valid', () => {
     const { errors, warnings } = report({
       tools: [
         'http_request',
@@ -166,13 +166,13 @@ describe('an agent with tools', () => {
       'nodes[1].tools[0]',
       'nodes[1].tools[0]: Too small: expected string to have >=1 characters',
     ],
-  ])('names the place of %s, and reports nothing else', (_, tool, path, message) => {
+  ])('reports only the location of %s', (_, tool, path, message) => {
     const { errors, graph } = report({ tools: [tool], max_turns: 3, mock: { turns: [] } });
     expect(errors).toMatchObject([{ path, message }]);
     expect(graph).toBeUndefined();
   });
 
-  test('has one tool at least and 64 at most', () => {
+  test('has at least one tool and at most 64', () => {
     const many = Array.from({ length: 65 }, (_each, at) => `custom:unknown_tool_${at}`);
     expect(brief(report({ tools: many }).errors)).toEqual([['invalid_value', 'tools']]);
     expect(brief(report({ tools: [] }).errors)).toEqual([['invalid_value', 'tools']]);
@@ -201,7 +201,7 @@ describe('warnings', () => {
     expect(brief(report(fields).warnings)).toEqual([['key_not_set', 'prompt']]);
   });
 
-  test('braces that are no reference are reported in fixed arguments', () => {
+  test('braces that are not a reference are reported in fixed arguments', () => {
     const { errors, warnings } = report(
       withTools({ name: 'custom:refund', fixed: { amount: '{ticket .amount}' } }),
     );
@@ -251,7 +251,7 @@ describe('under a cap or a budget', () => {
       },
     ).map(({ code, path }) => [code, path]);
 
-  test('an agent without a bound of its cost, or without a price, gets a warning', () => {
+  test('an agent without a maximum cost, or without a price, gets a warning', () => {
     expect(warned({ max_output_tokens: 10 })).toEqual([]);
     expect(warned({ tools: ['json_transform'] })).toEqual([]);
     expect(warned({ model: 'mock' })).toEqual([]);

@@ -47,11 +47,11 @@ describe('the settings of a gate', () => {
       'nodes[0].required',
       'nodes[0].required: Too big: expected number to be <=5',
     ],
-  ])('%j is reported where it is', (settings, code, path, message) => {
+  ])('%j is reported at its location', (settings, code, path, message) => {
     expect(issues(settings)).toEqual([[code, path, message]]);
   });
 
-  test('are compared with the members only where those are known', () => {
+  test('are compared with the members only if those are known', () => {
     const settings = { required: 2, approvers: { members: ['mem_gone'] } };
     expect(issues(settings)).toEqual([]);
     expect(issues(settings, []).map(([code]) => code)).toEqual([
@@ -60,7 +60,7 @@ describe('the settings of a gate', () => {
     ]);
   });
 
-  test('of a version from before timeouts had an effect are none', () => {
+  test('of a version from before timeouts had an effect do not count', () => {
     const node = { id: 'review', kind: 'human_gate', prompt: '' } as const;
     expect(settingsOf({ ...node, timeout_seconds: 60 })).toBeUndefined();
     expect(settingsOf({ ...node, not_the_starter: false })).toBeUndefined();

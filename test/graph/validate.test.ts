@@ -328,7 +328,7 @@ describe('warnings', () => {
     expect(issuesOf(graph, inputKeys)).toEqual({ errors: [], warnings: expected });
   });
 
-  test('name the place of a key that cannot be read, and what to call it', () => {
+  test('report the location of a key that cannot be read, and the correct name', () => {
     const graph = draw('a-map -> c -true-> d\nc -false-> e', { c: { expression: '1 < a-map' } });
     expect(checkGraph(graph, context).warnings).toEqual([
       {
@@ -340,7 +340,7 @@ describe('warnings', () => {
     ]);
   });
 
-  test('are all about the key secrets of a graph from before it was reserved', () => {
+  test('are all about the key secrets in a graph from before it was reserved', () => {
     const graph = draw('secrets -> a');
     const { errors, warnings } = checkGraph(graph, { ...context, maySetSecrets: true });
     expect([codes(errors), codes(warnings)]).toEqual([[], ['key_reserved']]);
@@ -646,7 +646,7 @@ describe('parameters of built-in tools', () => {
   });
 });
 
-test('a model whose provider has no API key is a warning, also as a fallback', () => {
+test('a model whose provider has no API key is a warning, even as a fallback', () => {
   const graph = draw('a', { a: { model: 'openai/x', fallback_models: ['mock', 'anthropic/y'] } });
   const unavailableProviders = { anthropic: 'ANTHROPIC_API_KEY is not set' };
   const { warnings, valid } = checkGraph(graph, { ...context, unavailableProviders });
@@ -670,7 +670,7 @@ test.each<[unknown, string[]]>([
   ],
   ['<p>{page}</p>', []],
   ['<p></p>', []],
-])('HTML that is a value alone is a warning: %j', (html, expected) => {
+])('HTML that is a single value is a warning: %j', (html, expected) => {
   const params = { to: 'a@example.com', subject: 'x', html } as never;
   const graph = draw('t', { t: { tool_name: 'send_email', params } });
   const { warnings } = checkGraph(graph, { ...context, tools: new Set(['send_email']) });

@@ -71,7 +71,7 @@ test('spreads connections that are open at the same time', async () => {
   });
 });
 
-test('sends nothing to a server that is not ready, and again when it is', async () => {
+test('sends nothing to a server until it is ready again', async () => {
   const [one, two] = [await startUpstream('one'), await startUpstream('two')];
   one.ready = false;
   const balancer = await balance(one.port, two.port);

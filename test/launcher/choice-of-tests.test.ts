@@ -49,7 +49,7 @@ test('skips tests over the time limit, but never all', () => {
   expect(chooseTests(tests.slice(1), ['shared/x.ts'], 5)).toEqual(['test/engine/short.test.ts']);
 });
 
-test('leaves the soak out unless it is requested or a file is named', () => {
+test('leaves out the soak unless it is requested or a file is named', () => {
   const argumentsOf = (...args: string[]) => {
     const { tier, rest } = tierOf(args);
     return jestArguments(tier, rest).join(' ');
@@ -79,7 +79,7 @@ test('leaves the soak out unless it is requested or a file is named', () => {
   ]);
 });
 
-test('deals each file of the soak to one of four shards', async () => {
+test('assigns each file of the soak to one of four shards', async () => {
   const filesOf = async (...shard: string[]) => {
     const jest = join(projectDir, 'node_modules/jest/bin/jest.js');
     const args = [jest, '--listTests', '--json', ...jestArguments('soak', shard)];

@@ -29,7 +29,7 @@ test('a new data folder gets fair task queues and keeps them', async () => {
   expect(await startsWithFairQueues()).toBe(true);
 });
 
-test('a data folder from before keeps its queues, with the tasks in them', async () => {
+test('an existing data folder keeps its queues, with the tasks in them', async () => {
   await startsWithFairQueues();
   rmSync(join(dataDir, 'fair-queues'));
   expect(await startsWithFairQueues()).toBe(false);

@@ -38,7 +38,7 @@ const run = (files: Record<string, string>, repeats: boolean) => {
   return runJest([], { ...options, say: () => undefined }, { repeats });
 };
 
-test('a file that fails runs again alone, and is flaky if it passes then', async () => {
+test('a file that fails runs again alone, and is flaky if it then passes', async () => {
   const files = {
     good: "test('passes', () => undefined);",
     flaky: once('is late'),
@@ -72,7 +72,7 @@ soakTest('a file that cannot be loaded the first time counts with its tests', as
   });
 });
 
-test('a test that takes longer than a busy machine explains has its place in the soak', () => {
+test('a test that takes longer than a busy machine explains belongs in the soak', () => {
   const took = (file: string, ...seconds: (number | null)[]) => ({
     name: `/project/test/${file}`,
     assertionResults: seconds.map((duration, at) => ({

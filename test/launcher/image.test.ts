@@ -115,14 +115,14 @@ async function runOf(
   }
 }
 
-test('npm run test:image says what is missing, and passes over, without an engine', async () => {
+test('npm run test:image reports what is missing, and succeeds without an engine', async () => {
   const script = join(import.meta.dirname, '../../scripts/test-image.ts');
   const { stdout } = await run(process.execPath, [script], { env: { PATH: folder } });
   expect(stdout).toBe('Passed over: docker is not on PATH\n');
 });
 
 describe('the image', () => {
-  test('is built without a registry for the syntax of its Dockerfile', () => {
+  test('is built without downloading the syntax of its Dockerfile from a registry', () => {
     const text = readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8');
     // BuildKit reads it from a comment at the beginning, also behind // or in JSON.
     expect(text).not.toMatch(/^\W*syntax\W*[=:]/m);

@@ -86,7 +86,7 @@ test('a restart rejects when the next process does not become ready in time', as
   await expect(kept.restart([['SIGKILL', 1_000]], 500)).rejects.toThrow('part did not come back');
 });
 
-test('after its end no process is started, and none is left', async () => {
+test('after its end, no process is started and none is left', async () => {
   const kept = keep(readyForever);
   await kept.firstUp;
   const { pid } = kept.child() as Child;

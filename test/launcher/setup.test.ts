@@ -159,7 +159,7 @@ describe('packages', () => {
 });
 
 describe('a long command', () => {
-  test('that fails shows its first and its last lines', () => {
+  test('that fails shows its first and last lines', () => {
     writeFile(
       join(folder, 'npm-cli.js'),
       `console.error('the reason'); for (let n = 1; n <= 100; n += 1) console.error('line ' + n); process.exit(1);`,
@@ -170,7 +170,7 @@ describe('a long command', () => {
     expect(output.trim()).toMatch(/line 100$/);
   });
 
-  test('ends with the set-up, and all that it has started', async () => {
+  test('ends with the setup, including everything that it has started', async () => {
     writeFile(
       join(folder, 'npm-cli.js'),
       `const { spawn } = require('node:child_process');
@@ -233,7 +233,7 @@ describe('the console', () => {
     expect(setUp().status).toBe(1);
   });
 
-  test('that its own configuration cannot build says which import is missing', () => {
+  test('that its own configuration cannot build reports which import is missing', () => {
     const config = readFileSync(join(projectDir, 'console/vite.config.ts'), 'utf8');
     writeFile(join(project, 'console/vite.config.ts'), config);
     writeFile(

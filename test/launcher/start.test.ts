@@ -358,7 +358,7 @@ soakDescribe('the data folder of an earlier start', () => {
 describe('npm start', () => {
   afterEach(stopAll);
 
-  test('says why its data folder cannot be created or written', async () => {
+  test('reports why its data folder cannot be created or written', async () => {
     const refused = async (path: string): Promise<string> => {
       const started = launch({ DATA_DIR: path });
       expect(await started.ended).toBe(1);

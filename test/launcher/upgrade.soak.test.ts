@@ -118,8 +118,8 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-describe('a database of before 1.0.0', () => {
-  test('is refused by the service and by migrations, which name the command', async () => {
+describe('a database from before 1.0.0', () => {
+  test('is refused by the service and by migrations, which name the upgrade command', async () => {
     const refusal = /version before 1\.0\.0: .* npm run upgrade:to-1\.0/;
     await expect(migrate(database.url)).rejects.toThrow(refusal);
     for (const path of ['api/main.ts', 'worker/main.ts']) {
@@ -136,7 +136,7 @@ describe('a database of before 1.0.0', () => {
     });
   });
 
-  test('is not upgraded from another state than the last', async () => {
+  test('is not upgraded from any other state than the last one', async () => {
     const set = (name: string, was: string) =>
       withClient(database.url, (client) =>
         client.query('UPDATE migrations SET name = $1 WHERE name = $2', [name, was]),
@@ -198,7 +198,7 @@ describe('after the upgrade', () => {
     expect(calls('order', 'pay')).toEqual([0, 1]);
   }, 60_000);
 
-  test('a run in a delay that is over continues, without repeating what it did', async () => {
+  test('a run whose delay is over continues, without repeating what it did', async () => {
     const { steps } = await succeeds('Remind and close');
     expect(calls('remind', 'close')).toEqual([0, 1]);
     expect(steps.map(({ attempts }) => attempts.length)).toEqual([1, 1, 1]);

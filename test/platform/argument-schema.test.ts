@@ -37,7 +37,7 @@ describe('the draft of a schema', () => {
     },
   );
 
-  test('decides what stands beside a reference', () => {
+  test('decides which keywords next to a reference count', () => {
     const schema = {
       definitions: { text: { type: 'string' } },
       properties: { a: { $ref: '#/definitions/text', maxLength: 1 } },
@@ -53,7 +53,7 @@ describe('the draft of a schema', () => {
     expect(fits(schema, { a: 'long' })).toBe(false);
   });
 
-  test('decides what is a limit, and what is an id', () => {
+  test('decides which keywords are limits and ids', () => {
     const $schema = 'http://json-schema.org/draft-04/schema#';
     const schema = {
       $schema,
@@ -64,7 +64,7 @@ describe('the draft of a schema', () => {
     expect(fits(schema, { a: 1 })).toBe(false);
   });
 
-  test('is an older one where items is a list', () => {
+  test('is an older one if items is a list', () => {
     const schema = { properties: { a: { items: [{ type: 'string' }], additionalItems: false } } };
     expect(() => checkInputSchema({ type: 'object', ...schema })).not.toThrow();
     expect(fits(schema, { a: ['x'] })).toBe(true);
@@ -74,7 +74,7 @@ describe('the draft of a schema', () => {
 });
 
 describe('schemas as they are written', () => {
-  test('may name a required field twice, and list no values', () => {
+  test('can name a required field twice, and list no values', () => {
     const schema = { type: 'object', required: ['a', 'a'], properties: { b: { enum: [] } } };
     expect(() => checkInputSchema(schema)).not.toThrow();
     expect(fits(schema, { a: 1 })).toBe(true);
@@ -82,7 +82,7 @@ describe('schemas as they are written', () => {
     expect(inputProblem(schema, {})).toBe('input.a is missing: add it');
   });
 
-  test('may have anchors', () => {
+  test('can have anchors', () => {
     const schema = {
       type: 'object',
       $defs: { text: { $anchor: 'text', type: 'string' } },
@@ -98,7 +98,7 @@ describe('schemas as they are written', () => {
     ['^\\p{Script=Greek}$', 'λ', 'l'],
     ['^\\ud83d\\ude00$', '😀', ':)'],
     ['^\\cA$', '\u0001', 'A'],
-  ])('may have the pattern %s', (pattern, one, other) => {
+  ])('can have the pattern %s', (pattern, one, other) => {
     expect(fits({ pattern }, one)).toBe(true);
     expect(fits({ pattern }, other)).toBe(false);
   });
@@ -109,7 +109,7 @@ describe('schemas as they are written', () => {
     [{ $ref: 'https://a.example/order.json' }, /can't resolve reference https:\/\/a\.example/],
     [{ pattern: '(?=a)' }, /the pattern is not valid/],
     [{ minimum: '1' }, /^is not a valid JSON Schema: schema\/minimum must be number/],
-  ])('are refused when they cannot be used: %j', (schema, message) => {
+  ])('are refused if they cannot be used: %j', (schema, message) => {
     expect(() => checkArgumentSchema(schema)).toThrow(message);
   });
 });

@@ -10,7 +10,7 @@ const field = (schema: JsonObject | boolean): JsonObject => ({
   required: ['a'],
 });
 
-describe('a schema that no input fits', () => {
+describe('a schema that no input matches', () => {
   test.each<[JsonObject, string]>([
     [
       { properties: { b: {} }, required: ['a'], additionalProperties: false },
@@ -49,7 +49,7 @@ describe('a schema that no input fits', () => {
       field({ anyOf: [false, { type: 'null', const: 1 }] }),
       'input_schema.properties.a.anyOf.0 is false, which allows no value: remove it',
     ],
-  ])('%j says where, and what to do', (schema, contradiction) => {
+  ])('%j is refused with the location and a remedy', (schema, contradiction) => {
     expect(contradictionIn(schema)).toBe(contradiction);
     expect(() => checkInputSchema(schema)).toThrow(`fits no input, since ${contradiction}`);
     const values: JsonObject[] = [
@@ -77,7 +77,7 @@ describe('a schema that no input fits', () => {
     [field({ anyOf: [false, { const: null, type: 'null' }] }), { a: null }],
     [field({ type: 'integer', enum: ['1', 2] }), { a: 2 }],
     [field({ type: 'number', minimum: 4, maximum: 4 }), { a: 4 }],
-  ])('%j is not refused: %j fits', (schema, value) => {
+  ])('%j is not refused, because %j matches', (schema, value) => {
     expect(() => checkInputSchema(schema)).not.toThrow();
     expect(argumentsProblem(schema, value)).toBeUndefined();
   });

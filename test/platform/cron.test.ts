@@ -78,13 +78,13 @@ describe('a cron expression', () => {
     ['0-7/3', [0, 3, 6]],
     ['*/3', [0, 3, 6]],
     ['7,WED,2-3', [0, 2, 3]],
-  ])('for days of the week is due on exactly the days it names: %s', (text, days) => {
+  ])('for days of the week is due on exactly those days: %s', (text, days) => {
     const times = next(`0 0 * * ${text}`, 'UTC', '2027-02-01T12:00Z', 14);
     const found = new Set(times.map((time) => new Date(time).getUTCDay()));
     expect([...found].sort()).toEqual(days);
   });
 
-  test('with day of month and day of week matches either, or both where one begins with a star', () => {
+  test('with day of month and day of week matches either one, or both if one begins with a star', () => {
     expect(next('0 0 1 * 1', 'UTC', '2027-04-20T00:00Z', 3)).toEqual([
       '2027-04-26T00:00Z',
       '2027-05-01T00:00Z',
@@ -341,7 +341,7 @@ describe('the Temporal server', () => {
     expect(compared).toBeGreaterThan(30);
   }, 120_000);
 
-  test.each(zones)('is due all of two years at nine in the morning in %s', async (zone) => {
+  test.each(zones)('is due at nine in the morning for two years in %s', async (zone) => {
     const cron = '0 9 * * *';
     const after = '2026-12-01T00:00:00.000Z';
     const days = 731;

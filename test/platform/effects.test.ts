@@ -36,7 +36,7 @@ test('the guard of outgoing requests refuses what a rehearsal does not allow', a
   expect((await send('POST')).status).toBe(200);
 });
 
-test('data records are written outside of rehearsals only', () => {
+test('data records are only written outside rehearsals', () => {
   expect(() => withEffects({ requests: true }, requireRecordWrites)).toThrow(
     'A rehearsal writes no data records',
   );

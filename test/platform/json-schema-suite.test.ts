@@ -54,7 +54,7 @@ function named(schema: Json, $schema: string): JsonObject {
 test.each([
   ['draft2020-12', 'https://json-schema.org/draft/2020-12/schema', STRICTER, 1_200],
   ['draft7', 'http://json-schema.org/draft-07/schema#', [], 890],
-])('schemas of %s are judged as the public test suite says', (draft, $schema, stricter, least) => {
+])('schemas of %s are judged like in the public test suite', (draft, $schema, stricter, least) => {
   const wrong: string[] = [];
   let right = 0;
   for (const { keyword, description, schema, tests } of groupsOf(draft)) {

@@ -59,7 +59,7 @@ describe('JSON request bodies', () => {
     '{"graph":{"nodes":[{"response_schema":{"items":{"minimum":-9223372036854775808}}}]}}',
     '{"draft":{"graph":{"nodes":[{"tools":[{"parameters":{"anyOf":[{"exclusiveMaximum":18446744073709551616}]}}]}]}}}',
     '{"method":"tools/call","params":{"arguments":{"input_schema":{"$defs":{"maximum":{"maximum":9223372036854775807}}}}}}',
-  ])('may have limits of any size in a schema: %s', (text) => {
+  ])('can have limits of any size in a schema: %s', (text) => {
     expect(read(text)).toEqual(JSON.parse(text));
   });
 
@@ -71,7 +71,7 @@ describe('JSON request bodies', () => {
     ['{"input":{"input_schema":{"maximum":9007199254740993}}}', 'maximum'],
     ['{"graph":{"nodes":[{"params":{"input_schema":{"maximum":9007199254740993}}}]}}', 'maximum'],
     ['{"maximum":9007199254740993}', 'maximum'],
-  ])('are refused for all other numbers in and beside a schema: %s', (text, path) => {
+  ])('are refused for all other numbers in and next to a schema: %s', (text, path) => {
     expect(() => read(text)).toThrow(new RegExp(`${path} is an? `));
   });
 
@@ -142,14 +142,14 @@ describe('JSON from outside', () => {
     ['levels', levels(MAX_LEVELS), levels(MAX_LEVELS + 1), 'nested deeper than 100 levels'],
     ['levels of objects', deepObject(MAX_LEVELS), deepObject(MAX_LEVELS + 1), 'nested deeper'],
     ['values', values(MAX_VALUES), values(MAX_VALUES + 1), 'more than 200000 values'],
-  ])('has at most so many %s', (_what, most, more, problem) => {
+  ])('has a maximum number of %s', (_what, most, more, problem) => {
     expect(parseOutsideJson(most)).toEqual(JSON.parse(most));
     expect(() => parseOutsideJson(more)).toThrow(JsonLimitError);
     expect(() => parseOutsideJson(more)).toThrow(problem);
     expect(() => read(more)).toThrow(`Invalid body: ${problem}`);
   });
 
-  test('is counted as it is, regardless of what its texts contain', () => {
+  test('is counted correctly, regardless of what its texts contain', () => {
     const odd = '[{"a\\"[[": "]],,\\\\", "b": {}, "c": [ [ ], { } , -1.5 ]}]';
     // The list, the object, its three members, and the three values in one of them.
     const count = 8;
@@ -159,13 +159,13 @@ describe('JSON from outside', () => {
   });
 
   test.each(['['.repeat(100_000), values(MAX_VALUES + 1).slice(0, -1)])(
-    'that is cut off is no JSON, however large',
+    'that is truncated is not JSON, no matter how large',
     (text) => {
       expect(() => parseOutsideJson(text)).toThrow(SyntaxError);
     },
   );
 
-  test('of megabytes is refused before a value of it exists', () => {
+  test('of megabytes is refused before any of its values exists', () => {
     const text = values(1_600_000);
     const parse = jest.spyOn(JSON, 'parse');
     try {
@@ -176,7 +176,7 @@ describe('JSON from outside', () => {
     }
   });
 
-  test('keeps every digit of a number that no double holds, as text', () => {
+  test('keeps every digit of a number that no double can represent, as text', () => {
     expect(
       parseOutsideJson(
         '{"id": 7615917337495251231, "list": [-12345678901234567890, 1, "1e400"], "big": 1e400, "small": -1e-400}',
@@ -193,7 +193,7 @@ describe('JSON from outside', () => {
     );
   });
 
-  test('keeps them only where they concern', () => {
+  test('keeps digits only where they matter', () => {
     const text = '{"created":7615917337495251231,"content":[{"input":{"id":7615917337495251231}}]}';
     expect(withDigits(text, (path) => path.includes('input'))).toBe(
       '{"created":7615917337495251231,"content":[{"input":{"id":"7615917337495251231"}}]}',
@@ -202,7 +202,7 @@ describe('JSON from outside', () => {
 });
 
 describe('the output of a step', () => {
-  test('has more room than what it is built from, and a limit', () => {
+  test('can be larger than what it is built from, up to a limit', () => {
     expect(
       outputProblem({ status: 200, body: parseOutsideJson(values(MAX_VALUES)) }),
     ).toBeUndefined();
@@ -239,7 +239,7 @@ describe('JSON that an SDK parses itself', () => {
     'text/plain',
     'text/event-stream',
     '',
-  ])('is measured and keeps its digits, whole, as %s', async (type) => {
+  ])('is measured as a whole and keeps its digits, as %s', async (type) => {
     expect(await answered(type, [' \n', '{"id":76159173374', '95251231}'])).toEqual({
       status: 200,
       text: ' \n{"id":"7615917337495251231"}',

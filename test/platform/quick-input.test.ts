@@ -25,7 +25,7 @@ describe('a comparison on the main thread', () => {
     expect(isQuickInput(listOf(schema), { list: [1] }, 'first')).toBe(false);
   });
 
-  test('collects few problems where it collects all', () => {
+  test('is limited in number of problems if all are collected', () => {
     const schema = listOf({ required: names(80) });
     const value = { list: list(1_900).map(() => ({})) };
     expect(isQuickInput(schema, value, 'first')).toBe(true);

@@ -107,7 +107,7 @@ describe('a secret', () => {
     );
   });
 
-  test('is masked whole if very long, also beside one with the same prefix', () => {
+  test('that is very long is masked completely, even next to one with the same prefix', () => {
     const head = 'x'.repeat(100);
     const [one, other] = [`${head}${'1'.repeat(3_000)}`, `${head}${'2'.repeat(2_000)}`];
     const cutter = createSecretCutter([one, other]);

@@ -38,7 +38,7 @@ describe('a text in pieces', () => {
     }
   });
 
-  it('is the redacted text, regardless of how it is divided', () => {
+  it('is the redacted text, no matter how it is split', () => {
     const parts = fc.array(
       fc.oneof(
         fc.constantFrom(short, long, short.slice(0, 9), long.slice(0, 70), '😀', 'sk-'),
@@ -58,14 +58,14 @@ describe('a text in pieces', () => {
     );
   });
 
-  it('is not held back longer than a secret could need', () => {
+  it('is not held back longer than a secret could require', () => {
     const received: string[] = [];
     const cutter = createStreamCutter(secrets, (text) => void received.push(text));
     cutter.add('x'.repeat(100));
     expect(received).toEqual(['x'.repeat(36)]);
   });
 
-  it('is never divided in the middle of a character', () => {
+  it('is never split within a character', () => {
     for (let length = 60; length < 70; length += 1) {
       for (const text of streamed([`${'x'.repeat(length)}😀`, '😀'.repeat(40)])) {
         expect(text.isWellFormed()).toBe(true);

@@ -71,7 +71,7 @@ describe('the trace of a run', () => {
   const start = { runId: 'run_1', resumes: 0, startedAt: 5, attributes: {} };
   const caller = `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`;
 
-  test('depends on the run alone, and its spans on the number of resumes', () => {
+  test('depends only on the run, and its spans on the number of resumes', () => {
     const [first, again, second] = [0, 0, 1].map((resumes) => runPlaces('run_1', resumes));
     expect(again).toEqual(first);
     expect(second!.run.traceId).toBe(first!.run.traceId);
@@ -165,7 +165,7 @@ describe('the export', () => {
     await tracing.stop();
   });
 
-  test('sends what has ended, with the ids that were chosen', async () => {
+  test('sends spans that have ended, with the chosen ids', async () => {
     const collector = await startCollector();
     const tracing = await begin({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` });
     await spanOf('run_1');
@@ -183,7 +183,7 @@ describe('the export', () => {
     await collector.close();
   });
 
-  test('sends to the address, and with the headers, that are for traces alone', async () => {
+  test('sends to the address, and with the headers, that apply only to traces', async () => {
     const collector = await startCollector();
     const tracing = await begin({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
@@ -208,7 +208,7 @@ describe('the export', () => {
     );
   });
 
-  test('fails a request after the timeout, the one for traces first', async () => {
+  test('fails a request after the timeout, preferring the one for traces', async () => {
     const timeout = (env: Record<string, string>) =>
       loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector', ...env }).tracing?.timeoutMs;
     expect(timeout({})).toBe(10_000);
@@ -295,7 +295,7 @@ describe('the export', () => {
     await collector.close();
   });
 
-  test("follows a caller's decision, unless the sampler decides alone", async () => {
+  test("follows a caller's decision, unless the sampler ignores it", async () => {
     const collector = await startCollector();
     const sentWith = async (sampler: string) => {
       const tracing = await begin({
@@ -354,7 +354,7 @@ describe('the export', () => {
     await collector.close();
   });
 
-  test('neither fails nor hangs while the collector refuses or does not answer', async () => {
+  test('neither fails nor hangs while the collector refuses or does not respond', async () => {
     const collector = await startCollector();
     const tracing = await begin({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

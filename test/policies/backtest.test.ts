@@ -90,7 +90,7 @@ describe('a step that is compared with its own judgment', () => {
     );
   });
 
-  test('differs as a new judgment does where nothing was redacted before', () => {
+  test('differs like a new judgment if nothing was redacted before', () => {
     fc.assert(
       fc.property(policies, step, (given, data) => {
         const none = policiesInput.parse({});
@@ -111,11 +111,11 @@ describe('a step that is compared with its own judgment', () => {
 const none = policiesInput.parse({});
 const redacting = (redaction: object) => policiesInput.parse({ redaction });
 
-describe('what was redacted', () => {
+describe('redacted data', () => {
   const data = { tool: 'custom:crm', params: { note: 'ann@example.com and EMP-123456' } };
   const employee = (regex: string) => redacting({ patterns: [{ name: 'employee', regex }] });
 
-  test('is hidden where a pattern of the same name has changed', () => {
+  test('is hidden if a pattern with the same name has changed', () => {
     const before = recorded(employee('EMP-\\d{6}'), data);
     const compared = (now: Policies) =>
       compareStep(tested(now, employee('EMP-\\d{6}')), before, budget());
@@ -128,7 +128,7 @@ describe('what was redacted', () => {
     });
   });
 
-  test('would be sent in part, where part of the redaction remains', () => {
+  test('would be sent in part if part of the redaction remains', () => {
     const both = policiesInput.parse({
       redaction: { detectors: ['email'], patterns: [{ name: 'employee', regex: 'EMP-\\d{6}' }] },
     });
@@ -141,7 +141,7 @@ describe('what was redacted', () => {
     });
   });
 
-  test('is searched for in the result of a call, too', () => {
+  test('is also searched for in the result of a call', () => {
     const call = { ...recorded(none, data), part: true, result: { mail: 'bob@example.com' } };
     const now = redacting({ detectors: ['email'] });
     expect(compareStep(tested(now, none), call, budget())).toMatchObject({
@@ -162,7 +162,7 @@ describe('data that is not stored', () => {
     expect(compareStep(tested(listed), asked, budget())).toMatchObject({ effect: 'would_block' });
   });
 
-  test('hides a step whose data was withheld, and one whose node is not known', () => {
+  test('hides a step whose data was withheld, and one whose node is unknown', () => {
     const withheld = {
       ...recorded(none, { tool: 'custom:crm', params: {} }),
       refusal: 'Nothing was sent: it takes too long',

@@ -230,7 +230,7 @@ describe('a tool', () => {
     { pattern: '^http://blocked\\.example:18802/admin$' },
     { pattern: '^https?://([^/]*\\.)?blocked\\.example(:|/|$)' },
   ];
-  test.each(spellings)('called at %j is judged by the address that this stands for', (address) => {
+  test.each(spellings)('called at %j is judged by the canonical address', (address) => {
     for (const rule of named) {
       for (const [node, argument] of [
         [http, 'url'],
@@ -256,7 +256,7 @@ describe('a tool', () => {
     ['^https://a\\.example:443/', 'https://a.example/x', 'pattern', true],
     ['^https://a\\.example/', 'https://a.example.net/', 'pattern', false],
     ['%2f', 'https://b.example/?next=https://a.example', 'pattern', false],
-  ])('with a rule for %s is called at %s: by %s blocked is %s', (rule, url, kind, blocked) => {
+  ])('with a rule for %s is called at %s; blocked by %s: %s', (rule, url, kind, blocked) => {
     const rules = {
       argument: 'url',
       ...(kind === 'values' ? { values: [rule] } : { pattern: rule }),

@@ -285,7 +285,7 @@ async function rehearsed({ waitingId }: Source): Promise<string> {
   return run.id;
 }
 
-test('names every operation that starts or continues a run', () => {
+test('covers every operation that starts or continues a run', () => {
   const schemas = ['Run', 'Fork', 'NodeTest', 'HookAnswer', 'StartedJob'];
   const document = app.swagger() as { paths: Record<string, Record<string, any>> };
   const starting = operationsOf(app).filter(({ method, path }) => {
@@ -309,7 +309,7 @@ const fromDecisions = Object.entries(doors).filter(([name]) => name.startsWith('
 describe.each(soakCases(Object.entries(settingsOf), 1))(
   'behind a gate with %s',
   (name, settings) => {
-    test('no door pays without a decision in the same run', async () => {
+    test('no route pays without a decision in the same run', async () => {
       const from = await source(settings);
       await settled();
       const before = paid();
@@ -336,7 +336,7 @@ describe.each(soakCases(Object.entries(settingsOf), 1))(
   },
 );
 
-test('a rejection is not turned into an approval by any door', async () => {
+test('no route turns a rejection into an approval', async () => {
   const from = await source({}, false);
   await settled();
   const before = paid();
@@ -372,7 +372,7 @@ async function approved(runId: string): Promise<object[]> {
     .map(({ body }) => JSON.parse(body));
 }
 
-test('an approval holds for no other input, version or draft, regardless of what its prompt shows', async () => {
+test('an approval is not valid for another input, version or draft, regardless of what its prompt shows', async () => {
   const { runId } = await source({ prompt: 'Release?' });
   await settled();
   const before = paid();
@@ -451,7 +451,7 @@ soakTest(
   300_000,
 );
 
-test('no tool of MCP that executes a graph pays without a decision in the same run', async () => {
+test('no MCP tool that executes a graph pays without a decision in the same run', async () => {
   const from = await source({ required: 2 });
   await settled();
   const before = paid();
@@ -578,7 +578,7 @@ const otherOptions = [
   ...['--last', '--until', '--budget', '--reason', '--digest', '--arguments'],
 ];
 
-test('names every command that starts or continues a run, with its options', async () => {
+test('covers every command that starts or continues a run, with its options', async () => {
   const { all } = await operationsReached();
   const methodsOf = (door: string) => [...(all.get(door.replaceAll(/\{\w+\}/g, '{}')) ?? [])];
   expect(Object.keys(doors).filter((door) => methodsOf(door).length === 0)).toEqual([]);
@@ -622,7 +622,7 @@ soakTest(
   300_000,
 );
 
-test('a child asks for itself, and a restart from the ledger continues under the decisions of its own run', async () => {
+test('a child requires its own decision, and a restart from the ledger continues under the decisions of its own run', async () => {
   const asking = await engine.define(gated({}), 'Asking');
   const parent = await engine.define({
     nodes: [callOf('child', asking, { input: { amount: '{amount}' } }), tools.node('after')],
@@ -693,7 +693,7 @@ async function resetByHand(runId: string): Promise<void> {
 const executionOf = async (runId: string) =>
   (await engine.deps.temporal.client.workflow.getHandle(runId).describe()).status.name;
 
-describe('a reset in Temporal by hand, to before a gate,', () => {
+describe('a manual reset in Temporal to before a gate', () => {
   const begin = async (settings: JsonObject = {}): Promise<string> => {
     const workflowId = await engine.define(gated(settings));
     const { body } = await send(`/api/workflows/${workflowId}/runs`, { amount: 6 });
@@ -703,7 +703,7 @@ describe('a reset in Temporal by hand, to before a gate,', () => {
   const decide = (runId: string, by: number, approved = true) =>
     send(`/api/runs/${runId}/approve`, { approved }, approvers[by]);
 
-  test('pays once under the decision that was made, and approves nothing that waits', async () => {
+  test('pays once under the decision that was made, and approves nothing that is waiting', async () => {
     const before = paid();
     const waiting = await begin({ required: 2 });
     expect((await decide(waiting, 0)).status).toBe(200);

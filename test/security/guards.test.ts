@@ -106,7 +106,7 @@ async function ended(runId: string): Promise<string | null> {
 }
 
 describe('a rehearsal', () => {
-  test('executes no write behind a gate, not even after a decision that is recorded', async () => {
+  test('executes no write behind a gate, not even after a recorded decision', async () => {
     const { runId } = await approvedRun(gated());
     const before = sent();
     const first = await call('POST', `/api/runs/${runId}/rerun`, {
@@ -164,7 +164,7 @@ describe('a rehearsal', () => {
     },
   );
 
-  test('executes a write that no gate stands before', async () => {
+  test('executes a write that is not behind a gate', async () => {
     const workflowId = await engine.define({ nodes: [pays], edges: [] });
     const runId = await engine.trigger(workflowId, { amount: 1 });
     await engine.until(runId, ['success']);
@@ -219,7 +219,7 @@ describe('a rehearsal', () => {
     expect(sent()).toBe(before);
   });
 
-  test('executes no call of an agent behind a gate, and none whose approval an expression decides', async () => {
+  test('executes no call of an agent behind a gate, and none whose approval depends on an expression', async () => {
     const { runId } = await approvedRun(gated(clerk('custom:pay')));
     const free = await engine.define({
       nodes: [clerk({ name: 'custom:pay', approval: 'limit < 10' }) as never],
@@ -240,7 +240,7 @@ describe('a rehearsal', () => {
     expect(sent()).toBe(before);
   });
 
-  test('from before its gates were known executes no write', () => {
+  test('from before its gates were stored executes no write', () => {
     const node = { ...(pays as object), params: {} } as never;
     const rules = { allow: ['custom:pay'], failures: 'recorded' as const };
     const effect = (guard: object) =>
@@ -342,7 +342,7 @@ describe('a test of one node', () => {
 });
 
 describe('an experiment', () => {
-  test('decides no gate where it allows an effect, over the API and MCP', async () => {
+  test('decides no gate if it allows an effect, over the API and MCP', async () => {
     const { workflowId, runId } = await approvedRun(gated());
     const request = {
       ...{ candidate: { version: 1 }, runs: [runId] },
@@ -403,7 +403,7 @@ describe('an experiment', () => {
   });
 });
 
-describe('a version or a draft that asks less than the current version', () => {
+describe('a version or draft that requires less approval than the current version', () => {
   let workflowId: string;
   /** A run of the first version, which asks nothing, like the second and the draft. The third is current. */
   let runId: string;
@@ -516,7 +516,7 @@ describe('a version or a draft that asks less than the current version', () => {
     dry_run_workflow: 'plans',
   };
 
-  test('is chosen by these routes and tools only', () => {
+  test('can be chosen with these routes and tools only', () => {
     const { paths, components } = (app as any).swagger();
     const namesOf = (schema: any = {}): string[] => [
       ...(schema.$ref === undefined
@@ -587,7 +587,7 @@ describe('a version or a draft that asks less than the current version', () => {
     60_000,
   );
 
-  test('is run with the permission, and an earlier start is answered again without it', async () => {
+  test('runs with the permission, and an earlier start is returned again without it', async () => {
     const publisher = await addKey({ run_workflows: true, publish_workflows: true });
     const before = sent();
     const start = (url: string, body: object, headers: object) =>

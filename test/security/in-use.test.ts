@@ -201,7 +201,7 @@ const changesWorkflows: Capability[] = [
   'delete_workflows',
 ];
 
-test('every route that changes workflows is here', () => {
+test('every route that changes workflows is covered here', () => {
   const changing = [...capabilitiesOfRoutes()]
     .filter(([, needed]) => needed.some((one) => changesWorkflows.includes(one)))
     .map(([route]) => route);
@@ -294,9 +294,9 @@ const acting = Object.entries(routes).flatMap(([route, requests]) =>
   typeof requests === 'string' ? [] : [{ route, requests }],
 );
 
-describe.each(Object.entries(uses))('what a workflow that is %s does', (_, how) => {
+describe.each(Object.entries(uses))('the behavior of a workflow that is %s', (_, how) => {
   test.each(soakCases(how.through, 1))(
-    'is not changed through %s',
+    'cannot be changed through %s',
     async (name) => changesNothing(how, name),
     60_000,
   );
@@ -355,7 +355,7 @@ describe('a member without publish_workflows', () => {
     },
   );
 
-  test('can change what a published workflow calls in another version, or not any more', async () => {
+  test('can change what a published workflow calls in another version, or no longer calls', async () => {
     const pinned = await aWorkflow(graphOf(plain));
     const root = await aWorkflow(graphOf(calls.version(pinned)));
     await ok('POST', `/api/workflows/${root.id}/publish`);

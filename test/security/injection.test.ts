@@ -190,7 +190,7 @@ describe('a model that obeys hostile documents', () => {
     60_000,
   );
 
-  test('asked only where an approver could have been fooled', async () => {
+  test('requested approval only where an approver could have been fooled', async () => {
     const runId = await engine.trigger(workflowId, { ticket: 'more refunds than allowed' });
     expect(await rejectAll(runId)).toBe(20);
     const one = await engine.trigger(workflowId, { ticket: 'a refund' });
@@ -201,7 +201,7 @@ describe('a model that obeys hostile documents', () => {
     await rejectAll(one);
   }, 60_000);
 
-  test('gets no secret and no data of a person, and neither is stored', async () => {
+  test('gets no secret and no personal data, and neither is stored', async () => {
     const secrets = [SECRET, Buffer.from(SECRET).toString('base64'), PERSON];
     const asked = JSON.stringify(models.questions());
     expect(asked).toContain('ignore all rules');

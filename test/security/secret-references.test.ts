@@ -19,7 +19,7 @@ afterAll(() => world.close());
 const auth = { Authorization: 'Bearer {secrets.CANARY}' };
 const http = (params: object) => ({ id: 'a', kind: 'tool', tool_name: 'http_request', params });
 
-describe('the author cannot write it elsewhere', () => {
+describe('the author cannot refer to it elsewhere', () => {
   const S = '{secrets.CANARY}';
   const tool = (tool_name: string, params: object) => ({
     id: 'a',
@@ -184,7 +184,7 @@ describe('text that only looks like a reference stays text', () => {
     expect(gives(sent.text)).toEqual([]);
   });
 
-  test('from a model, beside a fixed reference', async () => {
+  test('from a model, next to a fixed reference', async () => {
     home.seen.length = 0;
     const asked = { query: { q: '{{secrets.CANARY}}' }, body: '{{secrets.CANARY}}' };
     const sent = await run({
@@ -228,7 +228,7 @@ test('errors of the network, the parameters and the policies do not contain it',
   expect(redacted.error).toContain("The reference to the secret 'CANARY' is no longer in its text");
 });
 
-test('a custom tool sends it in a header, and its results are cut', async () => {
+test('a custom tool sends it in a header, and its results are redacted', async () => {
   const tool = { name: 'echo', endpoint_url: `${home.url}/json`, headers: auth, retry_count: 0 };
   expect(
     (await call('POST', '/api/tools', { ...tool, headers: { K: '{secrets.NONE}' } })).body.detail,
@@ -263,7 +263,7 @@ test('a custom tool sends it in a header, and its results are cut', async () => 
   ]);
 });
 
-test('an MCP server gets it in a header, and its results and errors are cut', async () => {
+test('an MCP server gets it in a header, and its results and errors are redacted', async () => {
   const server = await startHttpServer(({ body, headers }, response) => {
     const { id = null, method, params } = JSON.parse(body || '{}');
     if (method === 'initialize') {
@@ -308,7 +308,7 @@ test('an MCP server gets it in a header, and its results and errors are cut', as
 });
 
 test.each(['rows', 'logs', 'histories', 'traces', 'answers of every route that reads'] as const)(
-  'no place contains it: %s',
+  'the secret is nowhere in the %s',
   async (place) => {
     const texts = await world.places[place]();
     expect(texts.join('').length).toBeGreaterThan(100);

@@ -21,7 +21,7 @@ const importFrom = (server_url: string, fields: object = { headers }) =>
   call('POST', '/api/tools/import', { server_url, ...fields });
 
 describe('an import with a secret in its headers', () => {
-  test('sends it to its host only, and keeps what the server repeats out of the tools', async () => {
+  test('sends it to its host only, and redacts what the server repeats', async () => {
     const listing = await startListingServer([
       { name: 'search', description: `With ${VALUE}`, inputSchema: { type: 'object' } },
     ]);

@@ -25,7 +25,7 @@ afterAll(() => world.close());
 const auth = { Authorization: 'Bearer {secrets.CANARY}' };
 const http = (params: object) => ({ id: 'a', kind: 'tool', tool_name: 'http_request', params });
 
-test('a secret reaches its host: in headers, query and body', async () => {
+test('a secret reaches its host in headers, query and body', async () => {
   home.seen.length = 0;
   const sent = await run(
     http({
@@ -56,7 +56,7 @@ test('a secret reaches its host: in headers, query and body', async () => {
   });
 });
 
-describe('a result that gives the value back is cut', () => {
+describe('a result that repeats the value is redacted', () => {
   test.each(Object.keys(echoed))('as %s, in body and headers', async (form) => {
     const given = await run(http({ url: `${home.url}/echo/${form}`, headers: auth }));
     expect([given.status, gives(given.text)]).toEqual(['success', []]);
@@ -121,7 +121,7 @@ describe('the value does not go to another host', () => {
     expect(codes).toContain('secret_host_not_allowed');
   });
 
-  test('a host that was taken from it since the run began', async () => {
+  test('a host that was removed from it since the run began gets nothing', async () => {
     away.seen.length = 0;
     await call('PUT', '/api/secrets/MOVED', {
       value: VALUE,
@@ -141,7 +141,7 @@ describe('the value does not go to another host', () => {
   });
 });
 
-test('a name that leads to an address inside the network gets nothing', async () => {
+test('a name that leads to an internal address gets nothing', async () => {
   const sealer = createSealer({ encryptionKey: 'a key of this test' })!;
   const secret = {
     workspaceId: 'ws',
@@ -167,7 +167,7 @@ test('a name that leads to an address inside the network gets nothing', async ()
 });
 
 test.each(['rows', 'logs', 'histories', 'traces', 'answers of every route that reads'] as const)(
-  'no place contains it: %s',
+  'the secret is nowhere in the %s',
   async (place) => {
     const texts = await world.places[place]();
     expect(texts.join('').length).toBeGreaterThan(100);

@@ -80,7 +80,7 @@ const asOwner = async (
   }
 };
 
-test('the committed table knows every route', () => {
+test('the committed table contains every route', () => {
   expect(guarded()).toHaveLength(needs.size);
   expect(needs.size).toBeGreaterThan(100);
 });

@@ -126,7 +126,7 @@ describe('seeding an empty installation', () => {
     expect(found[0]).toMatchObject({ entity_type: 'project', geography: { city: 'Austin' } });
   });
 
-  test('creates nothing twice when repeated, also concurrently', async () => {
+  test('creates nothing twice when repeated, even concurrently', async () => {
     const again = await Promise.all(
       [1, 2].map(() => seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) })),
     );

@@ -57,7 +57,7 @@ async function stoppedWhileAsking(
   return { runId, worker };
 }
 
-test('a worker that is stopped lets its steps end, and takes no others', async () => {
+test('a worker that is being stopped lets its steps end, and takes no others', async () => {
   const { runId, worker } = await stoppedWhileAsking(60);
   const later = await engine.trigger(await engine.define({ nodes: [tools.node('b')], edges: [] }));
   // Long enough for a worker that takes a step, or that cancels one.

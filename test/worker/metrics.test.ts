@@ -39,7 +39,7 @@ describe('the worker’s /metrics', () => {
     expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
   });
 
-  test('has its counters from the start, with 0', async () => {
+  test('has its counters from the start, at 0', async () => {
     const text = await scrape();
     for (const cause of ['replay', 'failure', 'timeout']) {
       expect(text).toContain(`workflow_tasks_stuck_total{cause="${cause}"} 0`);
@@ -50,7 +50,7 @@ describe('the worker’s /metrics', () => {
     expect(text).toMatch(/^workflow_runs_settled_without_execution_total 0$/m);
   });
 
-  test('serves a health check that asks no one', async () => {
+  test('serves a health check that depends on nothing else', async () => {
     const answer = await fetch(`http://127.0.0.1:${String(worker.ready['metricsPort'])}/health`);
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
   });

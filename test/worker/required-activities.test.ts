@@ -32,7 +32,7 @@ const complete: Activities = {
   close: async () => undefined,
 };
 
-test('a worker with every activity may start', () => {
+test('a worker with every activity can start', () => {
   expect(() => requireActivities(complete)).not.toThrow();
 });
 

@@ -27,7 +27,7 @@ function laneAt(start = 0) {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('the short lane of a worker', () => {
-  test('gives a lone workspace a slot per step, up to 25', async () => {
+  test('gives a single workspace a slot per step, up to 25', async () => {
     const { enter, entered } = laneAt();
     const slots = await Promise.all(Array.from({ length: 25 }, (_, n) => enter(`a${n}`)));
     expect(entered).toHaveLength(25);

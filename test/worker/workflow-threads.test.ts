@@ -58,7 +58,7 @@ soakTest(
 );
 
 // The import law says what each file imports; this is what the sandbox loads.
-test('the bundle of the workflows has the packages of the SDK and re2js, and no zod', () => {
+test("the workflow bundle contains the SDK's packages and re2js, but not zod", () => {
   const bundle = readFileSync(setting('WORKFLOW_BUNDLE'), 'utf8');
   const packages = bundle.matchAll(/node_modules\/((?:@[\w.-]+\/)?[\w.-]+)/g);
   expect([...new Set([...packages].map(([, name]) => name))].sort()).toEqual([

@@ -53,7 +53,7 @@ describe('a rehearsal compared with its source', () => {
     expect(compareRuns(source, rehearsal).outcome).toBe(outcome);
   });
 
-  test('wins and loses checks by what each has passed', () => {
+  test('wins and loses checks according to what each run has passed', () => {
     const source = success({ a: 1 }, evalsOf(true, true, false, false));
     expect(
       compareRuns(source, success({ a: 1 }, evalsOf(true, false, true, false))).checks,
@@ -73,7 +73,7 @@ describe('a rehearsal compared with its source', () => {
     });
   });
 
-  test('says why, where the outputs do not', () => {
+  test('gives the reason if the outputs do not show it', () => {
     expect(compareRuns(success(1), failed('node')).reason).toBe('broken');
     expect(compareRuns(failed('node'), success(1))).toMatchObject({
       reason: 'It had failed: broken',
@@ -97,7 +97,7 @@ describe('the difference of two outputs', () => {
     });
   });
 
-  test('is bounded in number and in size', () => {
+  test('is limited in number and size', () => {
     const list = (value: Json, length: number) => Array.from({ length }, () => value);
     expect(diffOutputs(list(1, 50), list(2, 50))).toMatchObject({ more: false });
     const many = diffOutputs(list(1, 10_000), list(2, 10_000));

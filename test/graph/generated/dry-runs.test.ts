@@ -239,7 +239,7 @@ const analysisOf = (graph: Graph, policies: Policies, input?: JsonObject): DryRu
     { policies: compilePolicies(policies), judgeStep },
   );
 
-test('a run of any graph costs, executes and is judged as its dry run says', () => {
+test('a run of any graph costs, executes and is judged as its dry run predicts', () => {
   const tight = { costs: 0, executions: 0, counted: 0, narrower: 0 };
   fc.assert(
     fc.property(

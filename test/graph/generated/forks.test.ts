@@ -75,7 +75,7 @@ function keptBeforeWork(
 const caughtIn = (ledger: ReadonlyMap<string, Ended>): number =>
   [...ledger.values()].filter((ended) => 'caught' in ended).length;
 
-test('a fork after any step ends as its source, and executes only what follows', () => {
+test('a fork after any step ends like its source, and executes only what follows', () => {
   let forks = 0;
   let reused = 0;
   fc.assert(
@@ -128,7 +128,7 @@ test('a fork after any step ends as its source, and executes only what follows',
   expect([forks > 3 * Number(GRAPHS), reused > 5 * Number(GRAPHS)]).toEqual([true, true]);
 });
 
-test('a gate is asked again if a step behind it was stopped by an error, since it can begin in the fork', () => {
+test('a gate is asked again if an error kept a step behind it from starting, since it can begin in the fork', () => {
   const graph = draw(`
     g -true-> p -true-> a
     a -> b -> p
@@ -150,7 +150,7 @@ test('a gate is asked again if a step behind it was stopped by an error, since i
   expect(kept).toEqual(['t']);
 });
 
-test('a rehearsal of any run, from any step, ends as it did and executes nothing without a record', () => {
+test('a rehearsal of any run, from any step, ends like it and executes nothing without a record', () => {
   let rehearsals = 0;
   fc.assert(
     fc.property(

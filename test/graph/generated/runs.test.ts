@@ -64,7 +64,7 @@ describe('runs of generated graphs', () => {
     );
   });
 
-  test('end as the reference, in any order, with resumes and continue-as-new', () => {
+  test('end like the reference, in any order, with resumes and continue-as-new', () => {
     fc.assert(
       fc.property(...cases, (...each) => {
         const { reference, observed } = run(each);
@@ -75,7 +75,7 @@ describe('runs of generated graphs', () => {
     );
   });
 
-  test('fail as the reference, without what waits for the failed steps', () => {
+  test('fail like the reference, without what waits for the failed steps', () => {
     fc.assert(
       fc.property(...cases, (...each) => {
         const { reference, observed } = run(each, false);
