@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startTestApi, type TestApi } from './test-api.ts';
+import { describe, expect, test } from '@jest/globals';
+import { useTestApi } from './test-api.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi({ ENCRYPTION_KEY: 'a key of this test, long enough' });
-});
-afterAll(() => api.stop());
+const api = useTestApi({ ENCRYPTION_KEY: 'a key of this test, long enough' });
 
 const body = { value: 'a value of this test', allowed_hosts: ['api.example.com'] };
 const put = (name: string, change: object = {}) =>

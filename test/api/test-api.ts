@@ -13,6 +13,7 @@ import {
   type TemporalLink,
 } from '#shared/platform/temporal.ts';
 import { createTestDatabase } from '#test/support/database.ts';
+import { useStage } from '#test/support/stage.ts';
 import { testTemporal } from '#test/support/temporal.ts';
 
 export interface Answer {
@@ -86,6 +87,13 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
     },
   };
 }
+
+/** The same for all tests of a file. */
+export const useTestApi = (env?: Record<string, string>): TestApi =>
+  useStage(
+    () => startTestApi(env),
+    (api) => api.stop(),
+  );
 
 /** Sends requests through an application without a socket. */
 export const callerOf =

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createBudget } from '#shared/db/money/budgets.ts';
 import { createCustomTool, deleteCustomTool } from '#shared/db/tools/custom-tools.ts';
 import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
-import { type Engine, echo, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 import { beside, untilLockWaiters } from '#test/support/lock-waits.ts';
 
 // A workflow, its cap, its tools or its budgets change while the admission of a run waits for another transaction.
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ worker: false });
 
 const run = (statement: FragmentSqlToken) => engine.db.query(sql.type(z.object({}))`${statement}`);
 const define = () => engine.define({ nodes: [echo('a')], edges: [] });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { BudgetHistory, BudgetInput } from '#shared/contract/money/budget.ts';
 import { readBudgetHistory } from '#shared/db/money/budget-history.ts';
@@ -10,13 +10,9 @@ import { settleRun } from '#shared/db/runs/settlements.ts';
 import { beginStep } from '#shared/db/steps/steps.ts';
 import { finishStep } from '#shared/db/steps/step-ends.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ worker: false });
 
 const run = (statement: ReturnType<typeof sql.fragment>) =>
   engine.db.query(sql.type(z.object({}))`${statement}`);

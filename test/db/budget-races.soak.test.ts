@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createBudget, deleteBudget, readBudget } from '#shared/db/money/budgets.ts';
 import { lockBudgets, shareBudgets } from '#shared/db/money/holds.ts';
 import { type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
 import { resumeRun } from '#shared/db/runs/resumes.ts';
 import { abandonRun } from '#shared/db/runs/ends.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 import { beside, untilLockWaiters } from '#test/support/lock-waits.ts';
 import { expectLedgerToAgree } from '#test/support/money.ts';
 import { stopBefore } from '#test/support/stop-before.ts';
@@ -13,11 +13,7 @@ import { stopBefore } from '#test/support/stop-before.ts';
 // Budgets change while a run is admitted. One of the two is held inside its transaction at the critical moment.
 
 const ROUNDS = 10;
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ worker: false });
 
 const define = async () => engine.define({ nodes: [echo('a')], edges: [] });
 const budget = (workflowId: string | undefined, estimate: number | undefined) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { BudgetInput } from '#shared/contract/money/budget.ts';
 import { createBudget, deleteBudget, readBudget, updateBudget } from '#shared/db/money/budgets.ts';
@@ -12,16 +12,12 @@ import { FREE } from '#shared/money/spending.ts';
 import { beginStep } from '#shared/db/steps/steps.ts';
 import { finishStep, recordStepError } from '#shared/db/steps/step-ends.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 import { beside } from '#test/support/lock-waits.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ worker: false });
 
 const define = async () => engine.define({ nodes: [echo('a')], edges: [] });
 const budget = async (workflowId: string | undefined, input: Partial<BudgetInput>) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { beginChildStep } from '#shared/db/children/steps.ts';
 import { pauseAtGates } from '#shared/db/gates/openings.ts';
@@ -8,15 +8,13 @@ import { countOpenRuns } from '#shared/db/runs/open-runs.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import { sendStarts } from '#shared/operations/runs/reconcile.ts';
 import { triggerRun } from '#shared/operations/runs/runs.ts';
-import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { eventually, useEngine } from '#test/support/engine.ts';
 
-let engine: Engine;
+const engine = useEngine({ worker: false });
 let workflowId: string;
 beforeAll(async () => {
-  engine = await startEngine({ worker: false });
   workflowId = await engine.define({ nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] });
 });
-afterAll(() => engine.close());
 
 const execution = 'e1';
 const nothing = { control: [], observed: [], alerts: false };

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createBudget, readBudget } from '#shared/db/money/budgets.ts';
 import { blockedText } from '#shared/db/money/blocked.ts';
@@ -10,16 +10,12 @@ import { beginStep } from '#shared/db/steps/steps.ts';
 import { finishStep, recordStepError, releaseStep } from '#shared/db/steps/step-ends.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { type StepCost, UNKNOWN_COST } from '#shared/money/spending.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 
 // No worker: the tests start and end the steps as workers would, concurrently and in any order.
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ worker: false });
 afterEach(async () => {
   await expectLedgerToAgree(engine.db);
   await expectCostsToAgree(engine.db);

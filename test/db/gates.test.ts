@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import { checkGate, runsDueWithin } from '#shared/db/gates/clock.ts';
@@ -11,17 +11,15 @@ import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
 import { listApprovals } from '#shared/db/runs/runs.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { rejectionError } from '#shared/graph/gates/rejection.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 import { queueForRun } from '#test/support/held-run.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
-let engine: Engine;
+const engine = useEngine({ worker: false });
 let workflowId: string;
 beforeAll(async () => {
-  engine = await startEngine({ worker: false });
   workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
 });
-afterAll(() => engine.close());
 
 const opening = (stepKey: string, round = 1) => ({
   step_key: stepKey,

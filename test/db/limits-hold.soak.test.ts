@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { beginChildStep } from '#shared/db/children/steps.ts';
@@ -11,7 +11,7 @@ import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { AppError } from '#shared/errors.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { triggerRun } from '#shared/operations/runs/runs.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 import { beginPart, type Open, type Plan, type Schedule, schedules } from './limit-schedules.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 
@@ -24,13 +24,11 @@ import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts'
 const SCHEDULES = Number(process.env['LIMIT_SCHEDULES'] ?? 12);
 const SEED = process.env['LIMIT_SEED'];
 
-let engine: Engine;
+const engine = useEngine({ worker: false });
 beforeAll(async () => {
-  engine = await startEngine({ worker: false });
   // A thousand schedules have more runs than the free plan.
   await engine.db.query(sql.type(z.object({}))`UPDATE workspaces SET plan = 'enterprise'`);
 });
-afterAll(() => engine.close());
 
 /** Null: no one knows. */
 type Asked = Pick<Open, 'runId' | 'stepKey'> &

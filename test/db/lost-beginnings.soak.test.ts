@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { admitRun } from '#shared/db/runs/admission.ts';
 import { supersede } from '#shared/db/runs/restart.ts';
@@ -22,13 +22,9 @@ import { ensureDefaultWorkspace, readDefaultOwner } from '#shared/db/people/work
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
 import { startPostgres } from '#scripts/stack/postgres.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ worker: false });
 
 const newRun = async () => engine.trigger(await engine.define({ nodes: [echo('a')], edges: [] }));
 

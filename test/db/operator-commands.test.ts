@@ -1,22 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { heldCapabilities } from '#shared/people/capabilities.ts';
 import { sql } from '#shared/db/pool.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 import { eventually } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 
 // Runs `npm run workspace:create`, `npm run password:reset` and `npm run owner:restore` as real processes, against a
 // running API.
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi({ AUTH_MODE: 'required' });
-});
-afterAll(async () => api.stop());
+const api = useTestApi({ AUTH_MODE: 'required' });
 
 /** By default without demo records, whose creation takes most of the time. */
 async function run(script: string, args: string[], seed: 'on' | 'off' = 'off') {

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { beginStep } from '#shared/db/steps/steps.ts';
 import { finishStep } from '#shared/db/steps/step-ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { replaceChecks } from '#shared/db/workflows/workflows.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
-let engine: Engine;
+const engine = useEngine({ worker: false });
 let workflowId: string;
 beforeAll(async () => {
-  engine = await startEngine({ worker: false });
   workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
   await replaceChecks(engine.db, engine.actor, workflowId, [
     { name: 'quick', type: 'max_duration_ms', value: 60_000 },
     { name: 'cheap', type: 'max_cost_usd', value: 1 },
   ]);
 });
-afterAll(() => engine.close());
 
 const begin = (runId: string, claim: string) =>
   beginStep(engine.db, {

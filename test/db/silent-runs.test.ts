@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { markLost, takeSilentRuns } from '#shared/db/runs/silent.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 
-let engine: Engine;
+const engine = useEngine({ worker: false });
 let runIds: string[];
 beforeAll(async () => {
-  engine = await startEngine({ worker: false });
   const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
   runIds = await Promise.all(Array.from({ length: 12 }, () => engine.trigger(workflowId)));
 });
-afterAll(() => engine.close());
 
 const lookedAt = (secondsAgo: number, except: readonly string[] = []) =>
   engine.db.query(sql.type(z.object({}))`

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { beginStep, hasLiveClaim } from '#shared/db/steps/steps.ts';
 import {
@@ -14,15 +14,11 @@ import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { sql } from '#shared/db/pool.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 import { queueForRun } from '#test/support/held-run.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ worker: false });
 
 const newRun = async () => engine.trigger(await engine.define({ nodes: [echo('a')], edges: [] }));
 

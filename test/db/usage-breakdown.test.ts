@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { UsageBreakdown } from '#shared/contract/money/usage.ts';
 import { sql } from '#shared/db/pool.ts';
@@ -7,13 +7,9 @@ import { finishStep, recordStepError, type StepSpending } from '#shared/db/steps
 import { foldUsage } from '#shared/db/money/usage.ts';
 import { readUsageBreakdown } from '#shared/db/money/usage-breakdown.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ worker: false });
 
 const run = (statement: ReturnType<typeof sql.fragment>) =>
   engine.db.query(sql.type(z.object({}))`${statement}`);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { feedInput } from '#shared/contract/data/feed.ts';
 import { ingestRecord } from '#shared/contract/data/ingest.ts';
@@ -8,13 +8,9 @@ import { ingestBatch } from '#shared/db/data/ingest.ts';
 import { createSource, readSource } from '#shared/db/data/sources.ts';
 import { sql } from '#shared/db/pool.ts';
 import { leadEnrichment } from '#shared/templates/lead-enrichment.ts';
-import { edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { edge, useEngine } from '#test/support/engine.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = useEngine();
 
 const makeFeed = async (name = 'Companies') =>
   createFeed(engine.db, engine.actor, feedInput.parse({ name }));

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { expect, test } from '@jest/globals';
+import { mock, useEngine } from '#test/support/engine.ts';
 import { fetchHistory } from './histories.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = useEngine();
 
 test('a step starts in the transaction that schedules it', async () => {
   const ids = Array.from({ length: 8 }, (_, n) => `n${n}`);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { unrestricted } from '#shared/contract/policies/policy.ts';
@@ -6,19 +6,11 @@ import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { sql } from '#shared/db/pool.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
-beforeEach(async () => {
-  tools = await startToolServer();
-});
-afterEach(() => tools.close());
+const engine = useEngine();
+const tools = useToolServer();
 
 const start = async (graph: GraphInput) => engine.trigger(await engine.define(graph));
 const statuses = async (runId: string) =>

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createWorkspace } from '#shared/db/people/workspaces.ts';
 import { sql } from '#shared/db/pool.ts';
@@ -9,7 +9,7 @@ import { admitRun } from '#shared/db/runs/admission.ts';
 import { createWorkflow } from '#shared/db/workflows/workflows.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { cancelRun, resumeRun, triggerRun } from '#shared/operations/runs/runs.ts';
-import { echo, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { echo, eventually, mock, startEngine, useEngine } from '#test/support/engine.ts';
 import { call } from '#test/support/sub-workflows.ts';
 import { fetchHistory } from './histories.ts';
 
@@ -19,11 +19,7 @@ const STEP_MS = 1_500;
 const WIDTH = 8;
 const FLOOD_RUNS = 3;
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ env: { MAX_CONCURRENT_STEPS: String(SLOTS) } });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ env: { MAX_CONCURRENT_STEPS: String(SLOTS) } });
 
 let others = 0;
 /** A run of one step in a workspace of its own. */

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { SIGNAL_DECISION, SIGNAL_RESUMED } from '#shared/execution.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
-import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { echo, edge, eventually, useEngine } from '#test/support/engine.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = useEngine();
 
 const malformed: [string, unknown[]][] = [
   [SIGNAL_DECISION, []],

@@ -1,23 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
-beforeEach(async () => {
-  tools = await startToolServer();
-});
-afterEach(() => tools.close());
+const engine = useEngine();
+const tools = useToolServer();
 
 type Node = NonNullable<GraphInput['nodes']>[number];
 type Edge = NonNullable<GraphInput['edges']>[number];

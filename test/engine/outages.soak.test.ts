@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
@@ -13,21 +13,17 @@ import {
 import { loadConfig } from '#shared/platform/config.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { echo, edge, eventually, mock, startEngine, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
 import { setting } from '#test/support/settings.ts';
 
-let engine: Engine;
+const engine = useEngine();
 let tools: ToolServer;
 let proxy: Proxy;
 /** The dependencies of an API: the same database, and a connection to Temporal that can be cut. */
 let api: RunDeps;
 
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
 beforeEach(async () => {
   tools = await startToolServer();
   proxy = await startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS')));

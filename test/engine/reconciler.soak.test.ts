@@ -1,28 +1,15 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  jest,
-  test,
-} from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { reconcileOnce, startReconciler } from '#shared/operations/runs/reconcile.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
 import { edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { stopBefore } from '#test/support/stop-before.ts';
 
-let tools: ToolServer;
-beforeEach(async () => {
-  tools = await startToolServer();
-});
-afterEach(() => tools.close());
+const tools = useToolServer();
 
 const GRACE_MS = 12_000;
 

@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import type { ReconcilerMetrics } from '#shared/operations/runs/reconcile.ts';
 import { resumeRun } from '#shared/operations/runs/runs.ts';
 import type { TaskFailure } from '#shared/operations/runs/stuck-tasks.ts';
 import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { eventually, useEngine } from '#test/support/engine.ts';
 import { bundleFixture } from '#test/support/workflow-bundle.ts';
 
-let engine: Engine;
+const engine = useEngine({ worker: false });
 let tools: ToolServer;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
 beforeEach(async () => {
   tools = await startToolServer();
 });

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { cancelRun, decideGate } from '#shared/operations/runs/runs.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = useEngine();
 
 const types = async (runId: string) =>
   (await engine.frames(runId)).map((frame) => [

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { useStageEach } from '#test/support/stage.ts';
 import { type FakeServer, type Seen, sendJson, startHttpServer } from './http-server.ts';
 
 export interface ToolServer {
@@ -52,3 +53,7 @@ export async function startToolServer(): Promise<ToolServer> {
     },
   };
 }
+
+/** A new one for each test. */
+export const useToolServer = (): ToolServer =>
+  useStageEach(startToolServer, (tools) => tools.close());

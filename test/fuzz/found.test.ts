@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { useTestApi } from '#test/api/test-api.ts';
 import { type Checker, createChecker, type Problem } from './checker.ts';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
 
 // Undocumented responses that the fuzzer has found, each with the request that reproduces it.
 
-let api: TestApi;
+const api = useTestApi();
 let checker: Checker;
 let operations: Map<string, Operation>;
 beforeAll(async () => {
-  api = await startTestApi();
   const documents = {
     operations: api.app.swagger() as unknown as OpenApiDocument,
     data: api.app.dataSwagger() as unknown as OpenApiDocument,
@@ -21,7 +20,6 @@ beforeAll(async () => {
     ),
   );
 });
-afterAll(async () => api.stop());
 
 /** The response and its problems. */
 async function ask(

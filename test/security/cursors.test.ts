@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import { addEntities, addFeed } from '#test/api/data/records.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
 // Tokens that clients send back to us: cursors and session tokens, modified, truncated, and used elsewhere.
 
 const SECRET_KEY = 'a secret of the cursor tests';
-let api: TestApi;
+const api = useTestApi({ SECRET_KEY });
 let routes: string[];
 let keys: { data: Record<string, string>; elsewhere: Record<string, string> };
 /** Of an admin of another workspace. */
 let session: { authorization: string };
 beforeAll(async () => {
-  api = await startTestApi({ SECRET_KEY });
   routes = Object.entries<any>((api.app.swagger() as any).paths)
     .filter(([path, { get }]) => {
       const names = get?.parameters?.map(({ name }: { name: string }) => name) ?? [];
@@ -60,7 +59,6 @@ beforeAll(async () => {
     await api.call('POST', `/api/workflows/${theirs}/runs`, {}, session);
   }
 }, 60_000);
-afterAll(async () => api.stop());
 
 const read = (url: string, cursor: string, headers: Record<string, string> = keys.data) =>
   api.call(

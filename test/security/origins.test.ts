@@ -1,23 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startMcpServer } from '#test/fakes/mcp-server.ts';
 import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 
 // A secret belongs to the origin (scheme, host and port) it was given for. A caller who can change a tool cannot read
 // its headers, and must not be able to have them sent to another server.
 
 const SECRET = 'Bearer only-for-the-first-origin';
 
-let api: TestApi;
+const api = useTestApi({
+  ENCRYPTION_KEY: 'a key of this test, long enough',
+  EGRESS_ALLOW: '127.0.0.0/8',
+});
 let given: FakeServer;
 let stranger: FakeServer;
-beforeAll(async () => {
-  api = await startTestApi({
-    ENCRYPTION_KEY: 'a key of this test, long enough',
-    EGRESS_ALLOW: '127.0.0.0/8',
-  });
-});
-afterAll(async () => api.stop());
 beforeEach(async () => {
   given = await startHttpServer((_request, response) => sendJson(response, 200, {}));
   stranger = await startHttpServer((_request, response) => sendJson(response, 200, {}));

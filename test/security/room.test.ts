@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { requireRoom } from '#shared/db/people/limits.ts';
 import { sql } from '#shared/db/pool.ts';
 import { type LimitedNoun, workspaceLimits } from '#shared/limits.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 // One tenant must not be able to fill what all share. Every resource of a workspace has a limit: each route that
 // creates one is either tested here or listed with its other limit.
 
-let api: TestApi;
+const api = useTestApi({
+  ENCRYPTION_KEY: 'a key of this test, long enough',
+  EGRESS_ALLOW: '127.0.0.0/8',
+});
 let workflowId: string;
 let templateId: string;
 const experimented = { workflowId: '', runId: '' };
 beforeAll(async () => {
-  api = await startTestApi({
-    ENCRYPTION_KEY: 'a key of this test, long enough',
-    EGRESS_ALLOW: '127.0.0.0/8',
-  });
   workflowId = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body.id;
   const experiments = await api.call('POST', '/api/workflows', { name: 'tried', graph: oneStep });
   experimented.workflowId = experiments.body.id;
@@ -28,7 +27,6 @@ beforeAll(async () => {
   await api.call('POST', `/api/runs/${ended.body.id}/cancel`);
   templateId = (await api.call('GET', '/api/templates')).body[0].id;
 });
-afterAll(async () => api.stop());
 
 let made = 0;
 interface Maker {

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { newEmail, PASSWORD } from '#test/support/people.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 
 // Anyone can sign up. What anyone can fill must keep room for the others.
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi({ AUTH_MODE: 'required' });
-});
-afterAll(async () => api.stop());
+const api = useTestApi({ AUTH_MODE: 'required' });
 beforeEach(async () => run(sql.fragment`DELETE FROM members WHERE status = 'pending'`));
 
 const run = (statement: ReturnType<typeof sql.fragment>) =>

@@ -11,7 +11,7 @@ import { aim, type Target, targetsOf } from '#test/support/attack-plan.ts';
 import { invite } from '#test/support/people.ts';
 import type { Kind } from '#test/support/populated-workspace.ts';
 import { addEndpoint, addEntities } from '#test/api/data/records.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, startTestApi, useTestApi, type TestApi } from '#test/api/test-api.ts';
 
 const needs = new Map(
   [...capabilitiesOfRoutes()].filter(([, capabilities]) => capabilities.length > 0),
@@ -19,11 +19,7 @@ const needs = new Map(
 
 const answers = { response: { 200: z.string() } };
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
+const api = useTestApi();
 
 const makeIds = async () => {
   const make = async (url: string, body: unknown): Promise<string> =>

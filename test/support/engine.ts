@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
+import { useStage } from './stage.ts';
 import { setting } from './settings.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { testTemporal } from './temporal.ts';
@@ -156,6 +157,13 @@ export async function startEngine(
     },
   };
 }
+
+/** The same for all tests of a file. */
+export const useEngine = (options?: Parameters<typeof startEngine>[0]): Engine =>
+  useStage(
+    () => startEngine(options),
+    (engine) => engine.close(),
+  );
 
 let installed = false;
 

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, edge, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { setting } from '#test/support/settings.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { bundleFixture } from '#test/support/workflow-bundle.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ worker: false });
 
 test('workflow code collects no stack traces, and the query for them says so', async () => {
   const worker = await startWorkerProcess(engine.env);

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 
 interface Entry {
   id: string;
@@ -26,11 +26,10 @@ const columns = {
   target_id: ['wf_1', 'wf_2', 'run_1', "it's"],
 } as const;
 
-let api: TestApi;
+const api = useTestApi();
 /** Newest first. */
 let entries: Entry[];
 beforeAll(async () => {
-  api = await startTestApi();
   entries = Array.from({ length: ENTRIES }, (_, n) => ({
     id: `aud_${n}`,
     action: pick(columns.action),
@@ -47,7 +46,6 @@ beforeAll(async () => {
   );
   entries.reverse();
 });
-afterAll(async () => api.stop());
 
 const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)]!;
 

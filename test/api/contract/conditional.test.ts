@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { operationsOf } from '#test/support/api-operations.ts';
-import { type Answer, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { type Answer, useTestApi } from '#test/api/test-api.ts';
 import { type Mutation, type MutationContext, mutationEnv, mutations } from './mutations.ts';
 
-let api: TestApi;
+const api = useTestApi({ ...mutationEnv, EGRESS_ALLOW: '127.0.0.0/8' });
 let context: MutationContext;
 beforeAll(async () => {
-  api = await startTestApi({ ...mutationEnv, EGRESS_ALLOW: '127.0.0.0/8' });
   const key = { name: 'x', mode: 'live', scopes: ['webhooks:write', 'webhooks:read'] };
   const { secret } = (await api.call('POST', '/api/data/keys', key)).body;
   context = {
@@ -23,7 +22,6 @@ beforeAll(async () => {
     },
   };
 });
-afterAll(async () => api.stop());
 
 /** Changes without a condition, each with the reason. */
 const unconditional = [

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { Capability } from '#shared/people/capabilities.ts';
 import { sql } from '#shared/db/pool.ts';
 import { untilLockWaiters } from '#test/support/lock-waits.ts';
 import { addMember, type Person } from '#test/support/people.ts';
 import { stopBefore } from '#test/support/stop-before.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
 // Tries each protected action through every route to it, as an editor who was denied only the capability that the
 // action needs.
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi({ SECRET_KEY: 'a secret of the doors' });
-});
-afterAll(async () => api.stop());
+const api = useTestApi({ SECRET_KEY: 'a secret of the doors' });
 
 const editorWithout = (...denied: Capability[]): Promise<Person> =>
   addMember(api, {

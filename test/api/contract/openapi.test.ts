@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { headers } from '#api/openapi/headers.ts';
 import { contractTypes } from '#scripts/client/contract-types.ts';
@@ -6,18 +6,16 @@ import { randomText } from '#shared/crypto/ids.ts';
 import { expectCommitted } from '#test/api/committed-file.ts';
 import { addEndpoint } from '#test/api/data/records.ts';
 import { invite } from '#test/support/people.ts';
-import { type Answer, oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { type Answer, oneStep, startTestApi, useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
+const api = useTestApi({ ENCRYPTION_KEY: 'a key for the tests alone' });
 // The tests read an OpenAPI document as plain JSON.
 let document: any;
 let dataDocument: any;
 beforeAll(async () => {
-  api = await startTestApi({ ENCRYPTION_KEY: 'a key for the tests alone' });
   document = (await api.call('GET', '/api/openapi.json')).body;
   dataDocument = (await api.call('GET', '/v1/openapi.json')).body;
 });
-afterAll(async () => api.stop());
 
 interface Operation {
   id: string;

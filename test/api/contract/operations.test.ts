@@ -1,18 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 import { soakTest } from '#test/support/soak.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
+const api = useTestApi();
 
 describe('health', () => {
   test('is always 200, and readiness only if all checks pass', async () => {

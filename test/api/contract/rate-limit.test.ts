@@ -1,18 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { openConnection, requestHead } from '#test/support/raw-http.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi, type TestApi } from '#test/api/test-api.ts';
 import { soakTest } from '#test/support/soak.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
+const api = useTestApi();
 
 const apps = new Set<App>();
 afterEach(async () => {

@@ -1,17 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
 import type { PlanName } from '#shared/people/plans.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { startTestApi, useTestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
+const api = useTestApi();
 
 const row = z.object({});
 const setPlan = (plan: PlanName) =>

@@ -1,22 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 import { sql } from '#shared/db/pool.ts';
 import { addDataKey } from './data-key.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
 // Webhook endpoints as members manage them: both modes, changes, deliveries by id. The endpoints of keys are in
 // outbound.test.ts, deliveries in engine/deliveries.test.ts.
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi({
-    ENCRYPTION_KEY: 'a key for the tests alone',
-    EGRESS_ALLOW: '127.0.0.0/8',
-  });
+const api = useTestApi({
+  ENCRYPTION_KEY: 'a key for the tests alone',
+  EGRESS_ALLOW: '127.0.0.0/8',
 });
-afterAll(async () => api.stop());
 afterEach(async () => {
   await run(sql.fragment`DELETE FROM data_endpoints`);
 });

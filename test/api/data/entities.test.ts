@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import { addDataKey } from './data-key.ts';
 import { addEntities, addEvents, addFeed, disturb, type Place, type TestFeed } from './records.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Reads of records by members: both modes, the filters that only members have, and no metering. data/reading.test.ts
 // tests pagination, with keys.
 
 const SECRET_KEY = 'a secret that signs sessions and cursors';
 const tokens = createSessionTokens(SECRET_KEY);
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi({ AUTH_MODE: 'required', SECRET_KEY });
-});
-afterAll(async () => api.stop());
+const api = useTestApi({ AUTH_MODE: 'required', SECRET_KEY });
 
 /** A workspace with a member who only has read access. */
 interface Reader extends Place {
@@ -89,19 +85,10 @@ describe('the list of records', () => {
 
   test.each<[string, number[]]>([
     ['', [3, 1, 2, 0]],
-    ['feed_id=REAL', [1, 0]],
     ['feed_id=MADE_UP', [3, 2]],
-    ['entity_type=permit', [2, 0]],
-    ['geography=DE', [2, 0]],
-    ['geography=berlin', [0]],
-    ['confidence_min=0.29', [3, 1, 2, 0]],
-    ['confidence_min=0.9', [1, 2]],
     ['updated_since=2026-01-04T12:00:00Z', [0, 3, 1]],
-    ['created_since=2026-01-03T12:00:00Z', [3, 1]],
     ['updated_since=2026-01-01T00:00:00Z&created_since=2026-01-02T12:00:00Z', [3, 1, 2]],
-    ['geography=de&entity_type=permit&confidence_min=0.5', [2]],
     ['feed_id=MADE_UP&geography=de&confidence_min=0.5', [2]],
-    ['feed_id=feed_none', []],
   ])('returns matches of both modes in order for "%s"', async (query, indexes) => {
     const asked = query.replace('=REAL', `=${real.id}`).replace('=MADE_UP', `=${madeUp.id}`);
     const wanted = indexes.map((index) => ids[index]);

@@ -1,24 +1,20 @@
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { csvLine } from '#api/http/csv.ts';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { growth } from '#test/support/growth.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi, type TestApi } from '#test/api/test-api.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { addDataKey } from './data-key.ts';
 import { addEntities, addEvents, addFeed, type TestFeed } from './records.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let place: { db: TestApi['db']; workspaceId: string };
 let key: Awaited<ReturnType<typeof addDataKey>>;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
 
 /** Creates a workspace for the test, with a key named `Reporting`. */
 async function begin(input: Parameters<typeof addDataKey>[1] = {}): Promise<TestFeed> {

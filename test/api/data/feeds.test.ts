@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { listFeeds, readFeed } from '#shared/db/data/feeds.ts';
 import { listSources, reportSource } from '#shared/db/data/sources.ts';
 import { sql } from '#shared/db/pool.ts';
 import { subscribeToAll, outboundEventsOf } from '#test/support/outbound-events.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
-let api: TestApi;
+const api = useTestApi();
 beforeAll(async () => {
-  api = await startTestApi();
   await subscribeToAll(api);
 });
-afterAll(async () => api.stop());
 
 let made = 0;
 const source = async (fields: object = {}) =>

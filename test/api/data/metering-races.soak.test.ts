@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { DataKeyInput } from '#shared/contract/data/key.ts';
 import { chargeBatch, findTaken, type Payer, takeCredits } from '#shared/db/data/metering.ts';
@@ -6,16 +6,12 @@ import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import type { PlanName } from '#shared/people/plans.ts';
 import { beside } from '#test/support/lock-waits.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 
 // A key, its allowance or the plan changes while a request, or its charge, waits for the accounts.
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(() => api.stop());
+const api = useTestApi();
 
 const run = (statement: FragmentSqlToken) => api.db.query(sql.type(z.object({}))`${statement}`);
 

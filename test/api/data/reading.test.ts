@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import {
   addEndpoint,
   addEntities,
   addEvents,
   addFeed,
-  disturb,
   type Place,
   type TestFeed,
 } from './records.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
-let api: TestApi;
+const api = useTestApi({ SECRET_KEY: 'a secret that all processes share' });
 let home: Reader;
 beforeAll(async () => {
-  api = await startTestApi({ SECRET_KEY: 'a secret that all processes share' });
   home = await makeReader();
 });
-afterAll(async () => api.stop());
 
 /** A workspace with a live and a test key. */
 interface Reader extends Place {
@@ -192,39 +189,6 @@ describe('a cursor', () => {
     expect(listed).toEqual(ids.sort().reverse());
     expect((await reader.get('/v1/sources?limit=2')).body.data).toEqual([]);
   });
-});
-
-describe('pages during concurrent writes', () => {
-  test.each(['limit=7', 'limit=7&updated_since=2020-01-01T00:00:00Z', 'limit=7&geography=Austin'])(
-    'contain each stable record once: %s',
-    async (query) => {
-      const reader = await makeReader();
-      const feed = await addFeed(reader);
-      const austin = { geography: { city: 'Austin' } };
-      const old = (n: number) => ({
-        ...austin,
-        first_observed_at: day(n % 9),
-        updated_at: day(n % 9),
-      });
-      const stable = await addEntities(
-        reader,
-        feed,
-        Array.from({ length: 60 }, (_, n) => old(n)),
-      );
-      const moving = await addEntities(
-        reader,
-        feed,
-        Array.from({ length: 60 }, (_, n) => old(n)),
-      );
-      for (let round = 0; round < 4; round += 1) {
-        const writers = [1, 2].map(() => disturb(reader, feed, moving, { old, more: austin }));
-        const seen = await pagesOf(reader, `/v1/entities?${query}`);
-        expect(new Set(seen).size).toBe(seen.length);
-        expect(stable.filter((id) => !seen.includes(id))).toEqual([]);
-        await Promise.all(writers);
-      }
-    },
-  );
 });
 
 describe('a record', () => {

@@ -1,33 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type DataScope, dataScopeNames } from '#shared/contract/data/envelope.ts';
 import { expectCommitted } from '#test/api/committed-file.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 
 // Calls every route of the data API's document with every kind of credential: a new route, or a change of a route's
 // scope, is a difference that needs a review.
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
+const api = useTestApi();
 
 interface Route {
   method: string;
   path: string;
   url: string;
-  hasBody: boolean;
 }
 
 const routes = (): Route[] =>
   Object.entries<any>((api.app.dataSwagger() as any).paths)
     .flatMap(([path, methods]) =>
-      Object.entries<any>(methods).map(([method, operation]) => ({
+      Object.keys(methods).map((method) => ({
         method: method.toUpperCase(),
         path,
         url: path.replaceAll(/\{\w+\}/g, 'x_unknown'),
-        hasBody: operation.requestBody !== undefined,
       })),
     )
     .sort((a, b) => (`${a.path} ${a.method}` < `${b.path} ${b.method}` ? -1 : 1));
@@ -77,26 +71,9 @@ describe('every route', () => {
     }
   });
 
-  test('returns 422 for an invalid body and 400 for an invalid query', async () => {
+  test('returns 400 for an unknown parameter', async () => {
     const { headers } = await addDataKey(api);
-    const json = { ...headers, 'content-type': 'application/json' };
-    for (const { method, url, hasBody } of routes()) {
-      if (hasBody) {
-        for (const payload of ['{', '"x"', '{"nonsense": 1}', 'null', '{"__proto__": {}}']) {
-          const { status, body } = await api.send({
-            method: method as 'POST',
-            url,
-            headers: json,
-            payload,
-          });
-          expect([url, payload, status, body.detail]).toEqual([
-            url,
-            payload,
-            422,
-            expect.stringMatching(/^Invalid body/),
-          ]);
-        }
-      }
+    for (const { method, url } of routes()) {
       const asked = await api.send({ method: method as 'GET', url: `${url}?nul=%00`, headers });
       expect([url, asked.status, asked.body.detail]).toEqual([
         url,

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
+const api = useTestApi({ PUBLIC_URL: 'https://ops.example.com/base/' });
 let workflowId: string;
-beforeAll(async () => {
-  api = await startTestApi({ PUBLIC_URL: 'https://ops.example.com/base/' });
-});
-afterAll(async () => api.stop());
 beforeEach(async () => {
   workflowId = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body.id;
 });

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { describe, expect, test } from '@jest/globals';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(() => api.stop());
+const api = useTestApi();
 
 const post = (path: string, body?: object) => api.call('POST', path, body);
 const create = async (body: object) => (await post('/api/budgets', body)).body;

@@ -1,12 +1,12 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { z } from 'zod';
 import { hashInviteCode } from '#shared/db/people/invite-codes.ts';
 import { sql } from '#shared/db/pool.ts';
 import { ensureOwnerPassword } from '#shared/operations/people/sign-in.ts';
 import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { startTestApi, useTestApi } from '#test/api/test-api.ts';
 import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
 
 const SECRET_KEY = 'a secret of the tests that is long enough';
@@ -15,12 +15,10 @@ const WRONG = { detail: 'Wrong email or password' };
 const INVALID = { detail: 'The credential is invalid or revoked' };
 const row = z.object({});
 
-let api: TestApi;
+const api = useTestApi({ AUTH_MODE: 'required', SECRET_KEY });
 beforeAll(async () => {
-  api = await startTestApi({ AUTH_MODE: 'required', SECRET_KEY });
   await ensureOwnerPassword(api.db, PASSWORD);
 });
-afterAll(async () => api.stop());
 
 let made = 0;
 /** An unused email address, and a client address in a block without earlier attempts. */

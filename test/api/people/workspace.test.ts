@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sealOnce } from '#shared/operations/bookkeeping.ts';
 import { sql } from '#shared/db/pool.ts';
 import { createLogger } from '#shared/platform/logger.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
+const api = useTestApi();
 
 const nothing = z.object({});
 const log = createLogger({ name: 'test', level: 'silent' });

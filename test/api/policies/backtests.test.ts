@@ -1,20 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
 // Without a worker: a backtest stays as it was started.
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
+const api = useTestApi();
 afterEach(async () => {
   await api.db.query(sql.unsafe`DELETE FROM background_jobs`);
 });
-afterAll(() => api.stop());
 
 const url = '/api/workspace/policies/backtest';
 const since = '2026-01-01';

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type GovernanceEntry, recordGovernanceEvent } from '#shared/db/policies/governance.ts';
 import { readPolicies } from '#shared/db/policies/policies.ts';
 import { sql } from '#shared/db/pool.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(() => api.stop());
+const api = useTestApi();
 
 const get = async () => api.call('GET', '/api/workspace/policies');
 const put = async (body: unknown) => api.call('PUT', '/api/workspace/policies', body);

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { rememberSignature } from '#shared/db/inbound/webhooks.ts';
 import { beside } from '#test/support/lock-waits.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
 // Writes that refer to a row that is being deleted: the foreign key check waits for the deletion.
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
+const api = useTestApi();
 
 const create = async (path: string, body: object) => (await api.call('POST', path, body)).body.id;
 const newWorkflow = () => create('/api/workflows', { name: 'x', graph: oneStep });

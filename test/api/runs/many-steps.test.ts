@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { Step } from '#shared/contract/steps/step.ts';
 import { sql } from '#shared/db/pool.ts';
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
 import { addMember } from '#test/support/people.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
 const row = z.object({});
 const ITEMS = 1_500;
 
-let api: TestApi;
+const api = useTestApi();
 let runId: string;
 beforeAll(async () => {
-  api = await startTestApi();
   const graph = {
     nodes: [
       { id: 'all', kind: 'map', items: 'list' },
@@ -46,7 +45,6 @@ beforeAll(async () => {
     INSERT INTO steps (run_id, step_key, node_id, label, kind, iteration, ordinal, status, output, parent_step_key, turn, cost_micros)
     VALUES (${runId}, 'two#1~9', 'two', 'two', 'agent', ARRAY[1], 9001, 'success', '{"text": "", "calls": []}', 'two#1', 1, 7)`);
 });
-afterAll(async () => api.stop());
 
 const steps = async (query: string) => api.call('GET', `/api/runs/${runId}/steps?${query}`);
 

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { runSummarySchema } from '#shared/contract/runs/run.ts';
 import { sql } from '#shared/db/pool.ts';
 import { createWorkspace } from '#shared/db/people/workspaces.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
+const api = useTestApi();
 beforeAll(async () => {
-  api = await startTestApi();
   const { body } = await api.call('POST', '/api/workflows', { name: '=1+1', graph: oneStep });
   await insert(1_203, api.workspaceId, body.id);
   const owner = { name: 'Ada', email: 'ada@example.com', passwordHash: 'x' };
   const other = await createWorkspace(api.db, { name: 'Other', owner });
   await insert(3, other, body.id);
 });
-afterAll(async () => api.stop());
 
 const insert = (count: number, workspaceId: string, workflowId: string) =>
   api.db.query(sql.type(z.object({}))`

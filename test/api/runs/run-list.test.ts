@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { storeRunWords } from '#shared/db/runs/run-words.ts';
@@ -6,7 +6,7 @@ import { createWorkspace } from '#shared/db/people/workspaces.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { MAX_VIEWS } from '#shared/limits.ts';
 import { addMember } from '#test/support/people.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
 interface Row {
   id: string;
@@ -22,16 +22,14 @@ interface Row {
   hoursAgo: number;
 }
 
-let api: TestApi;
+const api = useTestApi();
 let workflowId: string;
 beforeAll(async () => {
-  api = await startTestApi();
   const { body } = await api.call('POST', '/api/workflows', { name: 'Invoices', graph: oneStep });
   workflowId = body.id;
   await insert(rows);
   while ((await storeRunWords(api.db, 3)) > 0);
 });
-afterAll(async () => api.stop());
 
 const rows: Row[] = [
   { id: 'run_a', hoursAgo: 1, input: { ticket: 'Invoice INV4711 for Ada' }, micros: 500, ms: 900 },

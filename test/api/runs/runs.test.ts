@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let workflowId: string;
 beforeAll(async () => {
-  api = await startTestApi();
   workflowId = await createWorkflow(oneStep);
 });
-afterAll(async () => api.stop());
 
 const createWorkflow = async (graph: unknown): Promise<string> =>
   (await api.call('POST', '/api/workflows', { name: 'Answer tickets', graph })).body.id;

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { runTick } from '#shared/operations/schedules/ticks.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
+const api = useTestApi();
 
 const schema = {
   type: 'object',

@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -7,23 +7,21 @@ import type { App } from '#api/deps.ts';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
 const SECRET_KEY = 'a secret of the stream tests';
 const tokens = createSessionTokens(SECRET_KEY);
 const row = z.object({});
 
-let api: TestApi;
+const api = useTestApi({ AUTH_MODE: 'required', SECRET_KEY });
 let runId: string;
 beforeAll(async () => {
-  api = await startTestApi({ AUTH_MODE: 'required', SECRET_KEY });
   const { token } = await addMember('admin');
   const headers = { authorization: `Bearer ${token}` };
   const { id } = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep }, headers))
     .body;
   runId = (await api.call('POST', `/api/workflows/${id}/runs`, { ticket: 'x' }, headers)).body.id;
 });
-afterAll(async () => api.stop());
 
 async function addMember(role: 'admin' | 'viewer' = 'viewer', workspaceId = api.workspaceId) {
   const id = newId('member');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { App } from '#api/deps.ts';
@@ -7,15 +7,13 @@ import { notifyFrames } from '#shared/db/runs/frames.ts';
 import { sql } from '#shared/db/pool.ts';
 import { appendFrames } from '#shared/db/runs/log.ts';
 import { handshake, openConnection, requestHead } from '#test/support/raw-http.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
+const api = useTestApi({ STREAM_SOCKETS_PER_ADDRESS_AND_RUN: '200' });
 let workflowId: string;
 beforeAll(async () => {
-  api = await startTestApi({ STREAM_SOCKETS_PER_ADDRESS_AND_RUN: '200' });
   workflowId = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body.id;
 });
-afterAll(async () => api.stop());
 
 const startRun = async (): Promise<string> =>
   (await api.call('POST', `/api/workflows/${workflowId}/runs`, { ticket: 'x' })).body.id;

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { resolveTools } from '#activities/agents/tools.ts';
 import { type AgentNode, graphNodeSchema } from '#shared/contract/workflows/graph.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
+const api = useTestApi();
 
 const schema = { type: 'object', properties: { id: {} }, additionalProperties: false };
 let made = 0;

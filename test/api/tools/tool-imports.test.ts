@@ -12,17 +12,13 @@ import { type ListingServer, startListingServer } from '#test/fakes/listing-serv
 import { startMcpServer } from '#test/fakes/mcp-server.ts';
 import { type OddAnswer, oddError, startOddMcpServer } from '#test/fakes/odd-mcp-server.ts';
 import { addMember } from '#test/support/people.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
-let server: ListingServer;
-beforeAll(async () => {
-  api = await startTestApi({
-    ENCRYPTION_KEY: 'a key of this test, long enough',
-    EGRESS_ALLOW: '127.0.0.0/8',
-  });
+const api = useTestApi({
+  ENCRYPTION_KEY: 'a key of this test, long enough',
+  EGRESS_ALLOW: '127.0.0.0/8',
 });
-afterAll(async () => api.stop());
+let server: ListingServer;
 
 const schema = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] };
 const listed = (name: string, inputSchema: Json = schema) => ({ name, inputSchema });

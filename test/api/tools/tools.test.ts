@@ -1,16 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startMcpServer } from '#test/fakes/mcp-server.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
 import { addMember } from '#test/support/people.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
 let api: TestApi;
 let keyless: TestApi;
-let server: ToolServer;
+const server = useToolServer();
 beforeAll(async () => {
   api = await startTestApi({
     ENCRYPTION_KEY: 'a key of this test, long enough',
@@ -22,10 +22,6 @@ afterAll(async () => {
   await api.stop();
   await keyless.stop();
 });
-beforeEach(async () => {
-  server = await startToolServer();
-});
-afterEach(() => server.close());
 
 const endpoint_url = 'https://tools.example.com/run';
 let made = 0;

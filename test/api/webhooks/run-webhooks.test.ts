@@ -1,24 +1,22 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { runEventTypes } from '#shared/contract/data/outbound.ts';
 import { sql } from '#shared/db/pool.ts';
 import { connectMcp } from '#test/fakes/mcp-client.ts';
 import { addDataKey } from '#test/api/data/data-key.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 
 // Webhook endpoints for events of runs, over /api/webhooks and MCP. The rest of their operations is in
 // data/endpoints.test.ts, and their deliveries in engine/run-webhooks.test.ts.
 
-let api: TestApi;
+const api = useTestApi({
+  ENCRYPTION_KEY: 'a key for the tests alone',
+  EGRESS_ALLOW: '127.0.0.0/8',
+});
 let url: string;
 beforeAll(async () => {
-  api = await startTestApi({
-    ENCRYPTION_KEY: 'a key for the tests alone',
-    EGRESS_ALLOW: '127.0.0.0/8',
-  });
   await api.app.listen({ host: '127.0.0.1', port: 0 });
   url = `http://127.0.0.1:${(api.app.server.address() as { port: number }).port}`;
 });
-afterAll(async () => api.stop());
 afterEach(async () => {
   await api.db.query(sql.unsafe`DELETE FROM data_endpoints`);
 });

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { addMember } from '#test/support/people.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 import { draftAt, draftCalls, graphOf, ifMatch } from './draft-calls.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let calls: ReturnType<typeof draftCalls>;
 beforeAll(async () => {
-  api = await startTestApi();
   calls = draftCalls(api);
 });
-afterAll(async () => api.stop());
 
 describe('publishing from a draft', () => {
   test('makes it the current version, with author and note, and removes it', async () => {

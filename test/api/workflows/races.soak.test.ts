@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 import { draftAt, draftCalls, graphOf, ifMatch } from './draft-calls.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let calls: ReturnType<typeof draftCalls>;
 beforeAll(async () => {
-  api = await startTestApi();
   calls = draftCalls(api);
 });
-afterAll(async () => api.stop());
 
 describe('races', () => {
   const ROUNDS = 15;

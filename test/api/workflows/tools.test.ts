@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Client } from '@modelcontextprotocol/client';
 import { connectMcp } from '#test/fakes/mcp-client.ts';
 import { addMember } from '#test/support/people.ts';
-import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { useTestApi } from '#test/api/test-api.ts';
 import { draftCalls, graphOf } from './draft-calls.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let calls: ReturnType<typeof draftCalls>;
 let url: string;
 beforeAll(async () => {
-  api = await startTestApi();
   calls = draftCalls(api);
   url = `${await api.app.listen({ host: '127.0.0.1', port: 0 })}/api/mcp`;
 });
-afterAll(async () => api.stop());
 
 /** The data of a successful call, or the texts of its error. */
 const use = async (client: Client, name: string, args: object): Promise<any> => {

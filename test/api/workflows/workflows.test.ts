@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql, withClient } from '#shared/db/pool.ts';
 import { reconcileOnce } from '#shared/operations/runs/reconcile.ts';
 import { eventually } from '#test/support/engine.ts';
-import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startTestApi();
-});
-afterAll(async () => api.stop());
+const api = useTestApi();
 
 const create = async (body: object = {}) =>
   (await api.call('POST', '/api/workflows', { name: 'Answer tickets', ...body })).body;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
 import {
   backtest,
@@ -9,14 +9,10 @@ import {
   readPage,
 } from '#test/support/backtests.ts';
 import { killWorkersAt } from '#test/support/crashes.ts';
-import { type Engine, startEngine } from '#test/support/engine.ts';
+import { useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+const engine = useEngine({ worker: false });
 
 const given = {
   policies: { redaction: { detectors: ['email'], patterns: [{ name: 'word', regex: 'not.*g' }] } },

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { expect, test } from '@jest/globals';
+import { mock, useEngine } from '#test/support/engine.ts';
 import { pastRuns, redraft, tried } from '#test/support/experiments.ts';
 import { soakTest } from '#test/support/soak.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = useEngine();
 
 const asking = (prompt: string, cost_usd: number) => ({
   nodes: [mock('read', { output: '{n}', cost_usd, delay_ms: 20 }, { prompt })],

@@ -1,18 +1,14 @@
 import { z } from 'zod';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { sql } from '#shared/db/pool.ts';
 import { cancelExperiment } from '#shared/operations/experiments/start.ts';
 import { jobs } from '#shared/platform/threads/jobs.ts';
-import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { pastRuns, readWhole, redraft, result, start, tried } from '#test/support/experiments.ts';
 import { soakTest } from '#test/support/soak.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = useEngine();
 
 /** An agent that repeats its letter, and an answer that is computed. */
 const letters = (expression: string, prompt = '{letter}'): GraphInput => ({

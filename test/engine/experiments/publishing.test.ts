@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { publishWorkflow } from '#shared/db/workflows/publishing.ts';
 import { saveDraft } from '#shared/db/workflows/drafts.ts';
 import { readWorkflow, updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { publishFromDraft } from '#shared/operations/workflows/publish-draft.ts';
 import { sql } from '#shared/db/pool.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, useEngine } from '#test/support/engine.ts';
 import { pastRuns, redraft, tried } from '#test/support/experiments.ts';
 import { raceRounds, soakTest } from '#test/support/soak.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = useEngine();
 
 const graphOf = (expression: string): GraphInput => ({
   nodes: [echo('answer', expression)],

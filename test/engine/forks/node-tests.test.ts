@@ -1,24 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { saveDraft } from '#shared/db/workflows/drafts.ts';
 import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
 import { testNode, type NodeTestRequest } from '#shared/operations/workflows/node-tests.ts';
 import { AppError } from '#shared/errors.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, mock, useEngine } from '#test/support/engine.ts';
 import { raceRounds, soakTest } from '#test/support/soak.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
-beforeEach(async () => {
-  tools = await startToolServer();
-});
-afterEach(() => tools.close());
+const engine = useEngine();
+const tools = useToolServer();
 
 const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import type { Run } from '#shared/contract/runs/run.ts';
@@ -14,21 +14,13 @@ import {
   type RerunRequest,
 } from '#shared/operations/forks/forks.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
-beforeEach(async () => {
-  tools = await startToolServer();
-});
-afterEach(() => tools.close());
+const engine = useEngine();
+const tools = useToolServer();
 
 const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
 const start = async (graph: GraphInput, input: JsonObject = {}) =>

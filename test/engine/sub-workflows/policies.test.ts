@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = useEngine();
 afterEach(() => set({}));
-afterAll(() => engine.close());
 
 const set = (policies: Partial<Policies>) =>
   replacePolicies(engine.db, engine.actor, { ...unrestricted, ...policies });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { createBudget } from '#shared/db/money/budgets.ts';
 import { sql } from '#shared/db/pool.ts';
@@ -8,15 +8,11 @@ import { plans } from '#shared/people/plans.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
 import { z } from 'zod';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = useEngine();
 
 const alone = (...nodes: never[]): GraphInput => ({ nodes, edges: [] });
 const gate = { id: 'ok', kind: 'human_gate' } as never;

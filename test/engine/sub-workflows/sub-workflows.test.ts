@@ -1,22 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { findWorkflowId, replaceChecks, updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
-beforeEach(async () => {
-  tools = await startToolServer();
-});
-afterEach(() => tools.close());
+const engine = useEngine();
+const tools = useToolServer();
 
 const start = async (graph: GraphInput, input: JsonObject = {}) =>
   engine.trigger(await engine.define(graph), input);
