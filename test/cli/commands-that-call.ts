@@ -33,7 +33,7 @@ function takesOne(path: string, names: ReadonlySet<string>): boolean {
 }
 
 /** The commands without commands below them, by their words: `node test`. */
-function leavesOf(command: Command, words: string[] = []): [string, Command][] {
+export function leavesOf(command: Command, words: string[] = []): [string, Command][] {
   if (command.commands.length === 0) return [[words.join(' '), command]];
   return command.commands.flatMap((each) => leavesOf(each, [...words, each.name()]));
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { createProgram } from '#cli/program.ts';
+import { leavesOf } from './commands-that-call.ts';
 import { createOps, type Ended, type Ops } from './ops.ts';
 import { operationAt, type Recorded, startRecordedService } from './recorded-service.ts';
 
@@ -67,11 +67,6 @@ const rows = readFileSync(join(import.meta.dirname, 'commands.txt'), 'utf8')
 
 const titled = (given: Row[]): [string, Row][] => given.map((row) => [row.args.join(' '), row]);
 
-const leavesOf = (command: Command, before: readonly string[] = []): [string, Command][] =>
-  command.commands.flatMap((each) => {
-    const words = [...before, each.name()];
-    return each.commands.length === 0 ? [[words.join(' '), each]] : leavesOf(each, words);
-  });
 const leaves = new Map(leavesOf(createProgram()));
 
 const nameOf = ({ args }: Row): string =>

@@ -158,17 +158,6 @@ checks:
     expect(Object.keys(JSON.parse(put!.body))).toEqual(['graph']);
   });
 
-  test('is the same as ops workflows apply, and reads standard input', async () => {
-    const same = await ops(['workflows', 'apply', '-f', '-', '-o', 'json'], {
-      input: simple('In'),
-    });
-    expect(same.json()).toMatchObject([{ file: '-', change: 'created', workflow: { name: 'In' } }]);
-    const again = await ops(['apply', '-f', '-'], {
-      input: '{"name": "In", "description": "JSON"}',
-    });
-    expect(again.stdout).toMatch(/-.* In +1 +updated/);
-  });
-
   test('--dry-run prints the difference and writes nothing', async () => {
     await write(
       'a.yaml',
@@ -234,7 +223,6 @@ describe('before anything is written', () => {
   const wrong: [string, string, string, number][] = [
     ['broken YAML', ': [', '1:4: is not valid', 2],
     ['an unknown key', 'name: W\ncheks: []', "2:1: unknown key 'cheks'; did you mean 'checks'?", 2],
-    ['no name', 'graph: {}', '1:1: has no `name`', 2],
     ['a name of another file', 'name: One', "has the name 'One', as", 2],
     ['an unknown id', 'id: wf_none\nname: W', "no workflow has the id 'wf_none'", 2],
     [
@@ -244,18 +232,11 @@ describe('before anything is written', () => {
       1,
     ],
     [
-      'an expression that is none',
-      'name: W\ngraph: {nodes: [{id: c, kind: condition,\n  expression: "1 +"}]}',
-      '3:15: graph: nodes[0].expression: ',
-      1,
-    ],
-    [
       'an edge to nowhere',
       `${simple('W')}  edges:\n    - {source: a, target: b}`,
       '6:27: graph: edges[0].target: The edge',
       1,
     ],
-    ['no nodes', 'name: W', '1:1: graph: nodes: The graph has no nodes', 1],
   ];
   test.each(wrong)('%s is refused with its position', async (_title, text, problem, code) => {
     for (const name of ['One', 'Two']) await write(`${name}.yaml`, simple(name));
