@@ -54,6 +54,7 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'month',
       'pool',
       'preconditions',
+      'statement',
       'stored-json',
       'upgrade',
     ],
