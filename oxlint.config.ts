@@ -239,6 +239,18 @@ export default defineConfig({
       },
     },
     {
+      // Functions that declare routes, commands and methods one after the other.
+      files: [
+        'api/routes/**/*.ts',
+        'cli/commands/**/*.ts',
+        'client/*.ts',
+        '**/palette/commands.ts',
+      ],
+      rules: {
+        'max-lines-per-function': ['error', { max: 150, skipBlankLines: true, skipComments: true }],
+      },
+    },
+    {
       // A component is a page of markup, a form as long as its fields: splitting one passes its state on by name.
       files: ['console/src/**/*.tsx'],
       rules: {

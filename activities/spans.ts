@@ -61,7 +61,10 @@ export function recordComputedStep(attempt: TracedAttempt, seconds: number): voi
     recordSpan({ ...common, ...toolSpan(node.tool_name), place: below, parent: place });
   }
   recordSpan({
-    ...{ ...common, place, parent, name: stepName(attempt) },
+    ...common,
+    place,
+    parent,
+    name: stepName(attempt),
     attributes: { ...stepAttributes(attempt), 'ops.outcome': 'success' },
   });
 }

@@ -38,7 +38,7 @@ export async function bindDecision(
   const call = gate?.tool_call;
   if (gate === undefined || call === undefined) {
     if (flags.digest !== undefined) {
-      return { digest: flags.digest, ...(edited !== undefined && { arguments: edited }) };
+      return { digest: flags.digest, arguments: edited };
     }
     if (edited === undefined) return {};
     throw misuse('--arguments is only for a tool call that waits for approval');
@@ -47,7 +47,7 @@ export async function bindDecision(
   return {
     stepKey: gate.step_key,
     digest: call.digest,
-    ...(edited !== undefined && { arguments: edited }),
+    arguments: edited,
   };
 }
 

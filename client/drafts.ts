@@ -25,7 +25,7 @@ export function draftMethods(send: Send) {
       options: WriteOptions & { ifMatch: string },
     ): Promise<Workflow> =>
       send('POST /api/workflows/{id}/publish', [workflowId], {
-        body: { from_draft: true, ...(note === undefined ? {} : { note }) },
+        body: { from_draft: true, note },
         options,
       }),
   };

@@ -81,7 +81,7 @@ function readMethods(send: Send) {
       { outcome }: Pick<ReadQuery, 'outcome'> = {},
       options?: CallOptions,
     ): Promise<string> => {
-      const query = { format: 'csv', ...(outcome === undefined ? {} : { outcome }) } as const;
+      const query = { format: 'csv', outcome } as const;
       return String(
         (await send('GET /api/experiments/{id}', [experimentId], { query, options })) as unknown,
       );

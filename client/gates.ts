@@ -50,8 +50,8 @@ export function gateMethods(send: Send) {
       send('POST /api/runs/{id}/assign', [runId], {
         body: {
           member_id: memberId,
-          ...(nodeId === undefined ? {} : { node_id: nodeId }),
-          ...(stepKey === undefined ? {} : { step_key: stepKey }),
+          node_id: nodeId,
+          step_key: stepKey,
         },
         options,
       }),
@@ -66,13 +66,13 @@ export function gateMethods(send: Send) {
       return send('POST /api/runs/{id}/approve', [runId], {
         body: {
           approved,
-          ...(input === undefined ? {} : { input }),
-          ...(nodeId === undefined ? {} : { node_id: nodeId }),
-          ...(stepKey === undefined ? {} : { step_key: stepKey }),
-          ...(reason === undefined ? {} : { reason }),
-          ...(digest === undefined ? {} : { digest }),
-          ...(edited === undefined ? {} : { arguments: edited }),
-          ...(onlyCheck === undefined ? {} : { only_check: onlyCheck }),
+          input,
+          node_id: nodeId,
+          step_key: stepKey,
+          reason,
+          digest,
+          arguments: edited,
+          only_check: onlyCheck,
         },
         options,
       });

@@ -148,9 +148,9 @@ function toError(response: Response, text: string): ApiError {
   const requestId = response.headers.get('x-request-id');
   const current = tagged(currentIn(text), response.headers.get('etag'));
   return new ApiError(response.status, detailOf(response, text), {
-    ...(current === undefined ? {} : { current }),
-    ...(requestId === null ? {} : { requestId }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+    current,
+    requestId: requestId ?? undefined,
+    retryAfter,
   });
 }
 

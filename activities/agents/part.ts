@@ -115,7 +115,7 @@ export function turnFrame(
     step_key: agent.step_key,
     turn: agent.turn,
     calls: (output as unknown as TurnRecord).calls.length,
-    ...(usage === undefined ? {} : { usage }),
+    usage,
     cost_usd: toDollars(costMicros),
   };
 }

@@ -29,7 +29,10 @@ export async function rehearseChild(
     (agent === undefined
       ? await findRecorded(db, { runId, stepKey, digest: stepDigest(fingerprintOfChild(call)) })
       : await findRecordedCall(db, {
-          ...{ runId, stepKey, agentKey: agent.step_key, tool: agent.tool ?? '' },
+          runId,
+          stepKey,
+          agentKey: agent.step_key,
+          tool: agent.tool ?? '',
           args: call.input,
         }));
   const starts = { name: 'workflow' };

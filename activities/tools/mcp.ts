@@ -52,7 +52,7 @@ async function send(
       call.node.timeout_seconds === undefined
         ? DEFAULT_TIMEOUT_MS
         : call.node.timeout_seconds * 1000,
-    ...(redact === undefined ? {} : { redact }),
+    redact,
     signal: call.signal,
   });
   return { output, costMicros: 0 };

@@ -38,7 +38,10 @@ function recordRequest(request: FastifyRequest, reply: FastifyReply, traced: Tra
   recordSpan({
     name: route === undefined ? method : `${method} ${route}`,
     kind: 'server',
-    ...{ place, parent, startedAt, links },
+    place,
+    parent,
+    startedAt,
+    links,
     endedAt: startedAt + reply.elapsedTime,
     failed: status >= 500,
     attributes: {

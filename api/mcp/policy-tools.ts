@@ -45,7 +45,7 @@ export const policyTools: readonly McpTool[] = [
         workflow === undefined ? undefined : (await scopeOf(call, workflow)).workflowId;
       const { started, dispatched } = await startBacktest(context, actor, {
         ...given,
-        ...(workflow_id === undefined ? {} : { workflow_id }),
+        workflow_id,
       });
       await context.inFlight.add(dispatched);
       return started;

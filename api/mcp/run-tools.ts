@@ -79,7 +79,14 @@ const duration = z.int().min(0).max(MAX_DURATION_MS);
 
 /** The filters of `GET /api/runs`, with JSON numbers and lists. */
 const listFilters = {
-  ...{ q, failure_kind, trigger, parent_run_id, forked_from, mode, since, until },
+  q,
+  failure_kind,
+  trigger,
+  parent_run_id,
+  forked_from,
+  mode,
+  since,
+  until,
   version: z.int().min(1).max(2_147_483_647).optional().meta(metaOf('version')),
   status: z
     .union([runStatusSchema, z.array(runStatusSchema).min(1).max(5)])

@@ -107,8 +107,7 @@ function publishCommand(drafts: Command): void {
         async ({ client, output, known }, [reference = ''], { note }) => {
           const { id } = await findWorkflow(client, reference);
           const tag = await tagOf(client, id, known.ifMatch);
-          const body = note === undefined ? {} : { note };
-          const published = await client.publishDraft(id, body, { ifMatch: tag });
+          const published = await client.publishDraft(id, { note }, { ifMatch: tag });
           if (output.format === 'json') return output.record(published);
           output.note(`Published version ${published.version} of ${id} (${published.name})`);
         },

@@ -54,7 +54,12 @@ async function testNode(
   requireOneVersion({ version, draft });
   const { id } = await findWorkflow(client, workflow);
   const tested = await client.testNode(id, node, {
-    ...{ run_id: run, step_key: step, version, draft, allow, pins },
+    run_id: run,
+    step_key: step,
+    version,
+    draft,
+    allow,
+    pins,
     state: await readInputIf(state),
   });
   show(output, tested);

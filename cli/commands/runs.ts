@@ -189,7 +189,7 @@ async function startRun(
   if (version !== undefined) throw misuse('--version needs --dry-run');
   const started = await session.client.run(workflow, await readInput(input), {
     idempotencyKey,
-    ...(draft && { draft }),
+    draft,
   });
   await followStarted(session, started, follow);
 }
@@ -229,7 +229,9 @@ function endWith(run: Run): void {
 
 /** The fields of a run that was started or changed. */
 const shortly = ({ id, workflow_name, status, pending_gate: gate }: Run) => ({
-  ...{ id, workflow: workflow_name, status },
+  id,
+  workflow: workflow_name,
+  status,
   ...(gate !== null && progressOf(gate) !== '' ? { gate: `${gate.label}${progressOf(gate)}` } : {}),
 });
 

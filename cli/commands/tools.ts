@@ -87,9 +87,9 @@ function importCommand(tools: Command): void {
             : ((await readJsonObject(given.headers)) as Record<string, string>);
         const result = await client.importTools({
           server_url: url,
-          ...(names && { names }),
-          ...(prefix !== undefined && { prefix }),
-          ...(headers && { headers }),
+          names,
+          prefix,
+          headers,
         });
         if (output.format === 'json') output.record(result);
         else {

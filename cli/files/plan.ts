@@ -99,7 +99,7 @@ function match(files: readonly ReadFile[], workflows: readonly Workflow[]) {
       problems.push({ file, message: `is the workflow of ${taken.get(before.id)}, too` });
     } else {
       if (before !== undefined) taken.set(before.id, file);
-      pairs.push({ file, definition, ...(before === undefined ? {} : { before }) });
+      pairs.push({ file, definition, before });
     }
   }
   return { pairs, problems };

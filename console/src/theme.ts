@@ -23,7 +23,9 @@ export const theme = createTheme({
   // White text has a contrast of 4.5 below it, black text at or above it.
   luminanceThreshold: 0.18,
   defaultRadius: 'md',
-  ...{ fontSizes, spacing, radius },
+  fontSizes,
+  spacing,
+  radius,
   cursorType: 'pointer',
   respectReducedMotion: true,
   // By default the darkest shade becomes lighter under the pointer, too light for its white text.

@@ -185,7 +185,12 @@ const findingOf =
   ({ run_id, step_key, node_id }: RecordedStep, { outcome: before }: Recorded) =>
   (effect: BacktestEffect, after: PolicyOutcome, reason: string): BacktestFinding => ({
     effect,
-    ...{ run_id, step_key, node_id, before, after, reason },
+    run_id,
+    step_key,
+    node_id,
+    before,
+    after,
+    reason,
   });
 
 /** Whether something was redacted in a value. */

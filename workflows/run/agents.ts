@@ -151,7 +151,10 @@ function awaitApproval(run: Run, agent: RunningAgent, turn: number, call: OpenCa
   run.gates.reach(
     { step_key, node_id: node.id, kind: 'tool', iteration },
     {
-      ...{ step_key, node_id: node.id, label: call.tool, iteration },
+      step_key,
+      node_id: node.id,
+      label: call.tool,
+      iteration,
       prompt: `Call ${call.tool}?`,
       fails_on_reject: false,
       tool_call: { agent_key, turn, call: call.index, tool: call.tool },

@@ -18,7 +18,9 @@ export function bodiesOf({ nodes, edges }: Drawing): Body[] {
   const graph = {
     nodes: nodes.map(({ id, kind }) => ({ id, kind })),
     edges: edges.map(({ source, target, conditionValue }) => ({
-      ...{ source, target, condition_value: conditionValue },
+      source,
+      target,
+      condition_value: conditionValue,
     })),
   } as unknown as Graph;
   return analyseLoops(linkGraph(graph)).bodies.flatMap(({ loop, nodes: inside }) => {

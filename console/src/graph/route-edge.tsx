@@ -30,9 +30,9 @@ export const RouteEdgeView = memo(function RouteEdgeView({
       <BaseEdge
         id={id}
         path={pathOf(points)}
-        {...(markerEnd !== undefined && { markerEnd })}
-        {...(style !== undefined && { style })}
-        {...(interactionWidth !== undefined && { interactionWidth })}
+        markerEnd={markerEnd}
+        style={style}
+        interactionWidth={interactionWidth}
       />
       {label !== undefined && (
         <EdgeLabelRenderer>

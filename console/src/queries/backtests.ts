@@ -37,11 +37,7 @@ export const backtestStepsQuery = (
   infiniteQueryOptions({
     queryKey: [...backtestsKey, id, 'steps', status, effect],
     queryFn: ({ signal, pageParam }) =>
-      api().getBacktest(
-        id,
-        { limit: PAGE, cursor: pageParam, ...(effect !== undefined && { effect }) },
-        { signal },
-      ),
+      api().getBacktest(id, { limit: PAGE, cursor: pageParam, effect }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     select: ({ pages }) => pages.flatMap(({ steps }) => steps),

@@ -157,7 +157,7 @@ export async function verifyAudit(
       sealed: chain.seals,
       unsealed: entries.unsealed,
       head: chain.head,
-      ...(first === undefined ? {} : { first_problem: first }),
+      first_problem: first,
       tool_calls: toolCalls,
     };
   });

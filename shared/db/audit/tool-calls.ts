@@ -102,8 +102,11 @@ function decisionProblem(
   const { tool, schema_digest, tool_digest } = gate;
   const digestOf = (args: JsonObject): string =>
     callDigest({
-      ...{ run_id: run_id ?? '', step_key: step_key ?? '' },
-      ...{ tool, schema_digest, tool_digest },
+      run_id: run_id ?? '',
+      step_key: step_key ?? '',
+      tool,
+      schema_digest,
+      tool_digest,
       arguments: args,
     });
   if (digestOf(gate.arguments) !== digest) return 'the digest is not that of the shown call';

@@ -253,8 +253,7 @@ const end = (tx: Tx, step: ChildPlace, ended: StepEnd): Promise<void> =>
 
 function frameOf(step: ChildPlace, rest: StepEnd | ChildMove): StreamFrame {
   const { run_id, node_id } = step;
-  const key = keyInFrames(step);
-  return { run_id, node_id, ...rest, ...(key === undefined ? {} : { step_key: key }) };
+  return { run_id, node_id, ...rest, step_key: keyInFrames(step) };
 }
 
 const keptRow = z.object({ reopened: z.boolean(), moved: z.boolean() });

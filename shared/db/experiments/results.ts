@@ -181,7 +181,11 @@ export function toExperimentSummary(row: z.infer<typeof summaryShape>): Experime
     };
   };
   return {
-    ...{ equal, changed, failed, unrecorded, refused },
+    equal,
+    changed,
+    failed,
+    unrecorded,
+    refused,
     checks: { won, lost },
     cost_usd: totalOf(micros, MICROS_PER_DOLLAR, MICROS_PER_DOLLAR),
     duration_ms: totalOf(ms, 1, 10),

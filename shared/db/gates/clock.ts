@@ -104,8 +104,12 @@ async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void
     tx,
     { ...gate, runId, step_key, round },
     {
-      ...{ approved: timedOut === 'approve', by: { id: null, name: null, kind: 'deadline' } },
-      ...{ timedOut, reason, input, votes },
+      approved: timedOut === 'approve',
+      by: { id: null, name: null, kind: 'deadline' },
+      timedOut,
+      reason,
+      input,
+      votes,
     },
   );
   await recordAudit(

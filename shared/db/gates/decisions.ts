@@ -165,7 +165,10 @@ async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Ou
 }
 
 const voteOf = ({ actor, approved, reason, input }: Decision): GateVote => ({
-  ...{ member_id: actor.id, by: actor.name, approved, at: new Date().toISOString() },
+  member_id: actor.id,
+  by: actor.name,
+  approved,
+  at: new Date().toISOString(),
   reason: reason || null,
   ...(input === undefined ? {} : { input }),
 });
@@ -222,7 +225,11 @@ async function recordVote(
     targetType: 'run',
     targetId: runId,
     details: withoutNulls({
-      ...{ node_id, step_key, reason: reason || null, tool, digest },
+      node_id,
+      step_key,
+      reason: reason || null,
+      tool,
+      digest,
       decided_digest: changed?.digest,
       ...progress,
     }) as JsonObject,

@@ -125,7 +125,11 @@ async function decide(tx: Tx, runId: string, gate: GateOpening, answer: Answer):
     tx,
     { ...gate, runId, kind },
     {
-      ...{ approved, input, reason, timedOut, reusedFrom },
+      approved,
+      input,
+      reason,
+      timedOut,
+      reusedFrom,
       by: { id: null, name: answer.by, kind: answer.by_kind },
       digest: approved ? digestOf(runId, gate, answer) : null,
       arguments: answer.decided_arguments,

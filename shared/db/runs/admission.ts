@@ -78,8 +78,8 @@ export async function admitRun(
   const ids: Wanted = {
     workspaceId: request.actor.workspaceId,
     workflowId: request.workflowId,
-    ...(request.version === undefined ? {} : { version: request.version }),
-    ...(request.adHocGraph === undefined ? {} : { adHocGraph: request.adHocGraph }),
+    version: request.version,
+    adHocGraph: request.adHocGraph,
   };
   for (let fresh = false; ; fresh = true) {
     const runnable = await findRunnable(db, ids, fresh);

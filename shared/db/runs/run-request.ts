@@ -121,8 +121,8 @@ export const rulesOf = ({ allow, failures, failed, pinned, guarded }: StoredRehe
   allow,
   failures,
   failed: [...failed],
-  ...(pinned === undefined ? {} : { pinned }),
-  ...(guarded === undefined ? {} : { guarded }),
+  pinned,
+  guarded,
 });
 
 /** What is stored with the run of a rehearsal. */

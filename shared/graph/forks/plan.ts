@@ -139,7 +139,7 @@ export function planFork({
       ...(asked.size === 0 ? {} : Object.fromEntries(others)),
       ...(continued === undefined ? {} : { [from]: continued }),
     },
-    ...(problem === undefined ? {} : { problem }),
+    problem,
   };
 }
 

@@ -68,7 +68,7 @@ export function planRehearsal(request: RehearsalRequest): PlannedRehearsal {
     input: request.input,
     from,
     beyond: true,
-    ...(state === undefined ? {} : { state }),
+    state,
     held: new Set(turn > 1 && from !== undefined ? [from] : []),
     refuse: (key, fingerprint) => {
       if (decided.includes(key) || decided.includes(nodeIdOf(key))) return 'the request decides it';
@@ -87,7 +87,7 @@ export function planRehearsal(request: RehearsalRequest): PlannedRehearsal {
     laid: Object.fromEntries(after.laid),
     failed: retries ? [] : request.recorded.failed.filter((key) => known.has(key)),
     others: Object.fromEntries(others),
-    ...(problem === undefined ? {} : { problem }),
+    problem,
   };
 }
 

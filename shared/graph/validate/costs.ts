@@ -27,7 +27,9 @@ function agentWarnings(
 ): GraphIssue[] {
   const models = [node.model, ...(node.fallback_models ?? [])];
   const issue = (code: string, at: string, message: string): GraphIssue => ({
-    ...{ code, node_id: node.id, path: `${path}.${at}` },
+    code,
+    node_id: node.id,
+    path: `${path}.${at}`,
     message: `Node '${node.id}': ${message}`,
   });
   const unpriced = models.filter((model) => priceOf(model, prices) === undefined);

@@ -164,7 +164,7 @@ async function triggerChild(
     trigger: 'workflow',
     input: call.input,
     parent: { runId, stepKey, execution, attempt },
-    ...(version === undefined ? {} : { version }),
+    version,
     audit: { action: 'workflow_run', details: { parent_run_id: runId, parent_step_key: stepKey } },
   });
 }

@@ -185,10 +185,10 @@ const requestOf = (
   trigger,
   input: input ?? source.input,
   fork,
-  ...(version === undefined ? {} : { version }),
-  ...(adHocGraph === undefined ? {} : { adHocGraph }),
-  ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  ...(experimentId === undefined ? {} : { experimentId }),
+  version,
+  adHocGraph,
+  idempotencyKey,
+  experimentId,
   audit: {
     action: fork.fromStep === undefined ? 'rerun' : 'fork',
     details: {

@@ -52,7 +52,7 @@ export async function startExecution(
     graph: run.graph,
     input: run.input,
     ...(Object.keys(run.laid).length === 0 ? {} : { laid: run.laid }),
-    ...(run.rehearsal === undefined ? {} : { rehearsal: run.rehearsal }),
+    rehearsal: run.rehearsal,
     ...(run.reuses.length === 0 ? {} : { reuses: [...run.reuses] }),
     ...(options.fromLedger === true || run.forked ? { from_ledger: true } : {}),
   };
@@ -163,7 +163,7 @@ export async function* listOpenExecutions({
       namespace,
       query,
       pageSize: 500,
-      ...(nextPageToken === undefined ? {} : { nextPageToken }),
+      nextPageToken,
     });
     yield page.executions.flatMap(({ execution }) =>
       execution?.workflowId && execution.runId

@@ -119,7 +119,7 @@ export async function rehearsalOfChild(
   const { child, decisions } = await readRehearsedChild(db, { runId, stepKey });
   const { allow, failures, guard = UNKNOWN_GUARD } = rules;
   const rehearsal: Rehearsal = { allow, failures, decisions };
-  const wanted = { workspaceId, workflowId, ...(version === undefined ? {} : { version }) };
+  const wanted = { workspaceId, workflowId, version };
   const { graph } = (await findRunnable(db, wanted, true)) ?? {};
   const above = guard === null || guard.endsWith(ABOVE) ? (guard ?? undefined) : guard + ABOVE;
   // One that cannot run is refused at admission.
@@ -145,7 +145,9 @@ export function forkOf(
   const continues = turn > 1 && !Object.hasOwn(digests, stepKey);
   const turns = continues ? [{ agent: stepKey, before: turn }] : [];
   return {
-    ...{ sourceId, fromStep: from?.fromStep, laid },
+    sourceId,
+    fromStep: from?.fromStep,
+    laid,
     copies: { sourceId, kept, turns, begun },
     ...(Object.keys(digests).length === 0 ? {} : { digests }),
   };
@@ -200,7 +202,7 @@ export async function requireGates(
     seen.add(callKey(call));
     const { id: workflowId } = await findCalled(db, { workspaceId, ...call });
     const { version } = call;
-    const wanted = { workspaceId, workflowId, ...(version === undefined ? {} : { version }) };
+    const wanted = { workspaceId, workflowId, version };
     const inner = (await findRunnable(db, wanted, false))?.graph;
     if (inner === undefined) continue;
     for (const id of gatesIn(inner)) gates.add(id);

@@ -25,7 +25,7 @@ export async function findResetPoint(
         namespace: link.namespace,
         execution,
         maximumPageSize: PAGE_SIZE,
-        ...(nextPageToken === undefined ? {} : { nextPageToken }),
+        nextPageToken,
       });
     for (const event of history?.events ?? []) {
       if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED) {

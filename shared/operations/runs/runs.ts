@@ -56,7 +56,9 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
   }
   const { run, summary, outbox } = admission;
   recordStart({
-    ...{ runId: run.runId, resumes: 0, startedAt },
+    runId: run.runId,
+    resumes: 0,
+    startedAt,
     attributes: { 'ops.trigger': request.trigger },
   });
   const dispatched = outbox === undefined ? Promise.resolve(false) : dispatch(deps, outbox, run);
@@ -149,10 +151,7 @@ export async function resumeRun(
 ): Promise<Dispatched> {
   const startedAt = Date.now();
   const row = await resumes.resumeRun(deps.db, resume);
-  recordStart({
-    ...{ runId: row.run_id, resumes: Number(row.payload['n']), startedAt },
-    attributes: {},
-  });
+  recordStart({ runId: row.run_id, resumes: Number(row.payload['n']), startedAt, attributes: {} });
   return dispatchAndWake(deps, row);
 }
 

@@ -66,7 +66,12 @@ export async function dryRunWorkflow(deps: DryRunDeps, request: DryRunRequest): 
   const names = customToolNames(graphs.flatMap(({ nodes }) => nodes.flatMap(toolNamesOf)));
   const tools = await findCustomTools(deps.db, { workspaceId, names });
   const analysis = await dryRunUntrusted(workspaceId, {
-    ...{ workflowId, graph, input, capMicros, oneStep, called },
+    workflowId,
+    graph,
+    input,
+    capMicros,
+    oneStep,
+    called,
     policies: JSON.stringify(policies),
     prices: overridesOf(prices),
     customTools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(deps.sealer, tool)])),
@@ -90,7 +95,7 @@ export async function runnableOf(
   { actor: { workspaceId }, workflowId, version, draft = false, input }: DryRunRequest,
 ): Promise<{ version: number; graph: Graph }> {
   const ids = { workspaceId, workflowId };
-  const wanted: Wanted = { ...ids, ...(version === undefined ? {} : { version }) };
+  const wanted: Wanted = { ...ids, version };
   if (draft) {
     wanted.adHocGraph = adHocGraphOf(await readDraft(deps.db, ids));
   }
@@ -134,7 +139,7 @@ async function readCalled(
       name,
       capMicros,
       oneStep,
-      ...(graph === undefined ? {} : { graph }),
+      graph,
     };
   }
   return {

@@ -63,15 +63,20 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
   const begun = await beginningOf(deps, request, { graph, source });
   const { stepKey, state } = begun;
   return triggerRun(deps, {
-    ...{ actor, workflowId, trigger, input: state },
-    ...(version === undefined ? {} : { version }),
+    actor,
+    workflowId,
+    trigger,
+    input: state,
+    version,
     adHocGraph: adHocGraphOf({ graph: { nodes: [tested], edges: [] }, input_schema: null }),
     ...(runId === undefined ? {} : { fork: { sourceId: runId, fromStep: stepKey, laid: {} } }),
     rehearsal: { ...rehearsal, failed: [], digests: {}, guarded },
     audit: {
       action: 'run',
       details: {
-        ...{ node_id: nodeId, mode: 'recorded', allow: [...rehearsal.allow] },
+        node_id: nodeId,
+        mode: 'recorded',
+        allow: [...rehearsal.allow],
         ...(runId === undefined ? {} : { forked_from: runId, from_step: stepKey ?? nodeId }),
       },
     },
@@ -104,7 +109,10 @@ function testedNode(node: GraphNode): GraphNode {
 }
 
 const expressionStep = ({ id, label }: GraphNode, expression: string): GraphNode => ({
-  ...{ id, kind: 'tool', tool_name: 'json_transform', params: { expression } },
+  id,
+  kind: 'tool',
+  tool_name: 'json_transform',
+  params: { expression },
   ...(label === undefined ? {} : { label }),
 });
 

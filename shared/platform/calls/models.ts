@@ -98,7 +98,7 @@ function providersOf(
         name: 'compatible',
         baseURL: baseUrl,
         // Self-hosted servers often need no key.
-        ...(apiKey === undefined ? {} : { apiKey }),
+        apiKey,
         // Without this, the schema would never reach the server. A server that cannot use it returns a 400.
         supportsStructuredOutputs: true,
         // Without this, a stream reports no tokens, so its cost would be unknown.

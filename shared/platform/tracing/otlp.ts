@@ -76,10 +76,8 @@ export function createExport(
   function contextOf({ traceId, spanId, remote }: ParentSpan) {
     const sampled = remote?.sampled ?? isSampled(traceId);
     const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
-    return trace.setSpanContext(ROOT_CONTEXT, {
-      ...{ traceId, spanId, traceFlags },
-      isRemote: remote !== undefined,
-    });
+    const isRemote = remote !== undefined;
+    return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote });
   }
   function isSampled(traceId: string): boolean {
     ids.next = { traceId, spanId: '0000000000000001' };

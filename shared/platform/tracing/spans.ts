@@ -99,7 +99,13 @@ export async function tracedBelow<T>(
     const { place, startedAt } = span;
     const endedAt = startedAt + performance.now() - began;
     recordSpan({
-      ...{ name, kind, place, parent, startedAt, endedAt, failed },
+      name,
+      kind,
+      place,
+      parent,
+      startedAt,
+      endedAt,
+      failed,
       attributes: span.attributes,
     });
   }

@@ -1,8 +1,8 @@
 import { Button, Checkbox, Modal, NumberInput, Select, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconFlask } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { BodyOf, Workflow } from '#client/index.ts';
 import { MAX_EXPERIMENT_RUNS } from '#shared/contract/experiments/experiment.ts';
 import { api } from '#console/src/api.ts';
@@ -61,19 +61,23 @@ interface Given {
 
 const requestOf = ({ candidate, last, status, agents, budget }: Given): Request => ({
   candidate: candidate === DRAFT ? DRAFT : { version: Number(candidate) },
-  runs: { last, ...(status !== '' && { status }) },
-  ...(agents && { allow: ['agent'], ...(budget !== undefined && { budget_usd: budget }) }),
+  runs: { last, status: status || undefined },
+  ...(agents && { allow: ['agent'], budget_usd: budget }),
 });
 
 function StartForm({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
   const navigate = useNavigate();
-  const [given, setGiven] = useState<Given>({
-    candidate: workflow.has_draft ? DRAFT : String(workflow.version),
-    last: DEFAULT_RUNS,
-    status: '',
-    agents: false,
-    budget: undefined,
+  const form = useForm<Given>({
+    initialValues: {
+      candidate: workflow.has_draft ? DRAFT : String(workflow.version),
+      last: DEFAULT_RUNS,
+      status: '',
+      agents: false,
+      budget: undefined,
+    },
   });
+  const given = form.values;
+  const versions = Array.from({ length: workflow.version }, (_, at) => workflow.version - at);
   const start = useAction(() => api().startExperiment(workflow.id, requestOf(given)), {
     changes: [experimentsKey],
     quiet: true,
@@ -82,7 +86,6 @@ function StartForm({ workflow, onClose }: { workflow: Workflow; onClose: () => v
       void navigate({ to: '/experiments/$experimentId', params: { experimentId: id } });
     },
   });
-  const change = (part: Partial<Given>) => setGiven({ ...given, ...part });
   return (
     <Form
       action={start}
@@ -92,48 +95,14 @@ function StartForm({ workflow, onClose }: { workflow: Workflow; onClose: () => v
       onCancel={onClose}
     >
       <Text size="sm">{text.about}</Text>
-      <RunChoice workflow={workflow} given={given} onChange={change} />
-      <Checkbox
-        label={text.agents}
-        description={text.agentsAbout}
-        checked={given.agents}
-        onChange={(event) => change({ agents: event.currentTarget.checked })}
-      />
-      {given.agents && (
-        <NumberField
-          label={text.budget}
-          description={text.budgetAbout}
-          min={0}
-          decimalScale={6}
-          value={given.budget}
-          onChange={(budget) => change({ budget })}
-        />
-      )}
-    </Form>
-  );
-}
-
-function RunChoice({
-  workflow,
-  given,
-  onChange,
-}: {
-  workflow: Workflow;
-  given: Given;
-  onChange: (part: Partial<Given>) => void;
-}) {
-  const versions = Array.from({ length: workflow.version }, (_, at) => workflow.version - at);
-  return (
-    <>
       <Select
         label={text.candidate}
         data={[
           ...(workflow.has_draft ? [{ value: DRAFT, label: text.theDraft }] : []),
           ...versions.map((version) => ({ value: String(version), label: text.version(version) })),
         ]}
-        value={given.candidate}
         allowDeselect={false}
-        onChange={(candidate) => candidate !== null && onChange({ candidate })}
+        {...form.getInputProps('candidate')}
       />
       <NumberInput
         label={words.runs}
@@ -142,7 +111,7 @@ function RunChoice({
         max={MAX_EXPERIMENT_RUNS}
         allowDecimal={false}
         value={given.last}
-        onChange={(last) => onChange({ last: Number(last) })}
+        onChange={(last) => form.setFieldValue('last', Number(last))}
       />
       <Select
         label={words.status}
@@ -151,10 +120,24 @@ function RunChoice({
           { value: 'success', label: text.success },
           { value: 'failed', label: text.failed },
         ]}
-        value={given.status}
         allowDeselect={false}
-        onChange={(status) => onChange({ status: status as Given['status'] })}
+        {...form.getInputProps('status')}
       />
-    </>
+      <Checkbox
+        label={text.agents}
+        description={text.agentsAbout}
+        {...form.getInputProps('agents', { type: 'checkbox' })}
+      />
+      {given.agents && (
+        <NumberField
+          label={text.budget}
+          description={text.budgetAbout}
+          min={0}
+          decimalScale={6}
+          value={given.budget}
+          onChange={(budget) => form.setFieldValue('budget', budget)}
+        />
+      )}
+    </Form>
   );
 }

@@ -60,7 +60,7 @@ function PriceFields({
     model,
     input_usd_per_million: Number(input),
     output_usd_per_million: Number(output),
-    ...(cached === '' ? {} : { cached_input_usd_per_million: Number(cached) }),
+    cached_input_usd_per_million: cached === '' ? undefined : Number(cached),
   };
   const save = useEdit(
     editing,

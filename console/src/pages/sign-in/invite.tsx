@@ -22,7 +22,7 @@ export function InvitePage() {
       api().acceptInvite({
         invite_code: code.trim(),
         password,
-        ...(name.trim() !== '' && { name: name.trim() }),
+        name: name.trim() || undefined,
       }),
     {
       changes: [],

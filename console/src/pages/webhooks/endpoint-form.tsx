@@ -50,7 +50,7 @@ function EndpointFields({
         : api().updateEndpoint(endpoint.id, fields, known),
     {
       changes: [endpointsKey],
-      ...(endpoint !== undefined && { done: text.saved }),
+      done: endpoint && text.saved,
       onDone: (saved) => {
         onClose();
         if ('secret' in saved && typeof saved.secret === 'string') showEndpointSecret(saved.secret);

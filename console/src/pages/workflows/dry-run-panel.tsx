@@ -91,7 +91,7 @@ function Sentences({ color, texts }: { color?: string; texts: readonly string[] 
   return (
     <Box component="ul" m={0} pl="md">
       {texts.map((text) => (
-        <Text key={text} component="li" size="sm" {...(color === undefined ? {} : { c: color })}>
+        <Text key={text} component="li" size="sm" c={color}>
           {text}
         </Text>
       ))}

@@ -36,7 +36,7 @@ export function JsonField({
   return (
     <CodeEditor
       label={label}
-      {...(description !== undefined && { description })}
+      description={description}
       language="json"
       value={text}
       onChange={onText}

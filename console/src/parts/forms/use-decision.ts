@@ -76,8 +76,8 @@ export function useDecision({ runId, gate, round, onDecided, onUndo, onConflict 
       approved,
       answer: {
         ...read,
-        ...(call !== undefined && { digest: call.digest }),
-        ...(reason !== '' && { reason }),
+        digest: call?.digest,
+        reason: reason || undefined,
       },
     });
   };

@@ -92,7 +92,9 @@ function list(lines: readonly string[], at: number, depth: number): Parsed {
   }
   const start = Number(first?.[2] ?? 1);
   const block: Block = {
-    ...{ type: 'list', ordered, start },
+    type: 'list',
+    ordered,
+    start,
     items: items.map((item) => parse(item, depth + 1)),
   };
   return { block, end };

@@ -2,7 +2,8 @@ import { locale } from '#console/src/messages/en/locale.ts';
 
 const whole = new Intl.NumberFormat(locale);
 const inPercent = new Intl.NumberFormat(locale, {
-  ...{ style: 'unit', unit: 'percent' },
+  style: 'unit',
+  unit: 'percent',
   maximumFractionDigits: 1,
 });
 

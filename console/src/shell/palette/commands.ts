@@ -34,7 +34,10 @@ export function useCommands(typed: string, actions: readonly Command[]): Command
   const { data: latest } = useQuery(latestRunsQuery);
   const openRun = (runId: string) => () => void navigate({ to: '/runs/$runId', params: { runId } });
   const pages = navPages.map(({ section, page: { label, to, key } }): Command => ({
-    ...{ id: `page:${to}`, group: 'pages', label, act: () => void navigate({ to }) },
+    id: `page:${to}`,
+    group: 'pages',
+    label,
+    act: () => void navigate({ to }),
     // The name of the section also finds its pages.
     ...(section.label === label ? {} : { detail: section.label }),
     ...(key === undefined ? {} : { keys: `g ${key}` }),
@@ -43,11 +46,17 @@ export function useCommands(typed: string, actions: readonly Command[]): Command
     ...actions,
     ...pages,
     ...workflows.map(({ id, name }): Command => ({
-      ...{ id, group: 'workflows', label: name, detail: id },
+      id,
+      group: 'workflows',
+      label: name,
+      detail: id,
       act: () => void navigate({ to: '/workflows/$workflowId', params: { workflowId: id } }),
     })),
     ...(typed.trim() === '' || !mayRun ? [] : workflows).map(({ id, name }): Command => ({
-      ...{ id: `run:${id}`, group: 'runWorkflow', label: text.runWorkflow(name), detail: id },
+      id: `run:${id}`,
+      group: 'runWorkflow',
+      label: text.runWorkflow(name),
+      detail: id,
       act: () =>
         void navigate({
           to: '/workflows/$workflowId',
@@ -56,11 +65,17 @@ export function useCommands(typed: string, actions: readonly Command[]): Command
         }),
     })),
     ...(latest?.runs ?? []).map(({ id, workflow_name, status }): Command => ({
-      ...{ id, group: 'runs', label: text.run(workflow_name, statuses[status]), detail: id },
+      id,
+      group: 'runs',
+      label: text.run(workflow_name, statuses[status]),
+      detail: id,
       act: openRun(id),
     })),
     ...members.map(({ id, name, email }): Command => ({
-      ...{ id, group: 'members', label: name || email, detail: email },
+      id,
+      group: 'members',
+      label: name || email,
+      detail: email,
       act: () => void navigate({ to: '/members/$memberId', params: { memberId: id } }),
     })),
   ];
@@ -68,7 +83,9 @@ export function useCommands(typed: string, actions: readonly Command[]): Command
   const found = groups.flatMap((group) => best(all, group, wanted));
   if (wanted === '') return found.filter(({ id }) => !path.endsWith(id));
   const search: Command = {
-    ...{ id: 'search', group: 'runs', label: text.searchRuns(wanted) },
+    id: 'search',
+    group: 'runs',
+    label: text.searchRuns(wanted),
     act: () => void navigate({ to: '/runs', search: { q: wanted } }),
   };
   const byId: Command[] = RUN_ID.test(wanted)

@@ -205,17 +205,21 @@ function useActions(onShortcuts: () => void): Command[] {
   const mayChange = useMay('cancel_resume');
   const runId = RUN_PAGE.exec(path)?.[1];
   const cancel = useAction((id: string) => api().cancel(id), {
-    ...{ changes: [runsKey], done: runActions.cancel.done },
+    changes: [runsKey],
+    done: runActions.cancel.done,
   });
   const resume = useAction((id: string) => api().resume(id), {
-    ...{ changes: [runsKey], done: runActions.resume.done },
+    changes: [runsKey],
+    done: runActions.resume.done,
   });
   const onRun = (verb: keyof typeof runActions, send: (id: string) => void) =>
     runId === undefined || !mayChange
       ? []
       : [
           {
-            ...{ id: `${verb}:run`, group: 'actions' as const, label: runActions[verb].label },
+            id: `${verb}:run`,
+            group: 'actions' as const,
+            label: runActions[verb].label,
             act: () =>
               confirm({
                 title: runActions[verb].title,
@@ -233,13 +237,17 @@ function useActions(onShortcuts: () => void): Command[] {
     ...(mayEdit
       ? [
           {
-            ...{ id: 'new', group: 'actions' as const, label: texts.fromTemplate },
+            id: 'new',
+            group: 'actions' as const,
+            label: texts.fromTemplate,
             act: () => void navigate({ to: '/templates' }),
           },
         ]
       : []),
     {
-      ...{ id: 'failed', group: 'actions', label: texts.failedRuns },
+      id: 'failed',
+      group: 'actions',
+      label: texts.failedRuns,
       act: () => void navigate({ to: '/runs', search: { status: 'failed' } }),
     },
     { id: 'keys', group: 'actions', label: texts.shortcuts, keys: '?', act: onShortcuts },

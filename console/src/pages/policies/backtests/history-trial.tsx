@@ -32,7 +32,7 @@ export function HistoryTrial({ policies }: { policies: Policies }) {
       api().startBacktest({
         policies,
         since: new Date(Date.now() - Number(hours) * HOUR_MS).toISOString(),
-        ...(workflowId !== undefined && { workflow_id: workflowId }),
+        workflow_id: workflowId,
       }),
     { changes: [backtestsKey], quiet: true },
   );

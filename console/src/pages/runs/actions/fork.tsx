@@ -123,8 +123,8 @@ interface BrokenFields {
 }
 
 export const givenOptions = ({ graph, input, state, rehearsal }: Given) => ({
-  ...(input !== undefined && { input }),
-  ...(state !== undefined && { state }),
+  input,
+  state,
   ...(graph === DRAFT && { draft: true }),
   ...(graph !== '' && graph !== DRAFT && { version: Number(graph) }),
   ...rehearsalOptions(rehearsal),

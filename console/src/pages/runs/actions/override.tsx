@@ -38,8 +38,8 @@ function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
     () =>
       api().overrideBudget(run.id, {
         approved: true,
-        ...(typeof cap === 'number' && { cap_usd: cap }),
-        ...(reason.trim() !== '' && { reason: reason.trim() }),
+        cap_usd: typeof cap === 'number' ? cap : undefined,
+        reason: reason.trim() || undefined,
       }),
     { changes: [runsKey, ['budgets']], done: text.done, onDone, quiet: true },
   );

@@ -62,28 +62,32 @@ export function rowTexts(node: TraceNode): RowTexts {
         icon: IconPlayerTrackNext,
         kind: text.kinds.iteration,
         name: text.iteration(node.iteration),
-        ...{
-          status,
-          cost,
-          tokens: tokens || undefined,
-          ms: to === undefined ? undefined : to - from,
-        },
+        status,
+        cost,
+        tokens: tokens || undefined,
+        ms: to === undefined ? undefined : to - from,
       };
     }
     case 'attempt': {
       const { attempt, outcome, duration_ms: ms, cost_usd: cost, error } = node.attempt;
       return {
         ...nothing,
-        ...{ icon: IconRepeat, kind: text.kinds.attempt, name: text.attempt(attempt), cost },
+        icon: IconRepeat,
+        kind: text.kinds.attempt,
+        name: text.attempt(attempt),
+        cost,
         note: outcome === 'interrupted' ? outcomeNames.interrupted : undefined,
         ms: ms ?? undefined,
-        ...{ status: outcome === null ? 'running' : outcomes[outcome], error: error ?? undefined },
+        status: outcome === null ? 'running' : outcomes[outcome],
+        error: error ?? undefined,
       };
     }
     case 'child':
       return {
         ...nothing,
-        ...{ icon: IconExternalLink, kind: text.kinds.child, name: text.child },
+        icon: IconExternalLink,
+        kind: text.kinds.child,
+        name: text.child,
         runId: node.runId,
         ...(node.step.paused_child === true && { status: 'paused' as const }),
       };

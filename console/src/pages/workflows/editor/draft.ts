@@ -150,7 +150,8 @@ function withNode(
 ): Graph {
   if (nodeOf(graph, id) !== undefined) return graph;
   const node = {
-    ...{ id, kind },
+    id,
+    kind,
     ...structuredCopy(beginnings[kind]),
     ...fields,
     ...(position && { position }),

@@ -53,9 +53,24 @@ export function useEditor(
   };
   const [adding, setAdding] = useState<Adding>();
   return {
-    ...{ adding, setAdding },
-    ...{ draft, change, graph, inputSchema, setInputSchema, content, drawing, places },
-    ...{ mistakes, tools, saving, kept, takeKept, draftRun, values, connect },
+    adding,
+    setAdding,
+    draft,
+    change,
+    graph,
+    inputSchema,
+    setInputSchema,
+    content,
+    drawing,
+    places,
+    mistakes,
+    tools,
+    saving,
+    kept,
+    takeKept,
+    draftRun,
+    values,
+    connect,
     ...useSelection(opening),
   };
 }

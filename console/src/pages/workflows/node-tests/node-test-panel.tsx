@@ -62,8 +62,8 @@ export function NodeTestPanel(tested: Tested) {
   );
 }
 
-/** The test, the pins and their requests. The drawing shows which nodes are pinned. */
-function useNodeTest({ workflowId, nodeId, draft, from, values }: Tested) {
+/** The fields of the test, and its result. The drawing shows which nodes are pinned. */
+export function NodeTester({ workflowId, nodeId, node, draft, unsaved, from, values }: Tested) {
   const { data: runs = NO_RUNS, isSuccess } = useQuery(testRunsQuery(workflowId));
   const { data: pins = NO_PINS } = useQuery(pinsQuery(workflowId));
   const [own, setOwn] = useState<string>();
@@ -76,8 +76,11 @@ function useNodeTest({ workflowId, nodeId, draft, from, values }: Tested) {
   const test = useAction(
     () =>
       api().testNode(workflowId, nodeId, {
-        ...{ run_id: runId, draft, allow, ...(stepKey !== undefined && { step_key: stepKey }) },
-        ...(others.length > 0 && { pins: withPins }),
+        run_id: runId,
+        draft,
+        allow,
+        step_key: stepKey,
+        pins: others.length > 0 ? withPins : undefined,
       }),
     { changes: [runsKey], quiet: true },
   );
@@ -88,69 +91,17 @@ function useNodeTest({ workflowId, nodeId, draft, from, values }: Tested) {
     changes: [pinsKey(workflowId)],
   });
   const pinned = pins.find(({ node_id: id }) => id === nodeId);
-  const empty = isSuccess && runs.length === 0 && from === undefined;
-  return {
-    ...{ runs, empty, runId, setChosen, allow, setAllow, withPins, setWithPins },
-    ...{ others, pinned, test, pin, unpin },
-  };
-}
-
-type Testing = ReturnType<typeof useNodeTest>;
-
-/** The fields of the test, and its result. */
-export function NodeTester(tested: Tested) {
-  const state = useNodeTest(tested);
-  const { test, runId } = state;
-  if (state.empty) {
+  if (isSuccess && runs.length === 0 && from === undefined) {
     return (
       <Text size="sm" c="dimmed">
         {text.noRuns}
       </Text>
     );
   }
+  const allowances = allowancesOf(node);
+  const tested = hasOutput(test.data) ? test.data.run_id : undefined;
   return (
     <Stack gap="sm">
-      <TestFields {...state} node={tested.node} />
-      {tested.unsaved && (
-        <Text size="sm" c="dimmed">
-          {text.saveFirst}
-        </Text>
-      )}
-      <Group gap="xs">
-        <Button
-          size="compact-sm"
-          loading={test.isPending}
-          disabled={tested.unsaved || runId === ''}
-          onClick={() => test.mutate(undefined)}
-        >
-          {text.test}
-        </Button>
-        <PinButtons {...state} />
-      </Group>
-      {test.isError && (
-        <Text size="sm" c="danger" role="alert">
-          {describeError(test.error)}
-        </Text>
-      )}
-      {test.data !== undefined && <TestResult tested={test.data} />}
-    </Stack>
-  );
-}
-
-function TestFields({
-  runs,
-  runId,
-  setChosen,
-  node,
-  allow,
-  setAllow,
-  others,
-  withPins,
-  setWithPins,
-}: Testing & { node: JsonRecord }) {
-  const allowances = allowancesOf(node);
-  return (
-    <>
       <Select
         label={words.run}
         description={text.runAbout}
@@ -180,35 +131,48 @@ function TestFields({
           onChange={(event) => setWithPins(event.currentTarget.checked)}
         />
       )}
-    </>
-  );
-}
-
-/** Pins the output of a successful test, or else of the run. */
-function PinButtons({ runId, pinned, test, pin, unpin }: Testing) {
-  const from = hasOutput(test.data) ? test.data.run_id : runId;
-  return (
-    <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        loading={pin.isPending}
-        disabled={from === ''}
-        onClick={() => pin.mutate(from)}
-      >
-        {hasOutput(test.data) ? text.pin : text.pinOfRun}
-      </Button>
-      {pinned !== undefined && (
+      {unsaved && (
+        <Text size="sm" c="dimmed">
+          {text.saveFirst}
+        </Text>
+      )}
+      <Group gap="xs">
         <Button
           size="compact-sm"
-          variant="subtle"
-          loading={unpin.isPending}
-          onClick={() => unpin.mutate(undefined)}
+          loading={test.isPending}
+          disabled={unsaved || runId === ''}
+          onClick={() => test.mutate(undefined)}
         >
-          {text.unpin}
+          {text.test}
         </Button>
+        {/* Pins the output of a successful test, or else of the run. */}
+        <Button
+          size="compact-sm"
+          variant="default"
+          loading={pin.isPending}
+          disabled={(tested ?? runId) === ''}
+          onClick={() => pin.mutate(tested ?? runId)}
+        >
+          {tested === undefined ? text.pinOfRun : text.pin}
+        </Button>
+        {pinned !== undefined && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            loading={unpin.isPending}
+            onClick={() => unpin.mutate(undefined)}
+          >
+            {text.unpin}
+          </Button>
+        )}
+      </Group>
+      {test.isError && (
+        <Text size="sm" c="danger" role="alert">
+          {describeError(test.error)}
+        </Text>
       )}
-    </>
+      {test.data !== undefined && <TestResult tested={test.data} />}
+    </Stack>
   );
 }
 

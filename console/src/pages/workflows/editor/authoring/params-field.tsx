@@ -128,7 +128,10 @@ function ParamInput({
     ...(values.length > 0 ? [texts.oneOf(values.join(', '))] : []),
   ];
   const field: NodeField = {
-    ...{ name, label: name, input: 'json', templates: true },
+    name,
+    label: name,
+    input: 'json',
+    templates: true,
     ...(hints.length > 0 && { hint: hints.join(' ') }),
   };
   if (kind === 'json') {

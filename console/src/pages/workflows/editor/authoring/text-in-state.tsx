@@ -47,7 +47,7 @@ export function TextInState({
     <>
       <CodeEditor
         label={field.label}
-        {...(field.hint !== undefined && { description: field.hint })}
+        description={field.hint}
         error={marksText(all)}
         language={language}
         value={text}

@@ -81,7 +81,11 @@ function useCanvas({ drawing, places, selection, ...shown }: EditorCanvasProps) 
   const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map());
   const { mistakes, pins, runCards, onAdd } = shown;
   const standing = useCards({
-    ...{ mistakes, pins, runCards, drawing, places },
+    mistakes,
+    pins,
+    runCards,
+    drawing,
+    places,
     selected: selection.nodes,
   });
   const nodes = useMemo(
@@ -209,7 +213,10 @@ export function EditorCanvas(props: EditorCanvasProps) {
   const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
   useBroughtIntoView(flow, frame, only === undefined ? undefined : places.get(only));
   const { onNodesChange, onEdgesChange } = canvasChanges({
-    ...{ setDragged, dragged, onPlace, onSelect },
+    setDragged,
+    dragged,
+    onPlace,
+    onSelect,
   });
   const { onConnectEnd, ...drops } = canvasDrops(flow, props);
   const menus = useCanvasMenu(props);
