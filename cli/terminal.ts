@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 export interface Terminal {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean; columns?: number };
-  stderr: Writable;
+  stderr: Writable & { isTTY?: boolean };
   env: NodeJS.ProcessEnv;
 }
 

@@ -143,7 +143,7 @@ async function tryOn(
 
 /** One line on a terminal, which each state replaces. */
 function showProgress(state: Experiment): void {
-  const { stderr } = process;
+  const { stderr } = terminal();
   if (!stderr.isTTY) return;
   stderr.write(`\r\u001b[K${state.status === 'running' ? progressText(state) : ''}`);
 }
