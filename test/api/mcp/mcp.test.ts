@@ -242,6 +242,8 @@ describe('the tools', () => {
       status: 'success',
       step: { output: 2 },
     });
+    const { run_id: _run, ...alone } = { ...tested, state: { a: 1 } };
+    expect((await use(client, 'test_node', alone)).error).toContain('pins needs run_id');
     expect((await use(client, 'unpin_output', { workflow, node_id: 'a' })).data).toEqual({
       removed: true,
     });
