@@ -5,7 +5,7 @@ import { isSchemaLimit } from './values/schema-parts.ts';
 /**
  * JSON from outside: request bodies, webhooks, imports, responses of tools, MCP servers and models. It is measured
  * before it is parsed, and no number is changed. `JSON.parse` rounds integers beyond 2^53 - 1 silently, and the loss
- * cannot be detected afterwards: many systems use such integers as ids.
+ * cannot be detected afterward: many systems use such integers as ids.
  */
 
 /**

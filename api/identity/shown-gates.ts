@@ -49,7 +49,7 @@ const shownCall = (call: Json): Json =>
   isObject(call) && call['needs_approval'] === true ? { ...call, arguments: null } : call;
 
 /** One gate with its earlier openings, as the caller can see them. */
-export function shownAskings(actor: Viewer, gate: Gate): Gate {
+export function shownOpenings(actor: Viewer, gate: Gate): Gate {
   if (seesArguments(actor)) return gate;
   const earlier = gate.earlier.map((asking) => ({
     ...asking,

@@ -19,7 +19,7 @@ import { readGate } from '#shared/operations/gates/read-gate.ts';
 import type { StartRequest } from '#shared/operations/runs/runs.ts';
 import { listRuns } from '#shared/db/runs/run-list.ts';
 import { waitUntilIdle } from '#api/http/run-watch.ts';
-import { shownAskings } from '#api/identity/shown-gates.ts';
+import { shownOpenings } from '#api/identity/shown-gates.ts';
 import { defineTool, type McpTool, type ToolCall } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
@@ -195,7 +195,7 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
     }),
     output: gateSchema,
     handle: async ({ context, actor }, args) =>
-      shownAskings(
+      shownOpenings(
         actor,
         await readGate(context.db, { actor, runId: args.run_id, stepKey: args.step_key }),
       ),
@@ -251,7 +251,7 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
   defineTool({
     name: 'cancel_run',
     title: 'Cancel a run',
-    description: 'Ends a pending, running or paused run. Its status is failed afterwards.',
+    description: 'Ends a pending, running or paused run. Its status is failed afterward.',
     capability: 'cancel_resume',
     annotations: {
       readOnlyHint: false,

@@ -3,7 +3,7 @@ import type { App } from '#api/deps.ts';
 import { MAX_BEHIND_BYTES } from './route.ts';
 
 /**
- * Pings every WebSocket and closes those that did not respond since the last ping: the socket of a peer that vanished
+ * Pings every WebSocket and closes those that did not respond since the last ping: the socket of a peer that disappeared
  * would stay open forever.
  */
 export function dropDeadSockets(app: App, everyMs: number): void {

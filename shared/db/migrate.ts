@@ -70,7 +70,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * Migrates the database to the newest schema, forward only, each migration in its own transaction, and then the
  * functions in the same way. Returns the names of the files it applied. While a long reader such as a backup holds the
  * tables, a migration keeps retrying its locks, so that the service continues in the meantime. Throws when an applied
- * migration was edited afterwards, or when a lock was not free within `failAfterMs`.
+ * migration was edited afterward, or when a lock was not free within `failAfterMs`.
  */
 export async function migrate(
   url: string,

@@ -21,7 +21,7 @@ export function hint(written: string, names: Iterable<string>): string {
   return meant === undefined ? '' : `; did you mean '${meant}'?`;
 }
 
-/** Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours. */
+/** Optimal string alignment: insertions, deletions, substitutions and swaps of neighbors. */
 function distanceOf(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, column) => column);

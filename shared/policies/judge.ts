@@ -41,7 +41,7 @@ export interface StepToJudge {
 
 /** Limits of one judgment. The defaults suit a background thread. */
 export interface JudgingLimits {
-  /** For all searches in texts. If it is negative afterwards, the judgment is invalid. */
+  /** For all searches in texts. If it is negative afterward, the judgment is invalid. */
   budget: WorkBudget;
   /** Called with each rule before it is applied. */
   onRule?: (what: string) => void;

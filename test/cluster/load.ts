@@ -72,7 +72,7 @@ export async function startLoad(
   };
 }
 
-/** Three steps that a worker holds for a while, so that restarts meet steps in flight. */
+/** Three steps that occupy a worker for a while, so that restarts meet steps in flight. */
 async function publish(client: Client): Promise<string> {
   // The free plan's quota would end the load early.
   await client.setPlan('enterprise');

@@ -27,7 +27,7 @@ interface Form {
   /** The field that the person changes, and the value. */
   mine: [label: string, value: string];
   submit: string;
-  /** What the other person saves meanwhile, and how the notice says it. */
+  /** What the other person saves in the meantime, and how the notice says it. */
   theirs: object;
   said: string;
   /** What the service has after both. */

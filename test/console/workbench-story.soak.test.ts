@@ -129,7 +129,7 @@ describeConsole('building a first workflow in the editor', (stage) => {
     await visit.context.close();
   });
 
-  /** Types into a node of a graph of this size. Returns the median time of a frame meanwhile, in ms. */
+  /** Types into a node of a graph of this size. Returns the median time of a frame during that time, in ms. */
   const frameWhileTyping = async (size: number): Promise<number> => {
     const nodes = Array.from({ length: size }, (_, at) => ({
       ...{ id: `n${at}`, kind: 'agent', prompt: 'Write' },

@@ -18,7 +18,7 @@ const newVersion = (workflowId: string) =>
     graph: { nodes: [echo('b')], edges: [] } as never,
   });
 
-/** Triggers a run, and calls `meanwhile` while the admission waits for the row of the monthly quota. */
+/** Triggers a run, and calls the function while the admission waits for the row of the monthly quota. */
 async function triggerWhile(workflowId: string, meanwhile: () => Promise<unknown>) {
   await run(sql.fragment`UPDATE workspaces SET plan = 'free'`);
   // Creates the counter.

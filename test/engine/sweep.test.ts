@@ -606,7 +606,7 @@ describe('stored payloads', () => {
       (await store.decode(references)).map(({ data }) => Buffer.from(data!).toString());
     const stored = Buffer.from(payload.data).toString();
     expect(await bytes(other)).toEqual([stored]);
-    // What the SDK does with its bytes afterwards does not change what is kept.
+    // What the SDK does with its bytes afterward does not change what is kept.
     payload.data.fill(0);
     await engine.db.query(sql.unsafe`DELETE FROM payloads`);
     expect(await bytes(mine)).toEqual([stored]);

@@ -37,7 +37,7 @@ export async function startToolServer(): Promise<ToolServer> {
   });
   return {
     url: server.url,
-    answer: (name, behaviour) => behaviours.set(name, behaviour),
+    answer: (name, behavior) => behaviours.set(name, behavior),
     calls: (name) => server.seen.filter((seen) => seen.url.slice(1).split('?')[0] === name),
     node: (name, rest = {}) =>
       ({

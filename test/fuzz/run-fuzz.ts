@@ -175,7 +175,7 @@ const progress = (sent: number, all: number, began: number, failures: number): s
 /** Password hashing and scans of a whole log would take all of the time. */
 const costly = /\/auth\/(?:login|signup|accept-invite|password)$|\/audit\/verify$|\/exports$/;
 
-/** Operations that stand for many, or that create objects for others. */
+/** Operations that represent many, or that create objects for others. */
 const favoured: Record<string, number> = {
   mcp: 8,
   receiveEvent: 5,

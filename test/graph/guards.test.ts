@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type GateNode, type Graph, graphSchema } from '#shared/contract/workflows/graph.ts';
 import { callKey } from '#shared/graph/children/called-workflows.ts';
 import { type Children, guardsBefore, sightOf, writesIn } from '#shared/graph/guards.ts';
-import { asksLess, isWeaker } from '#shared/graph/guards/asks-less.ts';
+import { weakenedWrites, isWeaker } from '#shared/graph/guards/weakened-writes.ts';
 import { builtinTools, writes } from '#shared/tools.ts';
 import { growth } from '#test/support/growth.ts';
 import { soakTest } from '#test/support/soak.ts';
@@ -176,7 +176,7 @@ test('only a bounded number of nodes is visited, and the rest is assumed to writ
 describe('a graph requires less approval', () => {
   /** The nodes for which the candidate asks less, with what is missing. */
   const less = (candidate: Graph, current: Graph, children: Children = {}) =>
-    asksLess(candidate, current, children).map(({ nodeId, guard }) => `${nodeId}: ${guard}`);
+    weakenedWrites(candidate, current, children).map(({ nodeId, guard }) => `${nodeId}: ${guard}`);
   const guarded = graphOf([gate('ok'), pay], 'ok>pay:true');
   const http = (id: string, url: string, method = 'POST') =>
     tool(id, 'http_request', { url, method });

@@ -302,7 +302,11 @@ describe('warnings', () => {
     ['a key like another in three letters', draw('abc -> b', { b: { prompt: '{abd}' } }), []],
     ['a key set before', draw('a -> b -> d', { d: { prompt: '{a} {b}' } }), [], []],
     ['a key set later', draw('a -> b', { a: { prompt: '{b}' } }), ['key_not_set']],
-    ['a key set next door', draw('s -> a\ns -> b', { b: { prompt: '{a}' } }), ['key_not_set']],
+    [
+      'a key set on a parallel branch',
+      draw('s -> a\ns -> b', { b: { prompt: '{a}' } }),
+      ['key_not_set'],
+    ],
     ['a key an approver may set', draw('g -> a', { a: { prompt: '{note}' } }), [], []],
     // l -true-> a -> b -> l: a reads what b wrote in the previous iteration
     [

@@ -61,7 +61,7 @@ export async function checkOwnServers({ compose }: Deployment, check: Check): Pr
   });
 }
 
-/** What holds for a deployment that has just started. Returns the id of a run. */
+/** Checks a deployment that has just started. Returns the id of a run. */
 export async function checkDeployment(deployment: Deployment, check: Check): Promise<string> {
   const { url, inside, compose } = deployment;
   let runId = '';

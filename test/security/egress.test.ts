@@ -84,7 +84,7 @@ const urls = () => [
 
 let made = 0;
 /** Each sends a request to the address, or refuses to store it. Returns the error that the caller gets. */
-const doors: Record<string, (url: string) => Promise<string>> = {
+const senders: Record<string, (url: string) => Promise<string>> = {
   'a custom tool': async (endpoint_url) => {
     const tool = { name: `inside-${(made += 1)}`, endpoint_url };
     const { status, body } = await api.call('POST', '/api/tools', tool);
@@ -121,10 +121,10 @@ const doors: Record<string, (url: string) => Promise<string>> = {
   },
 };
 
-describe.each(Object.entries(doors))('%s', (_name, door) => {
+describe.each(Object.entries(senders))('%s', (_name, sender) => {
   test('reaches no internal address in any notation', async () => {
     for (const url of urls()) {
-      const told = await door(url);
+      const told = await sender(url);
       // Reveals neither what listens there nor how the name resolves.
       expect(told).not.toMatch(/ECONN|secret|ENOTFOUND|EAI_AGAIN/);
     }

@@ -18,7 +18,7 @@ import { echo, edge, type Engine, eventually, startEngine } from '#test/support/
 import { soakTest } from '#test/support/soak.ts';
 import { call as calling, childrenOf } from '#test/support/sub-workflows.ts';
 
-// What a gate or an approval stands before happens only where a person has decided it in an ordinary run.
+// What follows a gate or an approval only happens after a person has decided it in an ordinary run.
 
 let engine: Engine;
 let app: App;
@@ -464,7 +464,7 @@ describe('a version or draft that requires less approval than the current versio
   };
   const state = { amount: 1_000_000 };
 
-  /** What every door does that accepts what to run. */
+  /** What every route does that accepts what to run. */
   const kinds = {
     starts: (ask: Ask) => forbidden(ask, { draft: true }, { draft: true }),
     reruns: async (ask: Ask) => {

@@ -8,7 +8,7 @@ import { toolCall } from '#test/fakes/node-call.ts';
 import { echoed, gives, startSecretWorld, VALUE } from '#test/support/secret-world.ts';
 
 // An author who can use a secret, but never saw it, tries to get it out. The far side repeats what it receives in every
-// form that a server might, and another server stands for the attacker's.
+// form that a server might, and another server plays the attacker's.
 
 let world: Awaited<ReturnType<typeof startSecretWorld>>;
 let call: typeof world.call;

@@ -92,7 +92,7 @@ export function pieces(text: string): string[] {
 export const argumentsText = ({ arguments: given }: SaidCall): string =>
   typeof given === 'string' ? given : JSON.stringify(given);
 
-/** Stands for a number with these digits, which no value of ours can hold, where arguments are no text. */
+/** A placeholder for a number with these digits, which no value of ours can hold, where arguments are no text. */
 export const exactly = (digits: string): string => `#exactly ${digits}#`;
 
 /** The text with these numbers. */

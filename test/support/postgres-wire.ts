@@ -11,7 +11,7 @@ export interface Break {
   at: string | ((statement: string) => boolean);
   /** `sent`: the statement does not arrive. `answered`: it is executed, and its response does not arrive. */
   when: 'sent' | 'answered';
-  /** Refuses all connections afterwards, until `mend`. */
+  /** Refuses all connections afterward, until `mend`. */
   thenDown?: boolean;
 }
 

@@ -10,7 +10,7 @@ const longest = [
   'storm/storm.soak',
   'engine/crashes.soak',
   'engine/resume-interrupted.soak',
-  'security/decision-doors',
+  'security/decision-paths',
   'security/foreign-ids',
   'engine/outages.soak',
   'engine/reconciler.soak',

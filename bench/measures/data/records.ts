@@ -90,7 +90,7 @@ async function seed(url: string, records: number): Promise<void> {
   await query(url, 'CHECKPOINT');
 }
 
-/** Drops the indexes of records without a constraint, since building them afterwards is faster, and returns their SQL. */
+/** Drops the indexes of records without a constraint, since building them afterward is faster, and returns their SQL. */
 async function takeIndexes(url: string): Promise<string[]> {
   const rows = await query<{ name: string; definition: string }>(
     url,

@@ -133,7 +133,7 @@ export async function findGate(
  * When the node of a gate opened before, for the same items of its maps, newest first. `maps`: the positions of the
  * maps in its `iteration`, from 1.
  */
-export async function readEarlierAskings(
+export async function readEarlierOpenings(
   db: Db,
   { workspaceId, runId, gate, maps }: Scope & { gate: AskedGate; maps: readonly number[] },
 ): Promise<Gate['earlier']> {

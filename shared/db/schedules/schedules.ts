@@ -100,7 +100,7 @@ export async function requireSchedule(
 }
 
 /**
- * Creates a schedule and returns its id; Temporal is synced afterwards. Throws AppError `not_found`, `conflict` when
+ * Creates a schedule and returns its id; Temporal is synced afterward. Throws AppError `not_found`, `conflict` when
  * there are too many, and `forbidden` for an enabled one when the actor cannot run workflows.
  */
 export async function createSchedule(
@@ -128,7 +128,7 @@ export async function createSchedule(
 }
 
 /**
- * Changes the given fields; Temporal is synced afterwards. Due times before the change are skipped. `check`
+ * Changes the given fields; Temporal is synced afterward. Due times before the change are skipped. `check`
  * validates the new times and throws their errors. Throws AppError `not_found`, `invalid`, and `forbidden` where the
  * change affects runs and the actor cannot run workflows.
  */
@@ -194,7 +194,7 @@ const decidesRuns = (
 
 const deletedRow = z.object({ id: z.string(), workflow_id: z.string(), cron: z.string() });
 
-/** Deletes the schedule. Runs that it started continue. Temporal is synced afterwards. Throws AppError `not_found`. */
+/** Deletes the schedule. Runs that it started continue. Temporal is synced afterward. Throws AppError `not_found`. */
 export async function deleteSchedule(db: Pool, actor: Actor, scheduleId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const schedule = await tx.maybeOne(statement(deletedRow)`

@@ -6,7 +6,7 @@ import { storedProblem } from '#shared/outside-json.ts';
 import { type CompiledGraph, compileGraph } from '#shared/graph/compile.ts';
 import { isWaiting } from '#shared/graph/kinds.ts';
 import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
-import { askedAgain, laidBefore, laidWith } from './asked-again.ts';
+import { reopenedGates, laidBefore, laidWith } from './reopened-gates.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import { play, type Played, type Playing, type RecordedRun } from './play.ts';
 
@@ -82,7 +82,7 @@ export interface DigestedPlan extends ForkPlan {
  * What a fork takes over from a run: everything that was finished and does not depend on the step at which execution
  * starts. With another graph or input, only the steps whose node and input are the same. The run is replayed with its
  * recorded results up to that step; nothing is executed. Gates behind which something is executed are asked again: see
- * `askedAgain`.
+ * `reopenedGates`.
  */
 export function planFork({
   recorded,
@@ -165,7 +165,7 @@ function playAsked(
   { recorded, from, laid }: Pick<ForkRequest, 'recorded' | 'from'> & { laid: Played['laid'] },
   { target, first, compare }: Comparing,
 ) {
-  const asked = askedAgain(target.graph, recorded, {
+  const asked = reopenedGates(target.graph, recorded, {
     decided: [...first.finished.keys()],
     // A step that an error kept from starting in the run can begin in the fork, before that error is taken over.
     origins: [from, ...first.begun, ...first.ready, ...first.reasons.keys()],

@@ -1,7 +1,7 @@
 import type { Actor } from '#shared/people/actor.ts';
 import { holds } from '#shared/people/capabilities.ts';
 import type { Gate } from '#shared/contract/gates/gate.ts';
-import { type AskedGate, findGate, readEarlierAskings } from '#shared/db/gates/asked.ts';
+import { type AskedGate, findGate, readEarlierOpenings } from '#shared/db/gates/asked.ts';
 import { findGateToDecide, refusalFor } from '#shared/db/gates/gate-to-decide.ts';
 import { readStandings } from '#shared/db/people/standings.ts';
 import type { Db } from '#shared/db/pool.ts';
@@ -40,7 +40,7 @@ export async function readGate(
     refusal,
     schema_problem: problem ?? null,
     tool: decidable ? await toolOf(db, workspaceId, asked) : null,
-    earlier: await readEarlierAskings(db, { workspaceId, runId, gate: asked, maps }),
+    earlier: await readEarlierOpenings(db, { workspaceId, runId, gate: asked, maps }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Db } from '#shared/db/pool.ts';
 import { readCalledGraphs } from '#shared/db/children/called-workflows.ts';
 import { calledBy } from '#shared/graph/children/called-workflows.ts';
 import { guardedNodesUntrusted } from '#shared/platform/threads/untrusted.ts';
-import { type Candidate, compareWithCurrent } from './asks-less.ts';
+import { type Candidate, compareWithCurrent } from './weakened-writes.ts';
 
 /**
  * The gates and approvals before the nodes of a graph and of the present versions of the workflows it calls; see

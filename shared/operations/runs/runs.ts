@@ -15,7 +15,7 @@ import type { OutboxRow } from '#shared/db/runs/outbox.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
 import { requireFittingInput } from '#shared/operations/gates/check-decision.ts';
-import { compareWithCurrent, refusalOf } from '#shared/operations/guards/asks-less.ts';
+import { compareWithCurrent, refusalOf } from '#shared/operations/guards/weakened-writes.ts';
 import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
 import { joinRun, recordStart } from '#shared/platform/tracing/requests.ts';

@@ -7,7 +7,7 @@ import type { NodeState, NodeStateTexts } from '#shared/graph/forks/node-state.t
 import type { DigestedPlan, ForkTexts, PlannedFork } from '#shared/graph/forks/plan.ts';
 import type { RehearsalPlan, RehearsalTexts } from '#shared/graph/forks/rehearsal.ts';
 import type { GraphDiff } from '#shared/graph/diff.ts';
-import type { AsksLess } from '#shared/graph/guards/asks-less.ts';
+import type { WeakenedWrite } from '#shared/graph/guards/weakened-writes.ts';
 import type { CheckedGraph } from '#shared/graph/graph-check.ts';
 import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
@@ -46,7 +46,7 @@ export interface SchemaToCheck {
   isForm: boolean;
 }
 
-/** A graph, the stored current graph of its workflow, and the workflows that both call; see `asksLess`. */
+/** A graph, the stored current graph of its workflow, and the workflows that both call; see `weakenedWrites`. */
 export interface ComparedTexts {
   graph: Graph;
   current: Json;
@@ -205,13 +205,13 @@ export const jobs = {
   },
 
   /** Undefined when the current graph cannot run, so that nothing is known about it. */
-  asksLess: async (input: ComparedTexts): Promise<AsksLess[] | undefined> => {
+  weakenedWrites: async (input: ComparedTexts): Promise<WeakenedWrite[] | undefined> => {
     const { graphSchema } = await import('#shared/contract/workflows/graph.ts');
-    const { asksLess } = await import('#shared/graph/guards/asks-less.ts');
+    const { weakenedWrites } = await import('#shared/graph/guards/weakened-writes.ts');
     const { childrenOf } = await import('./drawn-children.ts');
     const current = graphSchema.safeParse(input.current);
     return current.success
-      ? asksLess(input.graph, current.data, childrenOf(input.children))
+      ? weakenedWrites(input.graph, current.data, childrenOf(input.children))
       : undefined;
   },
 

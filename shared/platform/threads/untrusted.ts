@@ -6,7 +6,7 @@ import type { DryRunAnalysis, DryRunRequest } from '#shared/graph/dry-run/reques
 import type { NodeState, NodeStateTexts } from '#shared/graph/forks/node-state.ts';
 import type { DigestedPlan, ForkTexts } from '#shared/graph/forks/plan.ts';
 import type { RehearsalPlan, RehearsalTexts } from '#shared/graph/forks/rehearsal.ts';
-import { type AsksLess, unknownWrites } from '#shared/graph/guards/asks-less.ts';
+import { type WeakenedWrite, unknownWrites } from '#shared/graph/guards/weakened-writes.ts';
 import { evaluateExpression, ExpressionError } from '#shared/graph/expression/expression.ts';
 import { weighJson } from '#shared/graph/json-value.ts';
 import type { ValidationContext } from '#shared/graph/validate/context.ts';
@@ -315,19 +315,19 @@ export async function guardedNodesUntrusted(
 }
 
 /**
- * The writes for which a graph requires less approval than the current one; see `asksLess`. All of its writes if the
+ * The writes for which a graph requires less approval than the current one; see `weakenedWrites`. All of its writes if the
  * two cannot be compared. Throws WorkBusyError.
  */
-export async function asksLessUntrusted(
+export async function weakenedWritesUntrusted(
   workspaceId: string,
   request: ComparedTexts,
-): Promise<AsksLess[]> {
+): Promise<WeakenedWrite[]> {
   const alone = Object.keys(request.children).length === 0;
   const here = alone && isSmall(request.graph) && isSmall(request.current);
   try {
     const less = here
-      ? await jobs.asksLess(request)
-      : await workThreads.run(workspaceId, 'asksLess', request);
+      ? await jobs.weakenedWrites(request)
+      : await workThreads.run(workspaceId, 'weakenedWrites', request);
     return less ?? unknownWrites(request.graph);
   } catch (error) {
     if (error instanceof WorkLimitError) return unknownWrites(request.graph);

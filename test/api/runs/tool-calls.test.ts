@@ -426,11 +426,11 @@ describe('a tool call that waits for approval', () => {
       });
       return { ...read, 'MCP get_run': answer.body };
     };
-    const doorsOf = async (who: { key?: string }) =>
-      Object.entries(await readsOf(who)).flatMap(([door, text]) =>
-        text.includes('ada@example.org') ? [door] : [],
+    const shownBy = async (who: { key?: string }) =>
+      Object.entries(await readsOf(who)).flatMap(([route, text]) =>
+        text.includes('ada@example.org') ? [route] : [],
       );
-    const doors = [
+    const routes = [
       'GET /api/runs/{id}',
       'GET /api/runs/{id}/steps',
       'GET /api/runs/{id}/steps/{step_key}/messages',
@@ -438,12 +438,12 @@ describe('a tool call that waits for approval', () => {
       'GET /api/runs/{id}/gates/{step_key}',
       'MCP get_run',
     ];
-    expect(await doorsOf({})).toEqual(doors);
-    expect(await doorsOf(viewer)).toEqual([]);
+    expect(await shownBy({})).toEqual(routes);
+    expect(await shownBy(viewer)).toEqual([]);
     await approve(runId, { digest: asked.digest });
     await engine.until(runId, ['success']);
-    expect(await doorsOf({})).toEqual(doors.filter((door) => door !== 'GET /api/approvals'));
-    expect(await doorsOf(viewer)).toEqual([]);
+    expect(await shownBy({})).toEqual(routes.filter((route) => route !== 'GET /api/approvals'));
+    expect(await shownBy(viewer)).toEqual([]);
     const { body } = await call('GET', `/api/runs/${runId}/steps/triage/messages`, {}, viewer);
     expect(body.messages[1].calls[0].arguments).toBeNull();
     await call('PUT', '/api/workspace/policies', policies);

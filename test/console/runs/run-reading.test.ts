@@ -244,7 +244,7 @@ describe('coalesced requests', () => {
   });
   const soon = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-  test('run immediately, and once more for all requests meanwhile', async () => {
+  test('run immediately, and once more for all requests in the meantime', async () => {
     let count = 0;
     const { ask, stop } = coalesce(async () => {
       count += 1;

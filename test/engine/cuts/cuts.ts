@@ -154,7 +154,7 @@ async function cutOnce<Fixtures>(
   return problems.length === 0;
 }
 
-/** Drives the scenario once, and returns what is wrong afterwards. */
+/** Drives the scenario once, and returns what is wrong afterward. */
 async function drive<Fixtures>(lane: OpenLane<Fixtures>, atRest: () => void): Promise<string[]> {
   lane.driven += 1;
   const problems: string[] = [];

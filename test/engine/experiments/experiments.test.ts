@@ -122,7 +122,7 @@ describe('an experiment', () => {
   soakTest('looks for what stands before its nodes once, and not for each run', async () => {
     const { workflowId } = await pastRuns(engine, letters('read'), inputs);
     await redraft(engine, workflowId, letters('other'));
-    const [guarded, less] = [jest.spyOn(jobs, 'guardedNodes'), jest.spyOn(jobs, 'asksLess')];
+    const [guarded, less] = [jest.spyOn(jobs, 'guardedNodes'), jest.spyOn(jobs, 'weakenedWrites')];
     try {
       expect((await tried(engine, workflowId)).runs).toHaveLength(3);
       // All three are started in the first page.

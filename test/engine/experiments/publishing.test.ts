@@ -88,7 +88,7 @@ describe('a workflow that requires an experiment', () => {
     await expect(publish(workflowId, etag)).rejects.toThrow('was cancelled');
   });
 
-  soakTest('does not change by another door', async () => {
+  soakTest('does not change through another route', async () => {
     const workflowId = await guarded();
     const graph = graphOf("'yes!'") as never;
     const update = (body: Parameters<typeof updateWorkflow>[3]) =>

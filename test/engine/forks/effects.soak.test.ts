@@ -160,7 +160,7 @@ test('rehearsed effects of every kind do nothing, even while workers are killed'
       status: 'success',
       output: source.output,
     });
-    // Taken from the record when they are reached, by workers that are killed meanwhile.
+    // Taken from the record when they are reached, by workers that are killed at the same time.
     await updateWorkflow(db, actor, workflowId, { graph: graph("'ab'", feed.id) as never });
     const later = await rehearse({ version: 2 });
     for (const part of [0.2, 0.5, 0.8]) {

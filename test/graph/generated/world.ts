@@ -79,7 +79,7 @@ export function failedRounds(
   return Math.floor(world.failingAttempts(node, stepKey, state) / (node.retry?.max_attempts ?? 1));
 }
 
-/** The error of a failed round. `*` stands for any text. */
+/** The error of a failed round. `*` matches any text. */
 export function workError(node: GraphNode): CaughtError {
   const attempts = node.retry?.max_attempts ?? 1;
   const isTool = node.kind === 'tool';

@@ -5,7 +5,7 @@ import { listApprovals } from '#shared/db/runs/runs.ts';
 import { AppError } from '#shared/errors.ts';
 import { readGate } from '#shared/operations/gates/read-gate.ts';
 import { responses, runParams } from '#api/http/responses.ts';
-import { shownAskings, shownGate } from '#api/identity/shown-gates.ts';
+import { shownOpenings, shownGate } from '#api/identity/shown-gates.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 /** Throws AppError `invalid`. */
@@ -55,7 +55,7 @@ export function approvalRoutes(app: App, { db }: RouteContext): void {
     config: { capability: 'view' },
     handler: async ({ actor, params }) => {
       const gate = await readGate(db, { actor, runId: params.id, stepKey: params.step_key });
-      return shownAskings(actor, gate);
+      return shownOpenings(actor, gate);
     },
   });
 }

@@ -53,7 +53,7 @@ export const assignee = {
 } as const;
 
 /** Messages for earlier decisions at a gate. */
-export const askedBefore = {
+export const earlierDecision = {
   title: 'Asked before',
   earlier: (count: string) => `Earlier decisions (${count})`,
   unchanged: 'Nothing has changed since then.',

@@ -18,7 +18,7 @@ import { useNow } from '#console/src/parts/text/now.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { gateQuery, runQuery } from '#console/src/queries/runs.ts';
 import { versionQuery } from '#console/src/queries/workflows.ts';
-import { AskedBefore } from './asked-before.tsx';
+import { EarlierDecision } from './earlier-decision.tsx';
 import { Assignee } from './assignee.tsx';
 import type { Chosen } from './chosen.ts';
 import { rejectionOf, stepsBefore } from './upstream.ts';
@@ -66,7 +66,7 @@ function Gate({ run, nodeId, step: key, onDecided, onUndo }: DetailProps & { run
       {gate !== undefined ? (
         <>
           {asked !== undefined && (
-            <AskedBefore
+            <EarlierDecision
               gate={asked}
               values={before(asked.iteration) ?? []}
               earlierValues={before(asked.earlier[0]?.iteration) ?? []}

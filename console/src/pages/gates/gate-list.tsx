@@ -9,7 +9,7 @@ import { ItemLink } from '#console/src/parts/links.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { useNow } from '#console/src/parts/text/now.ts';
 import { mineSearch, stepOf } from './chosen.ts';
-import { gateKey } from './vanished.ts';
+import { gateKey } from './removed-gates.ts';
 
 /** Pending gates, each linked to its own URL. */
 export function GateList({

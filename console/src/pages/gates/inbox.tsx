@@ -23,7 +23,7 @@ import { GateDetail } from './gate-detail.tsx';
 import { GateList } from './gate-list.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
 import { type Chosen, chosenIndex, mineSearch, stepOf } from './chosen.ts';
-import { gateKey, useVanishedNotices } from './vanished.ts';
+import { gateKey, useRemovedNotices } from './removed-gates.ts';
 
 const POLL_MS = 5_000;
 /** Minimum width to show the list and the gate side by side. */
@@ -127,7 +127,7 @@ function useMoves(
   const navigate = useNavigate();
   /** Whether the focus must follow the selection. */
   const keyed = useRef(false);
-  const own = useVanishedNotices(waiting);
+  const own = useRemovedNotices(waiting);
   const go = useCallback(
     (gate: Approval) => {
       const { run_id: runId, node_id: nodeId } = gate;

@@ -1,6 +1,6 @@
 import { Paper, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import type { EarlierAsking, Gate, Step } from '#client/index.ts';
-import { askedBefore as texts } from '#console/src/messages/en/approvals.ts';
+import { earlierDecision as texts } from '#console/src/messages/en/approvals.ts';
 import { exactJson } from '#console/src/parts/code/exact-json.ts';
 import { type ChangedField, changedFields } from '#console/src/parts/data/changed-fields.ts';
 import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
@@ -17,7 +17,7 @@ const SHOWN_CHARACTERS = 300;
  * The last time that the gate asked in this run: who decided, with what reason, and what has changed since then in the
  * prompt, the arguments and the outputs before it. Renders nothing for a gate that asks for the first time.
  */
-export function AskedBefore({
+export function EarlierDecision({
   gate,
   values,
   earlierValues,

@@ -10,7 +10,7 @@ export const gateKey = ({ run_id, step_key, since }: Approval): string =>
  * Shows a notice when a gate leaves the list without a decision made here. Returns the keys of the gates decided here,
  * to which the caller adds.
  */
-export function useVanishedNotices(waiting: readonly Approval[] | undefined): Set<string> {
+export function useRemovedNotices(waiting: readonly Approval[] | undefined): Set<string> {
   const own = useRef(new Set<string>()).current;
   const before = useRef<readonly Approval[]>([]);
   useEffect(() => {

@@ -27,7 +27,7 @@ import { linkGraph, type LinkedEdge, type Links } from '#shared/graph/topology.t
  */
 
 /** A write for which a graph requires less approval. */
-export interface AsksLess {
+export interface WeakenedWrite {
   /** The node of the graph that writes, possibly in a sub-workflow. */
   nodeId: string;
   label: string;
@@ -58,7 +58,11 @@ const MAX_COMPARED = 2_000_000;
 const UNCOMPARED = 'what cannot be compared';
 
 /** The writes for which `candidate` requires less approval than `current`: at most one per node. */
-export function asksLess(candidate: Graph, current: Graph, children: Children): AsksLess[] {
+export function weakenedWrites(
+  candidate: Graph,
+  current: Graph,
+  children: Children,
+): WeakenedWrite[] {
   if (canonicalJson(candidate as unknown as Json) === canonicalJson(current as unknown as Json)) {
     return [];
   }
@@ -68,7 +72,7 @@ export function asksLess(candidate: Graph, current: Graph, children: Children): 
   const pairs = asked.length * wanted.length;
   const guards = Math.max(1, ...asked.map((write) => write.guards.length));
   const certain = sights.every(({ left }) => left >= 0) && pairs * guards <= MAX_COMPARED;
-  const found = new Map<string, AsksLess>();
+  const found = new Map<string, WeakenedWrite>();
   for (const write of wanted) {
     const nodeId = write.write.through[0]?.nodeId ?? write.write.node.id;
     if (found.has(nodeId)) continue;
@@ -80,7 +84,7 @@ export function asksLess(candidate: Graph, current: Graph, children: Children): 
 }
 
 /** The writes of a graph to report when nothing is known about the other one. */
-export const unknownWrites = (candidate: Graph): AsksLess[] =>
+export const unknownWrites = (candidate: Graph): WeakenedWrite[] =>
   candidate.nodes
     .filter((node) => writesIn(node, sightOf({})).length > 0)
     .map((node) => ({ nodeId: node.id, label: nodeLabel(node), guard: UNCOMPARED }));

@@ -11,7 +11,7 @@ import { raceRounds } from '#test/support/soak.ts';
 // Tries each protected action through every route to it, as an editor who was denied only the capability that the
 // action needs.
 
-const api = useTestApi({ SECRET_KEY: 'a secret of the doors' });
+const api = useTestApi({ SECRET_KEY: 'a secret for authorization' });
 
 const editorWithout = (...denied: Capability[]): Promise<Person> =>
   addMember(api, {

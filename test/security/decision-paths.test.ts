@@ -132,7 +132,7 @@ interface Source {
 }
 
 /**
- * A workflow with a gate, and everything that a door can name: runs of its first version, a second version and a draft
+ * A workflow with a gate, and everything that an entry point can name: runs of its first version, a second version and a draft
  * that pay otherwise behind the same gate, and a pinned output that is paid by. A decision cannot be pinned.
  */
 async function source(settings: JsonObject, approved = true): Promise<Source> {
@@ -191,11 +191,11 @@ const another = { input: { amount: 1_000_000 } };
 const graphs = [{ version: 2 }, { draft: true }];
 const rehearsing = { mode: 'recorded', allow };
 
-/** What a door is sent, in the order of the requests: a door that starts from a rehearsal makes one first. */
+/** The requests to each entry point, in order. One that starts from a rehearsal creates it first. */
 type Requests = (source: Source, rehearsalId: string) => [path: string, body: object][];
 
 /** Every operation that starts or continues runs, with what is sent to it. */
-const doors: Record<string, Requests> = {
+const entryPoints: Record<string, Requests> = {
   'POST /api/workflows/{id}/runs': ({ workflowId }) => [
     [`/api/workflows/${workflowId}/runs`, { amount: 1 }],
     [`/api/workflows/${workflowId}/runs?draft=true`, { amount: 1 }],
@@ -269,7 +269,7 @@ const doors: Record<string, Requests> = {
 };
 
 /** Operations that answer with a run or start a job, and execute nothing. */
-const notADoor: Record<string, string> = {
+const notAnEntryPoint: Record<string, string> = {
   'POST /api/runs/{id}/assign': 'says who is expected to decide',
   'POST /api/runs/{id}/cancel': 'ends a run',
   'POST /api/workspace/policies/backtest': 'judges what had happened',
@@ -299,12 +299,14 @@ test('covers every operation that starts or continues a run', () => {
     );
   });
   expect(starting.map(({ name }) => name).sort()).toEqual(
-    [...Object.keys(doors), ...Object.keys(notADoor)].sort(),
+    [...Object.keys(entryPoints), ...Object.keys(notAnEntryPoint)].sort(),
   );
 });
 
 /** Those where the settings of a gate matter: they start from decisions. The others start from nothing. */
-const fromDecisions = Object.entries(doors).filter(([name]) => name.startsWith('POST /api/runs/'));
+const fromDecisions = Object.entries(entryPoints).filter(([name]) =>
+  name.startsWith('POST /api/runs/'),
+);
 
 describe.each(soakCases(Object.entries(settingsOf), 1))(
   'behind a gate with %s',
@@ -316,15 +318,15 @@ describe.each(soakCases(Object.entries(settingsOf), 1))(
       expect(before).toBeGreaterThan(0);
       const rehearsal = await rehearsed(from);
       const answers: Record<string, number[]> = {};
-      const tried = name === 'no settings' ? Object.entries(doors) : fromDecisions;
-      for (const [door, requests] of tried) {
+      const tried = name === 'no settings' ? Object.entries(entryPoints) : fromDecisions;
+      for (const [entryPoint, requests] of tried) {
         for (const [path, body] of requests(from, rehearsal)) {
-          (answers[door] ??= []).push((await send(path, body)).status);
+          (answers[entryPoint] ??= []).push((await send(path, body)).status);
         }
       }
       await settled();
       expect(paid()).toBe(before);
-      // The doors are open: it is the gate that holds.
+      // Every entry point is open: only the gate stops the payment.
       expect(answers['POST /api/runs/{id}/fork']).toEqual(Array(18).fill(201));
       expect(answers['POST /api/runs/{id}/rerun']!.slice(0, 14)).toEqual(Array(14).fill(201));
       expect(answers['POST /api/runs/{id}/approve']).toEqual([403, 403]);
@@ -580,9 +582,13 @@ const otherOptions = [
 
 test('covers every command that starts or continues a run, with its options', async () => {
   const { all } = await operationsReached();
-  const methodsOf = (door: string) => [...(all.get(door.replaceAll(/\{\w+\}/g, '{}')) ?? [])];
-  expect(Object.keys(doors).filter((door) => methodsOf(door).length === 0)).toEqual([]);
-  const found = await commandsBesideCallsOf(new Set(Object.keys(doors).flatMap(methodsOf)));
+  const methodsOf = (entryPoint: string) => [
+    ...(all.get(entryPoint.replaceAll(/\{\w+\}/g, '{}')) ?? []),
+  ];
+  expect(
+    Object.keys(entryPoints).filter((entryPoint) => methodsOf(entryPoint).length === 0),
+  ).toEqual([]);
+  const found = await commandsBesideCallsOf(new Set(Object.keys(entryPoints).flatMap(methodsOf)));
   expect([...found.keys()].sort()).toEqual([...Object.keys(commands), ...notStarting].sort());
   const any: Source = {
     ...{ workflowId: '', runId: '', waitingId: '', eventId: '', hook: '', scheduleId: '' },

@@ -3,8 +3,8 @@ import type { Db } from '#shared/db/pool.ts';
 import { readCalledGraphs } from '#shared/db/children/called-workflows.ts';
 import { AppError } from '#shared/errors.ts';
 import { calledBy, callKey } from '#shared/graph/children/called-workflows.ts';
-import type { AsksLess } from '#shared/graph/guards/asks-less.ts';
-import { asksLessUntrusted } from '#shared/platform/threads/untrusted.ts';
+import type { WeakenedWrite } from '#shared/graph/guards/weakened-writes.ts';
+import { weakenedWritesUntrusted } from '#shared/platform/threads/untrusted.ts';
 
 /** A graph of a workflow: a version, or a draft, which has no version. */
 export interface Candidate {
@@ -21,7 +21,7 @@ export interface Candidate {
 export async function compareWithCurrent(
   db: Db,
   { workspaceId, workflowId, version, graph }: Candidate,
-): Promise<{ current: number; less: AsksLess[] } | undefined> {
+): Promise<{ current: number; less: WeakenedWrite[] } | undefined> {
   const self = { workflow: workflowId };
   const { [callKey(self)]: current, ...children } = await readCalledGraphs(db, workspaceId, [
     self,
@@ -32,14 +32,14 @@ export async function compareWithCurrent(
   const compared = { graph, current: current.graph, children };
   return {
     current: current.version,
-    less: same ? [] : await asksLessUntrusted(workspaceId, compared),
+    less: same ? [] : await weakenedWritesUntrusted(workspaceId, compared),
   };
 }
 
 /** The error for running a version or draft that requires less approval; undefined if it does not. */
 export function refusalOf(
   { version }: Pick<Candidate, 'version'>,
-  [first, ...others]: readonly AsksLess[],
+  [first, ...others]: readonly WeakenedWrite[],
 ): AppError | undefined {
   if (first === undefined) return undefined;
   const what = version === undefined ? 'this draft' : `version ${version}`;

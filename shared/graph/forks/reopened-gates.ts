@@ -170,7 +170,7 @@ interface Decided {
  * child runs. `origins`: the steps that are executed first. Steps after a gate that is asked again may also be
  * executed.
  */
-export function askedAgain(
+export function reopenedGates(
   graph: CompiledGraph,
   { decisions, gated = [] }: Decided,
   { decided, origins }: { decided: readonly string[]; origins: readonly string[] },
