@@ -87,7 +87,7 @@ export function removeCommand(
     );
 }
 
-/** The rows of a list that is read page by page, at most so many. */
+/** The rows of a list that is read page by page, up to a maximum number. */
 export async function firstOf<Row>(rows: AsyncIterable<Row>, limit = Infinity): Promise<Row[]> {
   const first: Row[] = [];
   for await (const row of rows) if (first.push(row) === limit) break;

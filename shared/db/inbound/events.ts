@@ -113,7 +113,7 @@ export async function readEvent(
 /** Entries deleted per batch; each has up to 64 kB. */
 const EXPIRED_BATCH = 200;
 
-/** Deletes a batch of entries received so many days ago. Returns how many. */
+/** Deletes a batch of entries that were received this many days ago. Returns how many. */
 export async function deleteExpiredEvents(
   db: Db,
   { workspaceId, days }: { workspaceId: string; days: number },

@@ -36,7 +36,7 @@ const unconditional = [
 ];
 /** People send these documents back whole, so their tag is only in the header. */
 const wholeDocuments = ['/api/workspace/policies', '/api/workspace/prices'];
-/** Their record has tests of its own: `test/api/drafts`. */
+/** Their record has tests of its own: `test/api/workflows/drafts.test.ts`. */
 const ofDrafts = ['PUT /api/workflows/{id}/draft', 'DELETE /api/workflows/{id}/draft'];
 
 const conditional = (): string[] =>
