@@ -334,7 +334,11 @@ describeConsole('workflows in the console', (stage) => {
     const { page } = visit;
     await page.getByRole('button', { name: 'New schedule' }).click();
     const dialog = page.getByRole('dialog');
+    const input = dialog.getByRole('textbox', { name: 'Input' });
+    await rewrite(input, '{"topic":"tea"}');
     await dialog.getByLabel('Name').fill('Nightly');
+    // A change of another field does not format the JSON.
+    expect(await input.textContent()).toBe('{"topic":"tea"}');
     await dialog.getByLabel('Cron expression').fill('30 2 * * *');
     await dialog.getByLabel('Time zone').fill('Asia/Tokyo');
     await dialog.getByText('Next runs').waitFor();
@@ -344,7 +348,12 @@ describeConsole('workflows in the console', (stage) => {
     const [schedule] = (await stage().call('GET', '/api/schedules')).body.filter(
       (each: { workflow_id: string }) => each.workflow_id === id,
     );
-    expect(schedule).toMatchObject({ cron: '30 2 * * *', timezone: 'Asia/Tokyo', overlap: 'skip' });
+    expect(schedule).toMatchObject({
+      cron: '30 2 * * *',
+      timezone: 'Asia/Tokyo',
+      overlap: 'skip',
+      input: { topic: 'tea' },
+    });
 
     await page.getByRole('switch', { name: 'Nightly enabled' }).click();
     await page.getByText('Schedule disabled').waitFor();
