@@ -252,8 +252,10 @@ async function attemptStep(
     }
     const output = toStorable(result.output);
     const frame = turnFrame(call, result);
-    // A result of external work must not be lost because of a short database outage.
-    const kept = await whileAlive(attempt, () => finishStep(deps.db, end(result), output, frame));
+    // A result of external work must not be lost because of a short database outage. The same object in every try: a try
+    // whose outcome is unknown is looked up before the next one.
+    const ending = end(result);
+    const kept = await whileAlive(attempt, () => finishStep(deps.db, ending, output, frame));
     outcome = 'success';
     if (kept === output) keepCalls(deps, call, attempt, output);
     if (kept !== undefined) return kept;

@@ -26,6 +26,8 @@ export interface Request {
   headers?: Record<string, string>;
   /** The process to use; default: either. */
   via?: 0 | 1;
+  /** Default: 10 s. */
+  timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -37,7 +39,7 @@ export async function ask(
   person: Person | undefined,
   request: Request,
 ): Promise<Answer> {
-  const { method, path, body, headers = {} } = request;
+  const { method, path, body, headers = {}, timeoutMs = TIMEOUT_MS } = request;
   try {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
@@ -49,7 +51,7 @@ export async function ask(
       ...(body === undefined
         ? {}
         : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
     return {

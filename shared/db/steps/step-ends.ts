@@ -60,15 +60,41 @@ interface Result {
  * The commit of a claim does not wait for the disk, so a database crash can lose it while the attempt continues. If the
  * attempt is missing, its end writes nothing. Then the claim is written again, followed by the end, unless another
  * attempt has taken over or the run no longer accepts it. The cost of a refused attempt is still booked.
+ *
+ * If the connection is lost, it is unknown whether the end was written. A retry with the same object looks first, so that
+ * the cost is not booked twice.
  */
 async function endStep(db: Pool, end: StepEnd, result: Result): Promise<z.infer<typeof ended>> {
   const statement = ending(end, result);
+  const before = uncertain.has(end) ? await findEnd(db, end, result) : null;
+  if (before !== null) return before;
+  uncertain.add(end);
   const row = await db.one(statement);
+  uncertain.delete(end);
   if (row.known || end.beginning === undefined) return row;
   if (await beginAgain(db, end.beginning)) return db.one(statement);
   await bookUnbegun(db, end, end.beginning);
   return row;
 }
+
+/** Ends that were sent and not answered. */
+const uncertain = new WeakSet<StepEnd>();
+
+/** The end that an unanswered statement has written; null if there is none, or a later attempt has replaced it. */
+const findEnd = (
+  db: Pool,
+  { runId, stepKey, beginning }: StepEnd,
+  { result }: Result,
+): Promise<z.infer<typeof ended> | null> =>
+  db.transaction(async (tx) => {
+    // The statement can still be running: it locks the run first.
+    await tx.query(statement(z.object({}))`SELECT FROM runs WHERE id = ${runId} FOR NO KEY UPDATE`);
+    return tx.maybeOne(statement(ended)`
+      SELECT true AS known, status, errors - forgiven AS tries FROM steps
+      WHERE run_id = ${runId} AND step_key = ${stepKey} AND claim IS NULL AND attempts = ${beginning?.attempt ?? null}::int
+        AND status = ${result}
+    `);
+  });
 
 function ending(end: StepEnd, { result, output, frame, error }: Result) {
   const { spending } = end;

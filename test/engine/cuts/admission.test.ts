@@ -34,5 +34,6 @@ cutTest<string>({
     assert.equal(await lane.until(runId, 'success', 'failed'), 'success');
     assert.equal(await lane.start(workflowId, id), runId, 'the key gives the same run');
     assert.deepEqual(lane.effectsOf(runId), ['send:0'], 'one call of the tool');
+    assert.equal(await lane.costOf(runId), 3_000, 'each result is paid for once');
   },
 });

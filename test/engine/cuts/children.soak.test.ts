@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { echo, edge, mock } from '#test/support/engine.ts';
+import { echo, edge, eventually, mock } from '#test/support/engine.ts';
 import { call } from '#test/support/sub-workflows.ts';
 import { cutTest } from './cuts.ts';
 
@@ -18,6 +18,11 @@ cutTest<string>({
         edges: [edge('think', 'send')],
       },
     });
+    const { secret } = await lane.create('/api/webhooks', {
+      url: lane.outside.endpointUrl('good'),
+      events: ['run.completed', 'run.failed'],
+    });
+    lane.outside.learnSecret('good', secret);
     const graph = {
       nodes: [
         { id: 'each', kind: 'map', items: '[1, 2]', concurrency: 2 },
@@ -46,14 +51,22 @@ cutTest<string>({
   drive: async (lane, workflowId, id) => {
     const runId = await lane.start(workflowId, id);
     // A try whose start was written and not answered counts, so that the next one succeeds.
-    if ((await lane.until(runId, 'success', 'failed')) === 'failed') {
+    const failed = (await lane.until(runId, 'success', 'failed')) === 'failed';
+    if (failed) {
       const path = `/api/runs/${runId}/resume`;
       await lane.act({ kind: 'resume', method: 'POST', path, about: { runId } });
     }
     assert.equal(await lane.until(runId, 'success'), 'success');
+    assert.equal(await lane.costOf(runId), 3_000, 'each result is paid for once');
     const children = await lane.db.anyFirst(sql.type(z.object({ id: z.string() }))`
       SELECT id FROM runs WHERE parent_run_id = ${runId}`);
     assert.equal(children.length, 2, 'one child for each item');
+    const { children_cost_usd: cost } = await lane.read(`/api/runs/${runId}`);
+    assert.equal(cost, 0.002, 'what the children have cost');
+    const events = () => lane.eventsOf(runId);
+    const expected = ['run.completed', ...(failed ? ['run.failed'] : [])];
+    await eventually(() => events().length >= expected.length);
+    assert.deepEqual(events(), expected, 'one event for each change');
     for (const child of children) assert.deepEqual(lane.effectsOf(child), ['send:0']);
   },
 });

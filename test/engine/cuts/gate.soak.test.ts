@@ -57,6 +57,7 @@ cutTest<Hook>({
     assert.equal(await lane.until(runId, 'paused', 'success', 'failed'), 'paused');
     await lane.decide(runId, 'ok', { approved: true, input: { note: 'yes' } });
     assert.equal(await lane.until(runId, 'success', 'failed'), 'success');
+    assert.equal(await lane.costOf(runId), 1_000, 'each result is paid for once');
     const types = [
       'approval.requested',
       'approval.requested',
@@ -64,10 +65,7 @@ cutTest<Hook>({
       'run.paused',
       'run.paused',
     ];
-    const received = () => {
-      const own = lane.outside.received.filter((post) => post.body.includes(runId));
-      return [...new Map(own.map(({ eventId, type }) => [eventId, type])).values()].sort();
-    };
+    const received = () => lane.eventsOf(runId);
     await eventually(() => received().length >= types.length);
     assert.deepEqual(received(), types, 'one event for each change');
     const alerts = () => lane.outside.alerts.filter((text) => text.includes(runId));

@@ -20,6 +20,7 @@ import { readRestless } from '#test/storm/rest.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { type PostgresWire, startPostgresWire } from '#test/support/postgres-wire.ts';
+import { patiently } from '#test/support/patience.ts';
 import { serveApi } from '#test/support/served-api.ts';
 
 /** A request, as the oracle knows it: see `Act`. */
@@ -52,6 +53,10 @@ export interface Lane {
   start(workflowId: string, id: string): Promise<string>;
   /** The keys of the calls that a run's steps have made, sorted. */
   effectsOf(runId: string): string[];
+  /** What a run has cost, in micro-dollars. */
+  costOf(runId: string): Promise<number>;
+  /** The types of the events about a run that the endpoint received, each once, sorted. */
+  eventsOf(runId: string): string[];
   /** Approves or rejects what the run waits for. */
   decide(
     runId: string,
@@ -69,6 +74,8 @@ export interface Lane {
 
 /** After one lost connection. */
 const SETTLE_MS = 20_000;
+/** For what hangs. */
+const timeoutMs = patiently(10_000);
 
 export async function startLane(): Promise<Lane> {
   const folder = mkdtempSync(join(tmpdir(), 'cuts-'));
@@ -98,7 +105,7 @@ export async function startLane(): Promise<Lane> {
       const asked = typeof change === 'function' ? change(tries) : change;
       const { kind, about, anonymous, ...request } = asked;
       const person = anonymous === true ? undefined : owner;
-      const answer = await caller.act(person, kind, request, about);
+      const answer = await caller.act(person, kind, { ...request, timeoutMs }, about);
       if (answer.outcome === 'acknowledged') return answer.body;
       if (answer.status !== 503 || tries === 5) throw refusal(request, answer);
       const saved = String(answer.body?.detail).startsWith('The change was saved');
@@ -169,6 +176,13 @@ export async function startLane(): Promise<Lane> {
         .filter((key) => key.startsWith(`${runId}:`))
         .map((key) => key.slice(runId.length + 1))
         .sort(),
+    costOf: (runId) =>
+      db.oneFirst(sql.type(z.object({ cost: z.number() }))`
+        SELECT cost_micros AS cost FROM runs WHERE id = ${runId}`),
+    eventsOf: (runId) => {
+      const own = outside.received.filter(({ body }) => JSON.parse(body).data.run?.id === runId);
+      return [...new Map(own.map(({ eventId, type }) => [eventId, type])).values()].sort();
+    },
     decide: async (runId, nodeId, { approved, ...rest }) => {
       // The oracle recognizes each request by its reason.
       await act((tries) => {
