@@ -1,19 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readMessages } from '#shared/db/agents/messages.ts';
-import { sql } from '#shared/db/pool.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import type { Question, Said } from '#test/support/model-server-said.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
-import { stopBefore } from '#test/support/stop-before.ts';
 
-/**
- * A script of three turns and four calls. The worker is killed at each point of it, with several runs there at once.
- * `AGENT_CRASH_RUNS=10` makes it ten; more would need more connections than the database has.
- */
-const RUNS = Number(process.env['AGENT_CRASH_RUNS'] ?? 2);
+/** At each point of the script, several runs are there at once. */
+const RUNS = 2;
 
 let engine: Engine;
 let models: ModelServer;
@@ -33,6 +27,9 @@ const ticketOf = ({ body }: Question): string =>
   /Handle (\w+)/.exec(JSON.stringify(body))?.[1] ?? '';
 
 beforeAll(async () => {
+  const { promise: opened, resolve } = Promise.withResolvers<unknown>();
+  gate = { opened, open: () => resolve(undefined) };
+  tools = await startToolServer();
   models = await startModelServer((question) => ({
     ...script[question.turn - 1]!,
     pause: async () => {
@@ -44,8 +41,6 @@ beforeAll(async () => {
     env: {
       // A worker that is only slow must not count as dead.
       HEARTBEAT_TIMEOUT_SECONDS: '6',
-      // Each run that stops in a transaction keeps a connection.
-      DATABASE_POOL_SIZE: String(20 + RUNS * Object.keys(steps).length),
       OPENAI_API_KEY: 'sk-test-0123456789abcdef',
       OPENAI_BASE_URL: `${models.url}/v1`,
     },
@@ -53,20 +48,12 @@ beforeAll(async () => {
   worker = await startWorkerProcess(engine.env);
 });
 afterAll(async () => {
+  gate.open();
   await worker?.kill();
   await engine.close();
   await models.close();
-});
-beforeEach(async () => {
-  tools = await startToolServer();
-  const { promise: opened, resolve } = Promise.withResolvers<unknown>();
-  gate = { opened, open: () => resolve(undefined) };
-});
-afterEach(async () => {
-  gate.open();
   await tools.close();
 });
-
 /** Each agent has the runs of one point. Its name is also the path of its tool and the beginning of its tickets. */
 const define = (agent: string) => {
   const args = { url: `${tools.url}/${agent}`, method: 'POST' };
@@ -85,69 +72,12 @@ const define = (agent: string) => {
   });
 };
 
-interface Moment {
-  agents: string[];
-  /** Makes the runs stop there. Returns how many are there, and a function that lets everything continue. */
-  arm: () => Promise<{ there: () => Promise<number>; release: () => Promise<void> }>;
-}
-
 const isAsked = (question: Question, turn: number): boolean =>
   question.turn === turn && ticketOf(question).startsWith(`asked_${turn}_`);
 
 const TURNS = [1, 2, 3];
-
-/** During the request of each turn, and during the first calls. */
-const requests: Moment = {
-  agents: [...TURNS.map((turn) => `asked_${turn}`), 'called'],
-  arm: async () => {
-    tools.answer('called', { until: gate.opened });
-    const asked = () =>
-      models.asked().filter((question) => TURNS.some((turn) => isAsked(question, turn)));
-    return {
-      there: async () => asked().length + tools.calls('called').length / 2,
-      release: async () => gate.open(),
-    };
-  },
-};
-
-/** The step at which an agent's runs stop. */
-const steps = { turn_1: '1', turn_2: '2', turn_3: '3', call_1_1: '1.1', call_2_2: '2.2' };
-
-const waiting = sql.type(z.object({ pid: z.number() }))`
-  SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`;
-
-/** In transactions that begin or end a step. `lost`: they are rolled back; otherwise only their responses are lost. */
-const writing = (change: 'begin' | 'end', { lost }: { lost: boolean }): Moment => ({
-  agents: Object.keys(steps),
-  arm: async () => {
-    const keys = Object.entries(steps).map(([agent, step]) => sql.literalValue(`${agent}/${step}`));
-    const isOne = sql.fragment`NEW.step_key IN (${sql.join(keys, sql.fragment`, `)})`;
-    const stop = await stopBefore(engine.db, {
-      change: change === 'begin' ? sql.fragment`INSERT` : sql.fragment`UPDATE`,
-      table: 'steps',
-      when: change === 'begin' ? isOne : sql.fragment`${isOne} AND NEW.status = 'success'`,
-    });
-    return {
-      there: async () => (await engine.db.any(waiting)).length,
-      release: async () => {
-        if (lost) {
-          await engine.db.query(sql.type(z.object({}))`
-            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-            WHERE datname = current_database() AND wait_event = 'advisory'`);
-          await eventually(async () => (await engine.db.any(waiting)).length === 0);
-        }
-        await stop.release();
-      },
-    };
-  },
-});
-
-const moments: [string, Moment][] = [
-  ['the requests of each turn and the first calls are made', requests],
-  ['each turn and a call of both turns begin', writing('begin', { lost: true })],
-  ['each turn and a call of both turns are being recorded', writing('end', { lost: true })],
-  ['each turn and a call of both turns are recorded', writing('end', { lost: false })],
-];
+/** Runs that stop during the request of a turn, or during their first calls. */
+const agents = [...TURNS.map((turn) => `asked_${turn}`), 'called'];
 
 interface Started {
   agent: string;
@@ -188,29 +118,26 @@ async function check({ agent, ticket, runId }: Started): Promise<void> {
   expect(run.cost_usd).toBeCloseTo(3 * (turnCosts[0]?.cost_usd ?? NaN), 6);
 }
 
-describe('an agent whose worker is killed', () => {
-  test.each(moments)(
-    'while %s continues with the same conversation',
-    async (_name, { agents, arm }) => {
-      const armed = await arm();
-      const started = agents.map(async (agent): Promise<Started[]> => {
-        const workflowId = await define(agent);
-        const tickets = Array.from({ length: RUNS }, (_, n) => `${agent}_${Date.now()}_${n}`);
-        return Promise.all(
-          tickets.map(async (ticket) => ({
-            agent,
-            ticket,
-            runId: await engine.trigger(workflowId, { ticket }),
-          })),
-        );
-      });
-      const runs = (await Promise.all(started)).flat();
-      await eventually(async () => (await armed.there()) >= runs.length, 30_000);
-      await worker?.kill();
-      await armed.release();
-      worker = await startWorkerProcess(engine.env);
-      await Promise.all(runs.map(check));
-    },
-    180_000,
-  );
-});
+test('an agent whose worker is killed during a request or a call continues with the same conversation', async () => {
+  tools.answer('called', { until: gate.opened });
+  const started = agents.map(async (agent): Promise<Started[]> => {
+    const workflowId = await define(agent);
+    const tickets = Array.from({ length: RUNS }, (_, n) => `${agent}_${n}`);
+    return Promise.all(
+      tickets.map(async (ticket) => ({
+        agent,
+        ticket,
+        runId: await engine.trigger(workflowId, { ticket }),
+      })),
+    );
+  });
+  const runs = (await Promise.all(started)).flat();
+  const stopped = () =>
+    models.asked().filter((question) => TURNS.some((turn) => isAsked(question, turn))).length +
+    tools.calls('called').length / 2;
+  await eventually(() => stopped() >= runs.length, 30_000);
+  await worker?.kill();
+  gate.open();
+  worker = await startWorkerProcess(engine.env);
+  await Promise.all(runs.map(check));
+}, 180_000);

@@ -4,11 +4,10 @@ import { sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
 import { setting } from '#test/support/settings.ts';
-import { stopBefore } from '#test/support/stop-before.ts';
 
 const engine = useEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '3' } });
 let tools: ToolServer;
@@ -39,14 +38,6 @@ const resume = (runId: string) => resumeRun(engine.deps, { actor: engine.actor, 
 const terminals = async (runId: string) =>
   (await engine.frames(runId)).map((frame) => frame.type).filter((type) => type.startsWith('run_'));
 
-/** Blocks every transition of a run to `status`, inside its transaction. */
-const stopAt = (status: 'success' | 'failed') =>
-  stopBefore(engine.db, {
-    change: sql.fragment`UPDATE OF status`,
-    table: 'runs',
-    when: sql.fragment`NEW.status = ${sql.literalValue(status)} AND OLD.status <> ${sql.literalValue(status)}`,
-  });
-
 describe('a killed worker', () => {
   test('in a step lets another worker repeat only that step, with the same key', async () => {
     const worker = await startWorker();
@@ -68,75 +59,6 @@ describe('a killed worker', () => {
     const keys = tools.calls('b').map((call) => call.headers['idempotency-key']);
     expect(keys[0]).toBe(keys[1]);
   }, 60_000);
-
-  test('between storing a step and reporting it does not repeat the step', async () => {
-    const worker = await startWorker('proxied');
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), echo('b')],
-      edges: [edge('a', 'b')],
-    });
-    let answer: () => void = () => undefined;
-    tools.answer('a', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    const runId = await engine.trigger(workflowId);
-    await eventually(() => tools.calls('a').length === 1);
-    proxy.hold();
-    answer();
-    await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'success');
-    await worker.kill();
-    await startWorker();
-    const run = await engine.until(runId, ['success', 'failed'], 30_000);
-    expect(run.status).toBe('success');
-    expect(tools.calls('a')).toHaveLength(1);
-    expect(run.steps[0]).toMatchObject({ step_key: 'a', attempt: 1 });
-  }, 60_000);
-
-  test('between settling a run and reporting it ends the run once', async () => {
-    const worker = await startWorker('proxied');
-    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
-    const settlement = await stopAt('success');
-    const runId = await engine.trigger(workflowId);
-    await settlement.reached();
-    proxy.hold();
-    await settlement.release();
-    await engine.until(runId, ['success']);
-    await worker.kill();
-    await startWorker();
-    await eventually(
-      async () => (await describeCurrent(engine.deps, runId))?.open === false,
-      40_000,
-    );
-    expect((await describeCurrent(engine.deps, runId))?.status).toBe('COMPLETED');
-    expect(await terminals(runId)).toEqual(['run_completed']);
-  }, 90_000);
-
-  test('between failing a run and reporting it counts a resume once', async () => {
-    const worker = await startWorker('proxied');
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), tools.node('b')],
-      edges: [edge('a', 'b')],
-    });
-    tools.answer('b', { status: 500 });
-    const failure = await stopAt('failed');
-    const runId = await engine.trigger(workflowId);
-    await failure.reached();
-    proxy.hold();
-    await failure.release();
-    await engine.until(runId, ['failed']);
-    // The execution has not closed and cannot: the resume is accepted anyway, and waits.
-    await resume(runId);
-    expect((await engine.run(runId)).status).toBe('running');
-    await worker.kill();
-    await startWorker();
-    const again = await engine.until(runId, ['failed'], 60_000);
-    expect(again.resumed_count).toBe(1);
-    expect(tools.calls('b')).toHaveLength(2);
-    tools.answer('b', {});
-    await resume(runId);
-    await engine.until(runId, ['success'], 30_000);
-    expect(tools.calls('a')).toHaveLength(1);
-    expect(tools.calls('b')).toHaveLength(3);
-    expect(await terminals(runId)).toEqual(['run_failed', 'run_failed', 'run_completed']);
-  }, 120_000);
 
   test('twice in a step with one try still lets the step succeed', async () => {
     const workflowId = await engine.define({

@@ -113,28 +113,6 @@ const useTool = (name: string, args: object) =>
   });
 
 describe('a decision at a gate', () => {
-  test('that was saved but not confirmed is found, passed on, and made once', async () => {
-    for (const approved of [true, false]) {
-      const runId = await pausedRun();
-      wire.breakAt({ at: 'commit', when: 'answered' });
-      const answer = await lossy('POST', `/api/runs/${runId}/approve`, { approved });
-      expect([answer.status, wire.hasBroken()]).toEqual([200, true]);
-      expect(await decisionsOf(runId)).toEqual([approved ? 'approve' : 'reject']);
-      await engine.until(runId, [approved ? 'success' : 'failed']);
-      expect((await lossy('POST', `/api/runs/${runId}/approve`, {})).status).toBe(409);
-    }
-  });
-
-  test('that did not arrive gets 503, and can be made again', async () => {
-    const runId = await pausedRun();
-    wire.breakAt({ at: 'UPDATE gates SET', when: 'sent' });
-    const answer = await lossy('POST', `/api/runs/${runId}/approve`, {});
-    expect([answer.status, answer.body.detail]).toEqual([503, UNREACHABLE]);
-    expect(await decisionsOf(runId)).toEqual([]);
-    expect((await lossy('POST', `/api/runs/${runId}/approve`, {})).status).toBe(200);
-    await engine.until(runId, ['success']);
-  });
-
   test('that waited for its run is found after a lost commit', async () => {
     const workflowId = await engine.define({
       nodes: [

@@ -5,7 +5,6 @@ import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { killWorkersAt } from '#test/support/crashes.ts';
 import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { childrenOf } from '#test/support/sub-workflows.ts';
@@ -37,40 +36,6 @@ const agent = (offered: unknown[], ...turns: object[]) =>
 const act = (runId: string) => ({ actor: engine.actor, runId });
 const statusOf = async (runId: string, key: string) =>
   (await engine.run(runId)).steps.find(({ step_key }) => step_key === key)?.status;
-
-test('workers that are killed repeatedly start one run per call, and its cost counts once', async () => {
-  const tool = await offer('Priced', {
-    nodes: [
-      tools.node('call', { params: { url: `${tools.url}/call?{n}`, method: 'POST' } }),
-      mock('paid', { output: '{n}', cost_usd: 0.01 }),
-    ],
-    edges: [edge('call', 'paid')],
-  });
-  const items = Array.from({ length: 12 }, (_, at) => at);
-  const turns = [0, 1, 2].map((turn) => calls(tool, `{map.item}-${turn}`, `{map.item}+${turn}`));
-  const workflowId = await engine.define({
-    nodes: [{ id: 'map', kind: 'map', items: 'list', concurrency: 4 }, agent([tool], ...turns)],
-    edges: [edge('map', 'a', 'true'), edge('a', 'map')],
-  });
-  const runId = await engine.trigger(workflowId, { list: items });
-  await killWorkersAt(engine.env, [5, 20, 40, 60], () => tools.calls('call').length);
-  const last = await startWorkerProcess(engine.env);
-  try {
-    const run = await engine.until(runId, ['success', 'failed'], 90_000);
-    const ended = { status: 'success', error: null };
-    expect(run).toMatchObject({ ...ended, children_cost_usd: 0.72, cost_usd: 0 });
-    expect(run.output).toEqual({ map: items.map(() => 'done') });
-  } finally {
-    await last.stop();
-  }
-  const children = await childrenOf(engine, runId);
-  const keys = items.flatMap((n) =>
-    [1, 2, 3].flatMap((turn) => [1, 2].map((index) => `a#${n + 1}/${turn}.${index}`)),
-  );
-  expect(children.map(({ parent_step_key: key }) => key).sort()).toEqual(keys.sort());
-  const once = new Set(tools.calls('call').map(({ headers }) => headers['idempotency-key']));
-  expect(once.size).toBe(keys.length);
-}, 240_000);
 
 test('cancels and resumes at any moment of a call keep its run, and never start another', async () => {
   const tool = await offer('Raced', {

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { killWorkersAt } from '#test/support/crashes.ts';
 import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
@@ -69,48 +68,6 @@ test('a cancel at the moment a child starts leaves nothing running below', async
     await worker.kill();
   }
 }, 120_000);
-
-test('workers that are killed repeatedly start each child once, and its cost counts once', async () => {
-  const items = Array.from({ length: 60 }, (_, at) => at);
-  await engine.define(
-    {
-      nodes: [
-        tools.node('call', { params: { url: `${tools.url}/call?{n}`, method: 'POST' } }),
-        mock('paid', { output: '{n}', cost_usd: 0.01 }),
-      ],
-      edges: [edge('call', 'paid')],
-    },
-    'Child',
-  );
-  await engine.define(
-    { nodes: [call('sub', 'Child', { input: { n: '{n}' } })], edges: [] },
-    'Between',
-  );
-  const workflowId = await engine.define({
-    nodes: [
-      { id: 'map', kind: 'map', items: 'list', concurrency: 8 },
-      call('each', 'Between', { input: { n: '{map.item}' } }),
-    ],
-    edges: [edge('map', 'each', 'true'), edge('each', 'map')],
-  });
-  const runId = await engine.trigger(workflowId, { list: items });
-  await killWorkersAt(engine.env, [5, 15, 30, 45], () => tools.calls('call').length);
-  const last = await startWorkerProcess(engine.env);
-  try {
-    const run = await engine.until(runId, ['success', 'failed'], 90_000);
-    expect(run).toMatchObject({ status: 'success', children_cost_usd: 0.6 });
-    expect(run.output).toEqual({ map: items.map((n) => ({ sub: { paid: n } })) });
-  } finally {
-    await last.stop();
-  }
-  const children = await childrenOf(engine, runId);
-  expect(children.map(({ parent_step_key }) => parent_step_key).sort()).toEqual(
-    items.map((n) => `each#${n + 1}`).sort(),
-  );
-  // A call whose worker was killed is repeated with the key of the first.
-  const once = new Set(tools.calls('call').map(({ headers }) => headers['idempotency-key']));
-  expect(once.size).toBe(items.length);
-}, 240_000);
 
 test('a child whose execution and parent are terminated continues with a resume of the parent', async () => {
   const worker = await startWorkerProcess(engine.env);

@@ -3,18 +3,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
 import { advanceJob } from '#shared/operations/jobs/advance.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
-import {
-  type Laboratory,
-  pastRuns,
-  readWhole,
-  redraft,
-  result,
-  start,
-} from '#test/support/experiments.ts';
+import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { type Laboratory, pastRuns, redraft, result, start } from '#test/support/experiments.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 
-// Workers are killed while they rehearse. Every run is rehearsed once, and the result is that of an undisturbed experiment.
+// Executions of the same job rehearse at the same time. Every run is rehearsed once, and the result is that of one execution.
 
 let engine: Engine;
 let tools: ToolServer;
@@ -64,24 +57,6 @@ async function expectUndisturbed(id: string): Promise<void> {
   // The past runs have sent; their rehearsals send nothing.
   expect(tools.calls('send')).toHaveLength(RUNS);
 }
-
-test('workers killed at any moment rehearse no run twice', async () => {
-  const id = await start(engine, laboratory.workflowId);
-  for (const done of [0, 5, 17, 31]) {
-    const worker = await startWorkerProcess(engine.env);
-    try {
-      await eventually(async () => {
-        const begun = (await rehearsed(id)).length;
-        return begun > done && (await readWhole(engine, id)).progress.done >= done;
-      }, 60_000);
-    } finally {
-      await worker.kill();
-    }
-  }
-  const last = await startWorkerProcess(engine.env);
-  await expectUndisturbed(id);
-  await last.kill();
-}, 240_000);
 
 test('concurrent executions rehearse no run twice', async () => {
   const worker = await startWorkerProcess(engine.env);
