@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
+import { provideContractTypes } from '#scripts/client/contract-types.ts';
 import { since } from '#scripts/stack/output.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
@@ -90,6 +91,7 @@ export async function runChecks({
   running = new Set(),
   signal,
 }: CheckOptions): Promise<{ passed: number; failed: number }> {
+  await provideContractTypes(projectDir);
   const tally = { passed: 0, failed: 0 };
   const waiting = [...steps];
   const lane = async (): Promise<void> => {

@@ -1,12 +1,14 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'tsup';
+import { provideContractTypes } from './contract-types.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
 const sources = join(projectDir, 'client');
 
 /** Writes the client's package to a folder, ready to be packed: ES module, CommonJS, and their types. */
 export async function buildClient(folder: string): Promise<void> {
+  await provideContractTypes(projectDir);
   await mkdir(folder, { recursive: true });
   for (const file of ['package.json', 'README.md']) {
     await copyFile(join(sources, file), join(folder, file));

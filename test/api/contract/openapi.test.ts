@@ -177,7 +177,8 @@ describe('the OpenAPI document of the data API', () => {
   });
 
   test('has types for programs, as committed', async () => {
-    const text = await contractTypes(JSON.stringify(dataDocument), surfaces.data.file);
+    const banner = `// Written by \`npm run openapi:dump\` from ${surfaces.data.file}. Not to be changed by hand.\n\n`;
+    const text = banner + (await contractTypes(JSON.stringify(dataDocument)));
     expectCommitted('examples/data-client/openapi.ts', text);
   });
 });
