@@ -40,7 +40,7 @@ const importPatterns = [
 ];
 const noStatements = {
   name: '#shared/db/pool.ts',
-  importNames: ['sql'],
+  importNames: ['sql', 'statement'],
   message: 'SQL statements stand in shared/db.',
 };
 const noGlobalEnvironment = { ...noEnvironment, object: 'globalThis', property: 'process' };
