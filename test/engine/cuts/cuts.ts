@@ -127,11 +127,17 @@ function cutsOf(statements: readonly Executed[]): Cut[] {
     statements.filter(({ text, pending }) => !pending && WRITES.test(text)).map(({ text }) => text),
   );
   return [...times].flatMap(([statement, last]) =>
-    [...new Set(WRITES.test(statement) ? [1, last] : [1])].flatMap((nth) => [
+    timesToCut(statement, last).flatMap((nth) => [
       { statement, nth, when: 'sent' as const },
       ...(commits.has(statement) ? [{ statement, nth, when: 'answered' as const }] : []),
     ]),
   );
+}
+
+/** The second step of a scenario is a call of a tool. */
+function timesToCut(statement: string, last: number): number[] {
+  if (!WRITES.test(statement)) return [1];
+  return [...new Set(SAMPLED.test(statement) && last > 1 ? [1, 2, last] : [1, last])];
 }
 
 /** Whether everything is right after the cut. */
