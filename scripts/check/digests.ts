@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { importersOf } from '#scripts/related/graph.ts';
+import { importsOf } from '#scripts/related/graph.ts';
 
 /** Texts that all verdicts depend on, and files that declare types of other modules or of the global scope. */
 const GLOBAL = /^(?:package-lock\.json|oxlint\.config\.ts|.*tsconfig.*\.json|.*\.d\.m?ts)$/;
@@ -21,12 +21,6 @@ export function digestsOf(projectDir: string, files: readonly string[]): Map<str
   };
   const texts = new Map(files.map((file) => [file, read(file)]));
   const sources = files.filter((file) => /\.(?:ts|tsx|mjs)$/.test(file));
-  const imports = new Map<string, string[]>();
-  for (const [target, importers] of importersOf(projectDir, sources)) {
-    for (const importer of importers) {
-      imports.set(importer, [...(imports.get(importer) ?? []), target]);
-    }
-  }
   const shared = digest(
     ...[...texts].filter(([file, text]) => GLOBAL.test(file) || declares.test(text)).flat(),
   );
@@ -36,8 +30,8 @@ export function digestsOf(projectDir: string, files: readonly string[]): Map<str
     if (found !== undefined) return found;
     // The import law reports a circle; here it only must not be endless.
     known.set(file, '');
-    const imported = (imports.get(file) ?? []).sort().map(digestOf);
-    const made = digest(shared, texts.get(file) ?? read(file), ...imported);
+    const text = texts.get(file) ?? read(file);
+    const made = digest(shared, text, ...importsOf(file, text).map(digestOf));
     known.set(file, made);
     return made;
   };

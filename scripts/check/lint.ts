@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { projectFiles } from '#scripts/related/files.ts';
 import { digestsOf } from './digests.ts';
 
 /**
@@ -16,16 +17,7 @@ const readPassed = (): Record<string, string> =>
     ? (JSON.parse(readFileSync(cacheFile, 'utf8')) as Record<string, string>)
     : {};
 
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: projectDir,
-  encoding: 'utf8',
-});
-const digests = digestsOf(
-  projectDir,
-  files
-    .split('\n')
-    .filter((file) => /\.(?:ts|tsx|mjs|json)$/.test(file) && existsSync(join(projectDir, file))),
-);
+const digests = digestsOf(projectDir, projectFiles(projectDir, '*.ts', '*.tsx', '*.mjs', '*.json'));
 const passed = readPassed();
 const changed = [...digests].filter(([file, made]) => passed[file] !== made).map(([file]) => file);
 if (changed.length > 0) {

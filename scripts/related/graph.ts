@@ -3,19 +3,23 @@ import { join, posix } from 'node:path';
 
 const importPattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])((?:#|\.{1,2}\/)[^'"\n]+)\1/g;
 
-/** Which files import which, including types: `importers.get('shared/a.ts')` has the files that import it. */
+/** The files that a source file imports, including types, by their paths in the project. */
+export const importsOf = (file: string, source: string): string[] =>
+  [...source.matchAll(importPattern)].map(([, , specifier = '']) => {
+    const [path = ''] = specifier.split('?');
+    return path.startsWith('#')
+      ? path.slice(1)
+      : posix.normalize(posix.join(posix.dirname(file), path));
+  });
+
+/** Which files import which: `importers.get('shared/a.ts')` has the files that import it. */
 export function importersOf(
   projectDir: string,
   files: readonly string[],
 ): Map<string, Set<string>> {
   const importers = new Map<string, Set<string>>();
   for (const file of files) {
-    const source = readFileSync(join(projectDir, file), 'utf8');
-    for (const [, , specifier = ''] of source.matchAll(importPattern)) {
-      const [path = ''] = specifier.split('?');
-      const target = path.startsWith('#')
-        ? path.slice(1)
-        : posix.normalize(posix.join(posix.dirname(file), path));
+    for (const target of importsOf(file, readFileSync(join(projectDir, file), 'utf8'))) {
       const known = importers.get(target);
       if (known === undefined) importers.set(target, new Set([file]));
       else known.add(file);

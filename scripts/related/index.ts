@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { isSoak } from '#scripts/tests/tiers.ts';
 import { chooseTests } from './choose.ts';
 import { readDurations } from './durations.ts';
+import { projectFiles } from './files.ts';
 import { addReaders, distances, importersOf } from './graph.ts';
 
 /** Fits into a minute, including the start of the servers, on two processors. */
@@ -27,7 +26,6 @@ export interface RelatedTests {
 export function relatedTests(projectDir: string): RelatedTests {
   const git = (...args: string[]): string[] =>
     execFileSync('git', args, { cwd: projectDir, encoding: 'utf8' }).split('\n').filter(Boolean);
-  const files = git('ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx');
   const edited = [
     ...git('diff', '--name-only', '--diff-filter=d', 'HEAD'),
     ...git('ls-files', '--others', '--exclude-standard'),
@@ -35,7 +33,7 @@ export function relatedTests(projectDir: string): RelatedTests {
   const changed =
     edited.length > 0 ? edited : git('diff', '--name-only', '--diff-filter=d', 'HEAD~1', 'HEAD');
   const durations = readDurations(projectDir);
-  const present = files.filter((file) => existsSync(join(projectDir, file)));
+  const present = projectFiles(projectDir, '*.ts', '*.tsx');
   const importers = importersOf(projectDir, present);
   addReaders(importers, [...present, ...changed]);
   const related = [...distances(changed, importers)]

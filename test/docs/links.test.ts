@@ -1,20 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { projectFiles } from '#scripts/related/files.ts';
 import { expectCommitted } from '#test/api/committed-file.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** Every Markdown file of the repository, new ones included, by its path from the root. */
-const documents = execFileSync(
-  'git',
-  ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'],
-  { cwd: root, encoding: 'utf8' },
-)
-  .split('\n')
-  .filter((path) => path !== '' && existsSync(join(root, path)));
+const documents = projectFiles(root, '*.md');
 
 /** The document without its code. Links and headings in code are examples. */
 function proseOf(source: string): string {
