@@ -65,14 +65,14 @@ interface Result {
  * the cost is not booked twice.
  */
 async function endStep(db: Pool, end: StepEnd, result: Result): Promise<z.infer<typeof ended>> {
-  const statement = ending(end, result);
+  const call = ending(end, result);
   const before = uncertain.has(end) ? await findEnd(db, end, result) : null;
   if (before !== null) return before;
   uncertain.add(end);
-  const row = await db.one(statement);
+  const row = await db.one(call);
   uncertain.delete(end);
   if (row.known || end.beginning === undefined) return row;
-  if (await beginAgain(db, end.beginning)) return db.one(statement);
+  if (await beginAgain(db, end.beginning)) return db.one(call);
   await bookUnbegun(db, end, end.beginning);
   return row;
 }
