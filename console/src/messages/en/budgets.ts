@@ -36,9 +36,11 @@ export const budgetCard = {
   onTrackToExceed: 'On track to exceed',
   used: (percent: string) => `${percent} used`,
   deleted: 'Budget deleted',
-  deleteTitle: 'Delete this budget?',
-  deleteConsequence: '{name} will no longer limit the cost of runs. Past spend stays in usage.',
-  deleteConfirm: 'Delete budget',
+  confirmDelete: {
+    title: 'Delete this budget?',
+    consequence: '{name} will no longer limit the cost of runs. Past spend stays in usage.',
+    confirm: 'Delete budget',
+  },
 } as const;
 
 interface Sums {

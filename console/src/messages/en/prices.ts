@@ -16,10 +16,12 @@ export const prices = {
   editPrice: (model: string) => `Edit price of ${model}`,
   removePrice: (model: string) => `Remove price of ${model}`,
   removed: 'Price removed',
-  removeTitle: 'Remove this price?',
-  removeConsequence:
-    'Steps of {model} will use the built-in price, or have an unknown cost if there is none. Recorded costs do not change.',
-  removeConfirm: 'Remove price',
+  confirmRemove: {
+    title: 'Remove this price?',
+    consequence:
+      'Steps of {model} will use the built-in price, or have an unknown cost if there is none. Recorded costs do not change.',
+    confirm: 'Remove price',
+  },
 } as const;
 
 /** Messages for the form of a price. */

@@ -36,13 +36,17 @@ export const endpointActions = {
   sendTest: 'Send test event',
   testSent: 'Test event sent',
   roll: 'Roll secret',
-  rollTitle: 'Roll this secret?',
-  rollConsequence:
-    'Deliveries are signed with the new secret immediately, and also with the current one for 24 hours. The new secret is shown once.',
-  deleteTitle: 'Delete this endpoint?',
-  deleteConsequence:
-    '{url} will receive no more events. Pending deliveries and the delivery log are deleted.',
-  deleteConfirm: 'Delete endpoint',
+  confirmRoll: {
+    title: 'Roll this secret?',
+    consequence:
+      'Deliveries are signed with the new secret immediately, and also with the current one for 24 hours. The new secret is shown once.',
+  },
+  confirmDelete: {
+    title: 'Delete this endpoint?',
+    consequence:
+      '{url} will receive no more events. Pending deliveries and the delivery log are deleted.',
+    confirm: 'Delete endpoint',
+  },
   deleted: 'Endpoint deleted',
 } as const;
 
@@ -146,10 +150,12 @@ export const redeliverAll = {
   },
   noneFailed: 'No failed deliveries',
   retryAllFailed: 'Retry all failed',
-  retryAllTitle: 'Retry all failed deliveries?',
-  retryAllConsequence:
-    'Failed deliveries of the last 30 days are sent again with the same IDs, oldest first.',
-  retryAllConfirm: 'Retry all',
+  confirmRetryAll: {
+    title: 'Retry all failed deliveries?',
+    consequence:
+      'Failed deliveries of the last 30 days are sent again with the same IDs, oldest first.',
+    confirm: 'Retry all',
+  },
   retryPeriod: 'Retry a period',
   retry: 'Retry deliveries',
   noneInPeriod: 'No such deliveries',

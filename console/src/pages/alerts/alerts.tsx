@@ -1,4 +1,4 @@
-import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { AlertChannel } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
@@ -8,6 +8,7 @@ import {
   eventTexts,
 } from '#console/src/messages/en/workspace/alerts.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
@@ -69,13 +70,8 @@ function SendTest() {
   });
   if (!useMay('manage_workspace')) return null;
   return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      loading={test.isPending}
-      onClick={() => test.mutate(undefined)}
-    >
+    <ActionButton size="compact-sm" action={test}>
       {text.test}
-    </Button>
+    </ActionButton>
   );
 }

@@ -1,9 +1,10 @@
-import { Alert, Button, Stack, Text } from '@mantine/core';
+import { Alert, Stack, Text } from '@mantine/core';
 import { IconShieldCheck } from '@tabler/icons-react';
 import type { AuditVerification } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { auditChain as text } from '#console/src/messages/en/governance/audit.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Failure } from '#console/src/parts/failure.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
@@ -23,15 +24,9 @@ export function AuditChain() {
     <Section
       title={text.title}
       actions={
-        <Button
-          size="compact-sm"
-          variant="default"
-          leftSection={<IconShieldCheck size={16} />}
-          loading={check.isPending}
-          onClick={() => check.mutate(undefined)}
-        >
+        <ActionButton size="compact-sm" action={check} leftSection={<IconShieldCheck size={16} />}>
           {text.verify}
-        </Button>
+        </ActionButton>
       }
     >
       <Text size="sm" c="dimmed">

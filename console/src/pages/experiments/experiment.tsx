@@ -1,4 +1,4 @@
-import { Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { Group, Progress, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { Experiment } from '#client/index.ts';
@@ -12,7 +12,7 @@ import { Message } from '#console/src/messages/message.tsx';
 import { Facts } from '#console/src/parts/data/facts.tsx';
 import { LoadMore } from '#console/src/parts/data/load-more.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
@@ -89,20 +89,13 @@ function CancelButton({ experiment: { id, status } }: { experiment: Experiment }
   });
   if (!mayRun || status !== 'running') return null;
   return (
-    <Button
+    <ActionButton
+      action={cancel}
+      ask={{ ...texts.confirmCancel, confirm: texts.cancel }}
       variant="default"
-      loading={cancel.isPending}
-      onClick={() =>
-        confirm({
-          title: texts.cancelTitle,
-          consequence: texts.cancelConsequence,
-          confirmLabel: texts.cancel,
-          onConfirm: () => cancel.mutate(undefined),
-        })
-      }
     >
       {texts.cancel}
-    </Button>
+    </ActionButton>
   );
 }
 

@@ -1,10 +1,10 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Badge, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Webhook, Workflow } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { webhookPanel as text } from '#console/src/messages/en/workflows/triggers.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
@@ -76,33 +76,22 @@ function WebhookActions({ workflowId, webhook }: { workflowId: string; webhook: 
   if (!webhook.enabled) {
     return (
       <Group>
-        <Button
-          disabled={!mayRun}
-          loading={enable.isPending}
-          onClick={() => enable.mutate(undefined)}
-        >
+        <ActionButton action={enable} disabled={!mayRun} variant="filled">
           {text.enable}
-        </Button>
+        </ActionButton>
       </Group>
     );
   }
   return (
     <Group gap="xs">
-      <Button
+      <ActionButton
+        action={enable}
+        ask={text.confirmChangeUrl}
         variant="default"
         disabled={!mayRun}
-        loading={enable.isPending}
-        onClick={() =>
-          confirm({
-            title: text.changeUrlTitle,
-            consequence: text.changeUrlConsequence,
-            confirmLabel: text.changeUrlConfirm,
-            onConfirm: () => enable.mutate(undefined),
-          })
-        }
       >
         {text.changeUrl}{' '}
-      </Button>
+      </ActionButton>
       <Disable workflowId={workflowId} webhook={webhook} />
     </Group>
   );
@@ -117,20 +106,8 @@ function Disable({ workflowId, webhook }: { workflowId: string; webhook: Webhook
     },
   );
   return (
-    <Button
-      variant="light"
-      color="danger"
-      loading={disable.isPending}
-      onClick={() =>
-        confirm({
-          title: text.disableTitle,
-          consequence: text.disableConsequence,
-          confirmLabel: text.disableConfirm,
-          onConfirm: () => disable.mutate(webhook),
-        })
-      }
-    >
+    <ActionButton action={disable} input={webhook} ask={text.confirmDisable}>
       {text.disable}
-    </Button>
+    </ActionButton>
   );
 }

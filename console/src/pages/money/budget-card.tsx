@@ -7,7 +7,7 @@ import { budgetCard as text } from '#console/src/messages/en/budgets.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
@@ -122,32 +122,19 @@ function Actions({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
     removes: [budgetHistoryQuery(budget.id).queryKey],
   });
   if (!useMay('manage_workspace')) return null;
-  const ask = (): void =>
-    confirm({
-      title: text.deleteTitle,
-      consequence: (
-        <Message
-          text={text.deleteConsequence}
-          values={{ name: <UserText>{budget.name}</UserText> }}
-        />
-      ),
-      confirmLabel: text.deleteConfirm,
-      onConfirm: () => remove.mutate(budget),
-    });
   return (
     <Group gap="xs">
       <Button size="compact-sm" variant="default" onClick={onEdit}>
         {words.edit}
       </Button>
-      <Button
+      <ActionButton
         size="compact-sm"
-        variant="light"
-        color="danger"
-        onClick={ask}
-        loading={remove.isPending}
+        action={remove}
+        input={budget}
+        ask={{ ...text.confirmDelete, values: { name: budget.name } }}
       >
         {words.delete}
-      </Button>
+      </ActionButton>
     </Group>
   );
 }

@@ -5,9 +5,8 @@ import type { Price } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { prices as text } from '#console/src/messages/en/prices.ts';
-import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
@@ -170,18 +169,6 @@ function PriceActions({ price, list, onEdit }: { price: Price; list: Prices; onE
       ),
     { changes: [pricesKey], done: text.removed },
   );
-  const ask = (): void =>
-    confirm({
-      title: text.removeTitle,
-      consequence: (
-        <Message
-          text={text.removeConsequence}
-          values={{ model: <UserText>{price.model}</UserText> }}
-        />
-      ),
-      confirmLabel: text.removeConfirm,
-      onConfirm: () => remove.mutate(list),
-    });
   return (
     <Group gap={4} wrap="nowrap">
       <Button
@@ -192,16 +179,15 @@ function PriceActions({ price, list, onEdit }: { price: Price; list: Prices; onE
       >
         {words.edit}
       </Button>
-      <Button
+      <ActionButton
         size="compact-xs"
-        variant="light"
-        color="danger"
-        onClick={ask}
-        loading={remove.isPending}
+        action={remove}
+        input={list}
+        ask={{ ...text.confirmRemove, values: { model: price.model } }}
         aria-label={text.removePrice(price.model)}
       >
         {words.remove}
-      </Button>
+      </ActionButton>
     </Group>
   );
 }

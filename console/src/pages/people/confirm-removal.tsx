@@ -12,7 +12,7 @@ export function confirmRemoval(member: Member, onConfirm: () => void): void {
     consequence: (
       <Message text={text.consequence} values={{ name: <UserText>{member.name}</UserText> }} />
     ),
-    confirmLabel: text.confirm,
+    confirm: text.confirm,
     onConfirm,
   });
 }

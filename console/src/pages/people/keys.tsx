@@ -8,9 +8,8 @@ import { words } from '#console/src/messages/en/words.ts';
 import { keys as text } from '#console/src/messages/en/people/keys.ts';
 import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
 import { people } from '#console/src/messages/en/people/shared.ts';
-import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
@@ -129,28 +128,15 @@ function Revoke({ apiKey }: { apiKey: ApiKey }) {
     done: text.revoked,
   });
   if (!useMay('manage_api_keys')) return null;
-  const ask = (): void =>
-    confirm({
-      title: text.revokeTitle,
-      consequence: (
-        <Message
-          text={text.revokeConsequence}
-          values={{ name: <UserText>{apiKey.name}</UserText> }}
-        />
-      ),
-      confirmLabel: text.revokeConfirm,
-      onConfirm: () => revoke.mutate(apiKey),
-    });
   return (
-    <Button
+    <ActionButton
       size="compact-xs"
-      variant="light"
-      color="danger"
-      loading={revoke.isPending}
-      onClick={ask}
+      action={revoke}
+      input={apiKey}
+      ask={{ ...text.confirmRevoke, values: { name: apiKey.name } }}
       aria-label={text.revokeKey(apiKey.name)}
     >
       {text.revoke}
-    </Button>
+    </ActionButton>
   );
 }

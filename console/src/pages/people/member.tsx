@@ -13,6 +13,7 @@ import {
 import { roleNames } from '#console/src/messages/en/parts/roles.ts';
 import { people } from '#console/src/messages/en/people/shared.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Facts } from '#console/src/parts/data/facts.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
@@ -99,9 +100,9 @@ function RoleChange({ member }: { member: MemberDetail }) {
         data={roleOptions}
       />
       {role !== member.role && (
-        <Button loading={change.isPending} onClick={() => change.mutate(role)}>
+        <ActionButton action={change} input={role} variant="filled">
           {text.changeRole}
-        </Button>
+        </ActionButton>
       )}
     </Group>
   );
@@ -128,9 +129,9 @@ function MemberActions({ member }: { member: MemberDetail }) {
   return (
     <>
       {member.status === 'pending' && (
-        <Button loading={approve.isPending} onClick={() => approve.mutate(member.id)}>
+        <ActionButton action={approve} input={member.id} variant="filled">
           {text.approve}
-        </Button>
+        </ActionButton>
       )}
       <Button
         variant="light"

@@ -14,6 +14,7 @@ import { roleNames, roleNamesInText } from '#console/src/messages/en/parts/roles
 import { people } from '#console/src/messages/en/people/shared.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
@@ -105,14 +106,15 @@ function PendingActions({ member }: { member: Member }) {
   if (!useMay('manage_members')) return null;
   return (
     <Group gap={4} wrap="nowrap">
-      <Button
+      <ActionButton
         size="compact-xs"
-        loading={approve.isPending}
-        onClick={() => approve.mutate(member.id)}
+        action={approve}
+        input={member.id}
         aria-label={text.approveMember(member.name)}
+        variant="filled"
       >
         {text.approve}
-      </Button>
+      </ActionButton>
       <Remove member={member} />
     </Group>
   );
@@ -192,15 +194,14 @@ function Renew({ member }: { member: Member }) {
   });
   if (!useMay('manage_members')) return null;
   return (
-    <Button
+    <ActionButton
       size="compact-xs"
-      variant="default"
-      loading={renew.isPending}
-      onClick={() => renew.mutate(member.id)}
+      action={renew}
+      input={member.id}
       aria-label={text.newCodeFor(member.name)}
     >
       {text.newCode}
-    </Button>
+    </ActionButton>
   );
 }
 

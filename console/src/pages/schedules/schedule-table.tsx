@@ -229,14 +229,8 @@ function ScheduleMenu({ schedule, onEdit }: { schedule: Schedule; onEdit: () => 
           c="danger"
           onClick={() =>
             confirm({
-              title: text.deleteTitle,
-              consequence: (
-                <Message
-                  text={text.deleteConsequence}
-                  values={{ name: <UserText>{nameOf(schedule)}</UserText> }}
-                />
-              ),
-              confirmLabel: text.deleteConfirm,
+              ...text.confirmDelete,
+              values: { name: nameOf(schedule) },
               onConfirm: () => remove.mutate(schedule),
             })
           }

@@ -9,7 +9,7 @@ import { secrets as text } from '#console/src/messages/en/workspace/secrets.ts';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -118,23 +118,15 @@ function DeleteSecret({ secret }: { secret: Secret }) {
     changes: [secretsKey],
     done: text.deleted,
   });
-  const ask = (): void =>
-    confirm({
-      title: text.deleteTitle,
-      consequence: text.deleteConsequence(name),
-      confirmLabel: text.deleteConfirm,
-      onConfirm: () => remove.mutate(secret),
-    });
   return (
-    <Button
+    <ActionButton
       size="compact-xs"
-      variant="light"
-      color="danger"
-      loading={remove.isPending}
-      onClick={ask}
+      action={remove}
+      input={secret}
+      ask={{ ...text.confirmDelete, values: { name } }}
       aria-label={text.deleteSecret(name)}
     >
       {words.delete}
-    </Button>
+    </ActionButton>
   );
 }

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import type { Template } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { templateCard as text } from '#console/src/messages/en/templates.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Miniature } from './miniature.tsx';
 import { TemplatePreview } from './template-preview.tsx';
@@ -30,25 +30,14 @@ export function TemplateCard({ template }: { template: Template }) {
         </div>
         <Group gap="xs">
           {makeAndRun !== undefined && (
-            <Button
-              size="xs"
-              loading={makeAndRun.isPending}
-              disabled={busy}
-              onClick={() => makeAndRun.mutate(undefined)}
-            >
+            <ActionButton size="xs" action={makeAndRun} disabled={busy} variant="filled">
               {text.useAndRun}
-            </Button>
+            </ActionButton>
           )}
           {make !== undefined && (
-            <Button
-              size="xs"
-              variant="default"
-              loading={make.isPending}
-              disabled={busy}
-              onClick={() => make.mutate(undefined)}
-            >
+            <ActionButton size="xs" action={make} disabled={busy}>
               {text.use}
-            </Button>
+            </ActionButton>
           )}
           <Button size="xs" variant="subtle" onClick={open}>
             {text.preview}
@@ -70,21 +59,19 @@ function RemoveButton({
 }) {
   return (
     remove !== undefined && (
-      <Button
+      <ActionButton
         size="xs"
+        action={remove}
+        input={template}
+        ask={{
+          title: text.deleteTitle(template.name),
+          consequence: text.deleteConsequence,
+          confirm: text.deleteConfirm,
+        }}
         variant="subtle"
-        loading={remove.isPending}
-        onClick={() =>
-          confirm({
-            title: text.deleteTitle(template.name),
-            consequence: text.deleteConsequence,
-            confirmLabel: text.deleteConfirm,
-            onConfirm: () => remove.mutate(template),
-          })
-        }
       >
         {words.delete}
-      </Button>
+      </ActionButton>
     )
   );
 }

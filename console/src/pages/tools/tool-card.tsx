@@ -6,7 +6,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { toolCard as text } from '#console/src/messages/en/workspace/tools.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Copy } from '#console/src/parts/code/copy.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
@@ -109,18 +109,6 @@ function ToolActions({ tool, onEdit }: { tool: CustomTool; onEdit: () => void })
     done: text.deleted,
   });
   if (!useMay('create_edit_workflows')) return null;
-  const ask = (): void =>
-    confirm({
-      title: text.deleteTitle,
-      consequence: (
-        <Message
-          text={text.deleteConsequence}
-          values={{ name: <UserText>{`custom:${tool.name}`}</UserText> }}
-        />
-      ),
-      confirmLabel: text.deleteConfirm,
-      onConfirm: () => remove.mutate(tool),
-    });
   return (
     <Group gap="xs">
       <Button
@@ -131,16 +119,15 @@ function ToolActions({ tool, onEdit }: { tool: CustomTool; onEdit: () => void })
       >
         {words.edit}
       </Button>
-      <Button
+      <ActionButton
         size="compact-sm"
-        variant="light"
-        color="danger"
-        onClick={ask}
-        loading={remove.isPending}
+        action={remove}
+        input={tool}
+        ask={{ ...text.confirmDelete, values: { name: `custom:${tool.name}` } }}
         aria-label={text.deleteTool(tool.name)}
       >
         {words.delete}
-      </Button>
+      </ActionButton>
     </Group>
   );
 }

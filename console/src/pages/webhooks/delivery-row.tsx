@@ -7,6 +7,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { deliveryRow as text } from '#console/src/messages/en/webhooks.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
@@ -120,14 +121,8 @@ function Retry({ endpointId, of: { id } }: { endpointId: string; of: WebhookDeli
     done: text.scheduled,
   });
   return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      aria-label={text.retryOf(id)}
-      loading={redeliver.isPending}
-      onClick={() => redeliver.mutate(undefined)}
-    >
+    <ActionButton size="compact-sm" action={redeliver} aria-label={text.retryOf(id)}>
       {text.retry}
-    </Button>
+    </ActionButton>
   );
 }

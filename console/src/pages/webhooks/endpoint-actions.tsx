@@ -5,10 +5,8 @@ import type { DataEndpoint } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { endpointActions as text } from '#console/src/messages/en/webhooks.ts';
-import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { endpointQuery, endpointsKey } from '#console/src/queries/data.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 import { EndpointForm, showEndpointSecret } from './endpoint-form.tsx';
@@ -23,9 +21,7 @@ export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {
   if (!mayChange) return null;
   return (
     <>
-      <Button variant="default" loading={ping.isPending} onClick={() => ping.mutate(undefined)}>
-        {text.sendTest}
-      </Button>
+      <ActionButton action={ping}>{text.sendTest}</ActionButton>
       <Button variant="default" onClick={open}>
         {words.edit}
       </Button>
@@ -42,21 +38,12 @@ function Rotate({ endpoint }: { endpoint: DataEndpoint }) {
     onDone: ({ secret }) => showEndpointSecret(secret),
   });
   return (
-    <Button
-      variant="default"
-      loading={rotate.isPending}
-      onClick={() =>
-        confirm({
-          title: text.rollTitle,
-          consequence: text.rollConsequence,
-          confirmLabel: text.roll,
-          dangerous: false,
-          onConfirm: () => rotate.mutate(undefined),
-        })
-      }
+    <ActionButton
+      action={rotate}
+      ask={{ ...text.confirmRoll, confirm: text.roll, dangerous: false }}
     >
       {text.roll}
-    </Button>
+    </ActionButton>
   );
 }
 
@@ -72,25 +59,12 @@ function Delete({ endpoint }: { endpoint: DataEndpoint }) {
     },
   );
   return (
-    <Button
-      variant="light"
-      color="danger"
-      loading={remove.isPending}
-      onClick={() =>
-        confirm({
-          title: text.deleteTitle,
-          consequence: (
-            <Message
-              text={text.deleteConsequence}
-              values={{ url: <UserText>{endpoint.url}</UserText> }}
-            />
-          ),
-          confirmLabel: text.deleteConfirm,
-          onConfirm: () => remove.mutate(endpoint),
-        })
-      }
+    <ActionButton
+      action={remove}
+      input={endpoint}
+      ask={{ ...text.confirmDelete, values: { url: endpoint.url } }}
     >
       {words.delete}
-    </Button>
+    </ActionButton>
   );
 }

@@ -5,7 +5,7 @@ import type { Redelivered } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { redeliverAll as text } from '#console/src/messages/en/webhooks.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { usePeriod } from '#console/src/parts/forms/period.tsx';
 import { endpointsKey } from '#console/src/queries/data.ts';
@@ -27,22 +27,13 @@ export function RetryAllFailed({ endpointId }: { endpointId: string }) {
     },
   );
   return (
-    <Button
+    <ActionButton
       size="compact-sm"
-      variant="default"
-      loading={redeliver.isPending}
-      onClick={() =>
-        confirm({
-          title: text.retryAllTitle,
-          consequence: text.retryAllConsequence,
-          confirmLabel: text.retryAllConfirm,
-          dangerous: false,
-          onConfirm: () => redeliver.mutate(undefined),
-        })
-      }
+      action={redeliver}
+      ask={{ ...text.confirmRetryAll, dangerous: false }}
     >
       {text.retryAllFailed}
-    </Button>
+    </ActionButton>
   );
 }
 

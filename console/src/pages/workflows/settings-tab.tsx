@@ -1,16 +1,14 @@
-import { Box, Button, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { Box, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import type { Workflow } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { settingsTab as text } from '#console/src/messages/en/workflows/workflow.ts';
-import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
 import { Copy } from '#console/src/parts/code/copy.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
@@ -143,29 +141,17 @@ function DeleteButton({ workflow }: { workflow: Workflow }) {
   );
   return (
     <Box>
-      <Button
-        color="danger"
-        variant="light"
-        loading={remove.isPending}
-        onClick={() =>
-          confirm({
-            title: text.deleteTitle,
-            consequence: (
-              <Message
-                text={text.deleteConsequence}
-                values={{
-                  name: <UserText>{workflow.name}</UserText>,
-                  runs: text.runs(workflow.stats.total),
-                }}
-              />
-            ),
-            confirmLabel: text.delete,
-            onConfirm: () => remove.mutate(workflow),
-          })
-        }
+      <ActionButton
+        action={remove}
+        input={workflow}
+        ask={{
+          ...text.confirmDelete,
+          values: { name: workflow.name, runs: text.runs(workflow.stats.total) },
+          confirm: text.delete,
+        }}
       >
         {text.delete}
-      </Button>
+      </ActionButton>
     </Box>
   );
 }

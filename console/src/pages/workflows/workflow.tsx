@@ -8,6 +8,7 @@ import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { workflowPage as text } from '#console/src/messages/en/workflows/workflow.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Failure } from '#console/src/parts/failure.tsx';
 import { ButtonLink } from '#console/src/parts/links.tsx';
@@ -154,14 +155,9 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
         </ButtonLink>
       )}
       {mayPublish && workflow.status === 'draft' && (
-        <Button
-          variant="default"
-          leftSection={<IconRocket size={16} aria-hidden />}
-          loading={publish.isPending}
-          onClick={() => publish.mutate(undefined)}
-        >
+        <ActionButton action={publish} leftSection={<IconRocket size={16} aria-hidden />}>
           {text.publish}
-        </Button>
+        </ActionButton>
       )}
       {mayRun && (
         <Tooltip label={text.fixToRun} disabled={!invalid}>

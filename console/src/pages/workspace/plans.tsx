@@ -1,10 +1,10 @@
-import { Button, Table, Text } from '@mantine/core';
+import { Table, Text } from '@mantine/core';
 import type { Workspace } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { planTexts } from '#console/src/messages/en/parts/plans.ts';
 import { plans as text } from '#console/src/messages/en/workspace/plans.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
@@ -61,29 +61,27 @@ function Change({ workspace, to }: { workspace: Workspace; to: PlanName }) {
     changes: [workspaceQuery.queryKey, usageQuery.queryKey],
     done: text.changed(planTexts[to]),
   });
-  const ask = (): void =>
-    confirm({
-      title: text.changeTitle(planTexts[to]),
-      consequence: losesRecords(from, to)
-        ? text.losesRecords({
-            runs: days(plans[to].runsKeptDays),
-            audit: days(plans[to].auditKeptDays),
-          })
-        : text.appliesImmediately,
-      confirmLabel: text.change,
-      dangerous: losesRecords(from, to),
-      onConfirm: () => change.mutate(workspace),
-    });
   return (
-    <Button
+    <ActionButton
       size="compact-xs"
+      action={change}
+      input={workspace}
+      ask={{
+        title: text.changeTitle(planTexts[to]),
+        consequence: losesRecords(from, to)
+          ? text.losesRecords({
+              runs: days(plans[to].runsKeptDays),
+              audit: days(plans[to].auditKeptDays),
+            })
+          : text.appliesImmediately,
+        confirm: text.change,
+        dangerous: losesRecords(from, to),
+      }}
       variant="default"
-      loading={change.isPending}
-      onClick={ask}
       aria-label={text.changeTo(planTexts[to])}
     >
       {text.change}
-    </Button>
+    </ActionButton>
   );
 }
 

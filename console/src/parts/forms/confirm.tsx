@@ -1,31 +1,39 @@
 import { Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
-import type { ReactNode } from 'react';
+import type { ReactElement, ReactNode } from 'react';
+import type { Placeholder } from '#console/src/messages/format.ts';
 import { words } from '#console/src/messages/en/words.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 
-/** Asks for a confirmation of an irreversible action. Says what will happen, and names the action on its button. */
-export function confirm({
-  title,
-  consequence,
-  confirmLabel,
-  cancelLabel = words.cancel,
-  dangerous = true,
-  onConfirm,
-}: {
+/** What a confirmation asks. `values` are names that users chose, for the placeholders of the consequence. */
+export type Question<Consequence extends string = string> = {
   title: string;
-  consequence: ReactNode;
+  consequence: Consequence | ReactElement;
   /** The verb on the button. */
-  confirmLabel: string;
+  confirm: string;
   /** For actions that are themselves a cancellation, so that the two buttons differ. */
   cancelLabel?: string;
   dangerous?: boolean;
-  onConfirm: () => void;
-}): void {
+} & ([Placeholder<Consequence>] extends [never]
+  ? { values?: undefined }
+  : { values: Record<Placeholder<Consequence>, string> });
+
+/** Asks for a confirmation of an irreversible action. Says what will happen, and names the action on its button. */
+export function confirm<const Consequence extends string>({
+  title,
+  consequence,
+  values,
+  confirm: confirmLabel,
+  cancelLabel = words.cancel,
+  dangerous = true,
+  onConfirm,
+}: Question<Consequence> & { onConfirm: () => void }): void {
   modals.openConfirmModal({
     title,
     children: (
       <Text size="sm" component="div">
-        {consequence}
+        {typeof consequence === 'string' && values ? filled(consequence, values) : consequence}
       </Text>
     ),
     labels: { confirm: confirmLabel, cancel: cancelLabel },
@@ -33,4 +41,11 @@ export function confirm({
     confirmProps: dangerous ? { color: 'danger' } : { 'data-autofocus': true },
     onConfirm,
   });
+}
+
+function filled(text: string, values: Record<string, string>): ReactNode {
+  const names = Object.entries(values).map(
+    ([name, value]) => [name, <UserText key={name}>{value}</UserText>] as const,
+  );
+  return <Message text={text} values={Object.fromEntries<ReactNode>(names)} />;
 }

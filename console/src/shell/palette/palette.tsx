@@ -224,7 +224,7 @@ function useActions(onShortcuts: () => void): Command[] {
               confirm({
                 title: runActions[verb].title,
                 consequence: runActions[verb].consequence,
-                confirmLabel: runActions[verb].confirm,
+                confirm: runActions[verb].confirm,
                 ...(verb === 'cancel' && { cancelLabel: runActions.cancel.keep }),
                 dangerous: verb === 'cancel',
                 onConfirm: () => send(runId),

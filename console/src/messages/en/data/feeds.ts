@@ -38,10 +38,12 @@ export const feed = {
   reactivate: 'Reactivate',
   reactivated: 'Feed reactivated',
   deleted: 'Feed deleted',
-  deleteTitle: 'Delete this feed?',
-  deleteConsequence:
-    'This deletes {name} with all its records, their history and their events. You cannot undo this. To keep the data, archive the feed instead.',
-  deleteConfirm: 'Delete feed',
+  confirmDelete: {
+    title: 'Delete this feed?',
+    consequence:
+      'This deletes {name} with all its records, their history and their events. You cannot undo this. To keep the data, archive the feed instead.',
+    confirm: 'Delete feed',
+  },
   mode: 'Mode',
   latestRecord: 'Latest record',
   noRecord: 'None yet',

@@ -39,9 +39,11 @@ export const dataKeyTable = {
   revokeKey: (name: string) => `Revoke ${name}`,
   isRevoked: 'Revoked',
   revoked: 'Data key revoked',
-  revokeTitle: 'Revoke this data key?',
-  revokeConsequence: 'Requests with {name} will fail immediately. You cannot undo this.',
-  revokeConfirm: 'Revoke key',
+  confirmRevoke: {
+    title: 'Revoke this data key?',
+    consequence: 'Requests with {name} will fail immediately. You cannot undo this.',
+    confirm: 'Revoke key',
+  },
 } as const;
 
 /** Messages for the usage of the data API. */

@@ -34,10 +34,12 @@ export const sourceRow = {
   actionsFor: (name: string) => `Actions for ${name}`,
   report: 'Report check result',
   deleted: 'Source deleted',
-  deleteTitle: 'Delete this source?',
-  deleteConsequence:
-    'This deletes {name} and its check results. Records that refer to it do not change.',
-  deleteConfirm: 'Delete source',
+  confirmDelete: {
+    title: 'Delete this source?',
+    consequence:
+      'This deletes {name} and its check results. Records that refer to it do not change.',
+    confirm: 'Delete source',
+  },
 } as const;
 
 /** Messages for the form of a source. */

@@ -17,9 +17,11 @@ export const keys = {
   revoke: 'Revoke',
   revokeKey: (name: string) => `Revoke ${name}`,
   revoked: 'API key revoked',
-  revokeTitle: 'Revoke this API key?',
-  revokeConsequence: 'Requests with {name} will fail immediately. You cannot undo this.',
-  revokeConfirm: 'Revoke key',
+  confirmRevoke: {
+    title: 'Revoke this API key?',
+    consequence: 'Requests with {name} will fail immediately. You cannot undo this.',
+    confirm: 'Revoke key',
+  },
 } as const;
 
 /** Messages for the form of an API key. */

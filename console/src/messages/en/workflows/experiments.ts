@@ -50,8 +50,10 @@ export const experimentPage = {
   about: '{workflow}, started by {starter} {when}',
   anApiKey: 'an API key',
   cancel: 'Cancel experiment',
-  cancelTitle: 'Cancel this experiment?',
-  cancelConsequence: 'Its open rehearsals are cancelled, too. What is done stays.',
+  confirmCancel: {
+    title: 'Cancel this experiment?',
+    consequence: 'Its open rehearsals are cancelled, too. What is done stays.',
+  },
   cancelled: 'Experiment cancelled',
   failed: 'The experiment failed: {error}',
   runsDone: (done: string, total: string) => `${done} of ${total} runs are done`,

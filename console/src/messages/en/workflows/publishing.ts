@@ -54,9 +54,11 @@ export const saving = {
   discardConsequence: (version: number) =>
     `The editor returns to version ${version}. You cannot undo this.`,
   discardConfirm: 'Discard draft',
-  loadTitle: 'Load their changes?',
-  loadConsequence: 'You lose your unsaved changes.',
-  loadConfirm: 'Discard my changes',
+  confirmLoad: {
+    title: 'Load their changes?',
+    consequence: 'You lose your unsaved changes.',
+    confirm: 'Discard my changes',
+  },
 } as const;
 
 /** Messages for the question before the editor closes with unsaved changes. */

@@ -47,9 +47,11 @@ export const scheduleTable = {
   nowDisabled: 'Schedule disabled',
   actionsFor: (name: string) => `Actions for ${name}`,
   runNow: 'Run now',
-  deleteTitle: 'Delete this schedule?',
-  deleteConsequence: '{name} will not start any more runs. Active runs continue.',
-  deleteConfirm: 'Delete schedule',
+  confirmDelete: {
+    title: 'Delete this schedule?',
+    consequence: '{name} will not start any more runs. Active runs continue.',
+    confirm: 'Delete schedule',
+  },
   deleted: 'Schedule deleted',
 } as const;
 

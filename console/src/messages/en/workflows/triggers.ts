@@ -17,16 +17,19 @@ export const webhookPanel = {
   enable: 'Enable webhook',
   nowEnabled: 'Webhook enabled',
   changeUrl: 'Change URL',
-  changeUrlTitle: 'Change the webhook URL?',
-  changeUrlConsequence:
-    'The webhook gets a new secret. Requests to the old URL return 404 immediately.',
-  changeUrlConfirm: 'Change webhook URL',
+  confirmChangeUrl: {
+    title: 'Change the webhook URL?',
+    consequence: 'The webhook gets a new secret. Requests to the old URL return 404 immediately.',
+    confirm: 'Change webhook URL',
+  },
   urlChanged: 'Webhook URL changed',
   disable: 'Disable',
-  disableTitle: 'Disable this webhook?',
-  disableConsequence:
-    'Requests to the URL return 404, and the secret is deleted. If you enable the webhook again, it gets a new URL.',
-  disableConfirm: 'Disable webhook',
+  confirmDisable: {
+    title: 'Disable this webhook?',
+    consequence:
+      'Requests to the URL return 404, and the secret is deleted. If you enable the webhook again, it gets a new URL.',
+    confirm: 'Disable webhook',
+  },
   nowDisabled: 'Webhook disabled',
 } as const;
 

@@ -66,9 +66,11 @@ export const settingsTab = {
     'A draft needs an experiment that lost no check and failed no run before it is published.',
   delete: 'Delete workflow',
   deleted: 'Workflow deleted',
-  deleteTitle: 'Delete this workflow?',
-  deleteConsequence:
-    'This deletes {name} with its {runs}, its versions, schedules and webhook. You cannot undo this.',
+  confirmDelete: {
+    title: 'Delete this workflow?',
+    consequence:
+      'This deletes {name} with its {runs}, its versions, schedules and webhook. You cannot undo this.',
+  },
   runs: (count: number) => plural(count, { one: '# run', other: '# runs' }),
 } as const;
 

@@ -20,9 +20,11 @@ export const secrets = {
   replaceSecret: (name: string) => `Replace ${name}`,
   deleteSecret: (name: string) => `Delete ${name}`,
   deleted: 'Secret deleted',
-  deleteTitle: 'Delete this secret?',
-  deleteConsequence: (name: string) => `Steps that send ${name} will fail. You cannot undo this.`,
-  deleteConfirm: 'Delete secret',
+  confirmDelete: {
+    title: 'Delete this secret?',
+    consequence: 'Steps that send {name} will fail. You cannot undo this.',
+    confirm: 'Delete secret',
+  },
 } as const;
 
 /** Messages for the form of a secret. */

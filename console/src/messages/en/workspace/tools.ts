@@ -42,10 +42,12 @@ export const toolCard = {
   editTool: (name: string) => `Edit ${name}`,
   deleteTool: (name: string) => `Delete ${name}`,
   deleted: 'Tool deleted',
-  deleteTitle: 'Delete this tool?',
-  deleteConsequence:
-    'Workflows that call {name} can no longer start, and runs that reach it fail. To fix them, create a tool with the same name.',
-  deleteConfirm: 'Delete tool',
+  confirmDelete: {
+    title: 'Delete this tool?',
+    consequence:
+      'Workflows that call {name} can no longer start, and runs that reach it fail. To fix them, create a tool with the same name.',
+    confirm: 'Delete tool',
+  },
 } as const;
 
 /** Kinds of tools to choose from. */

@@ -6,9 +6,8 @@ import type { FeedDetail } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { feed as text } from '#console/src/messages/en/data/feeds.ts';
-import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
@@ -86,33 +85,14 @@ function FeedActions({ feed }: { feed: FeedDetail }) {
       <Button variant="default" onClick={open}>
         {words.edit}
       </Button>
-      <Button
-        variant="default"
-        loading={archive.isPending}
-        onClick={() => archive.mutate(undefined)}
-      >
-        {archived ? text.reactivate : text.archive}
-      </Button>
-      <Button
-        variant="light"
-        color="danger"
-        loading={remove.isPending}
-        onClick={() =>
-          confirm({
-            title: text.deleteTitle,
-            consequence: (
-              <Message
-                text={text.deleteConsequence}
-                values={{ name: <UserText>{feed.name}</UserText> }}
-              />
-            ),
-            confirmLabel: text.deleteConfirm,
-            onConfirm: () => remove.mutate(feed),
-          })
-        }
+      <ActionButton action={archive}>{archived ? text.reactivate : text.archive}</ActionButton>
+      <ActionButton
+        action={remove}
+        input={feed}
+        ask={{ ...text.confirmDelete, values: { name: feed.name } }}
       >
         {words.delete}
-      </Button>
+      </ActionButton>
       {editing && <FeedForm feed={feed} onClose={close} />}
     </>
   );

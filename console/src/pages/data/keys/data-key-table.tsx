@@ -1,12 +1,12 @@
 import { Tag } from '#console/src/parts/tag.tsx';
-import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core';
+import { Badge, Code, Group, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { DataKey, WorkspaceDataUsage } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { dataKeyTable as text } from '#console/src/messages/en/data/keys.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -113,27 +113,14 @@ function Revoke({ of: key }: { of: DataKey }) {
     done: text.revoked,
   });
   return (
-    <Button
+    <ActionButton
       size="compact-sm"
-      variant="light"
-      color="danger"
+      action={revoke}
+      input={key}
+      ask={{ ...text.confirmRevoke, values: { name: key.name } }}
       aria-label={text.revokeKey(key.name)}
-      loading={revoke.isPending}
-      onClick={() =>
-        confirm({
-          title: text.revokeTitle,
-          consequence: (
-            <Message
-              text={text.revokeConsequence}
-              values={{ name: <UserText>{key.name}</UserText> }}
-            />
-          ),
-          confirmLabel: text.revokeConfirm,
-          onConfirm: () => revoke.mutate(key),
-        })
-      }
     >
       {text.revoke}
-    </Button>
+    </ActionButton>
   );
 }

@@ -122,14 +122,8 @@ function SourceMenu({
           color="danger"
           onClick={() =>
             confirm({
-              title: text.deleteTitle,
-              consequence: (
-                <Message
-                  text={text.deleteConsequence}
-                  values={{ name: <UserText>{source.name}</UserText> }}
-                />
-              ),
-              confirmLabel: text.deleteConfirm,
+              ...text.confirmDelete,
+              values: { name: source.name },
               onConfirm: () => remove.mutate(source),
             })
           }

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReceivedEvent, ListedInboundEvent } from '#client/index.ts';
@@ -8,7 +8,7 @@ import { eventDetail as text } from '#console/src/messages/en/workflows/inbound-
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { Facts } from '#console/src/parts/data/facts.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -169,28 +169,26 @@ function Replay({ of: event }: { of: ReceivedEvent }) {
       </Text>
     );
   }
-  const ask = () =>
-    confirm({
-      title: text.replayTitle,
-      consequence: unverified
-        ? text.replayUnverified
-        : event.outcome === 'refused'
-          ? text.replayRefused
-          : text.replayStarted,
-      confirmLabel: text.replay,
-      dangerous: unverified,
-      onConfirm: () => replay.mutate(undefined),
-    });
   return (
     <Group>
-      <Button
+      <ActionButton
         size="compact-sm"
-        loading={replay.isPending}
+        action={replay}
+        ask={{
+          title: text.replayTitle,
+          consequence: unverified
+            ? text.replayUnverified
+            : event.outcome === 'refused'
+              ? text.replayRefused
+              : text.replayStarted,
+          confirm: text.replay,
+          dangerous: unverified,
+        }}
         aria-label={text.replayOf(event.id)}
-        onClick={ask}
+        variant="filled"
       >
         {text.replay}
-      </Button>
+      </ActionButton>
     </Group>
   );
 }

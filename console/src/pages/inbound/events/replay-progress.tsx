@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Group, Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '#console/src/api.ts';
 import { replayProgress as text } from '#console/src/messages/en/workflows/inbound-events.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
@@ -70,14 +71,9 @@ function Cancel({ replayId }: { replayId: string }) {
   });
   return (
     <Group>
-      <Button
-        size="compact-sm"
-        variant="default"
-        loading={cancel.isPending}
-        onClick={() => cancel.mutate(undefined)}
-      >
+      <ActionButton size="compact-sm" action={cancel}>
         {text.cancel}
-      </Button>
+      </ActionButton>
     </Group>
   );
 }

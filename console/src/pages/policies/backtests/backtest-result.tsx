@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Group, Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Backtest } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { backtestResult as text } from '#console/src/messages/en/governance/backtests.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -80,14 +81,9 @@ function State({ backtest, mayManage }: { backtest: Backtest; mayManage: boolean
                 : text.stepsOf(countText(done), countText(total))}
             </Text>
             {mayManage && (
-              <Button
-                size="compact-sm"
-                variant="default"
-                loading={cancel.isPending}
-                onClick={() => cancel.mutate(undefined)}
-              >
+              <ActionButton size="compact-sm" action={cancel}>
                 {text.cancel}
-              </Button>
+              </ActionButton>
             )}
           </Group>
           <Progress

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Text } from '@mantine/core';
+import { Group, NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Policies } from '#client/index.ts';
@@ -6,6 +6,7 @@ import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { historyTrial as text } from '#console/src/messages/en/governance/backtests.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Refusal } from '#console/src/parts/forms/form.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { backtestsKey, recentBacktestsQuery } from '#console/src/queries/backtests.ts';
@@ -55,9 +56,7 @@ export function HistoryTrial({ policies }: { policies: Policies }) {
           value={workflowId}
           onChange={setWorkflowId}
         />
-        <Button variant="default" loading={start.isPending} onClick={() => start.mutate(undefined)}>
-          {text.start}
-        </Button>
+        <ActionButton action={start}>{text.start}</ActionButton>
       </Group>
       <Refusal action={start} />
       <LastTrial started={start.data?.id} mayManage />

@@ -7,6 +7,7 @@ import { api } from '#console/src/api.ts';
 import { runActions as text } from '#console/src/messages/en/runs/actions.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { confirm } from '#console/src/parts/forms/confirm.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
@@ -78,7 +79,7 @@ function ResumeButton({ run }: { run: Run }) {
     confirm({
       title: text.resume.title,
       consequence: <ResumeEffect facts={resumeFacts(run)} />,
-      confirmLabel: text.resume.confirm,
+      confirm: text.resume.confirm,
       dangerous: false,
       onConfirm: () => resume.mutate(undefined),
     });
@@ -99,23 +100,20 @@ function CancelButton({ run }: { run: Run }) {
     changes: [runsKey],
     done: text.cancel.done,
   });
-  const ask = (): void =>
-    confirm({
-      title: text.cancel.title,
-      consequence: <CancelEffect run={run} />,
-      confirmLabel: text.cancel.confirm,
-      cancelLabel: text.cancel.keep,
-      onConfirm: () => cancel.mutate(undefined),
-    });
   return (
-    <Button
+    <ActionButton
+      action={cancel}
+      ask={{
+        title: text.cancel.title,
+        consequence: <CancelEffect run={run} />,
+        confirm: text.cancel.confirm,
+        cancelLabel: text.cancel.keep,
+      }}
       variant="default"
       leftSection={<IconPlayerStop size={16} aria-hidden />}
-      loading={cancel.isPending}
-      onClick={ask}
     >
       {text.cancel.button}
-    </Button>
+    </ActionButton>
   );
 }
 

@@ -9,6 +9,7 @@ import { stepActions as text } from '#console/src/messages/en/runs/inspector.ts'
 import { ButtonLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { pinsKey } from '#console/src/queries/node-tests.ts';
 import { draftQuery, workflowQuery } from '#console/src/queries/workflows.ts';
@@ -54,15 +55,9 @@ function PinButton({ run, step }: StepActionsProps) {
     { changes: [pinsKey(run.workflow_id)], done: text.pinned },
   );
   return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      leftSection={<IconPin size={14} aria-hidden />}
-      loading={pin.isPending}
-      onClick={() => pin.mutate(undefined)}
-    >
+    <ActionButton size="compact-sm" action={pin} leftSection={<IconPin size={14} aria-hidden />}>
       {text.pin}
-    </Button>
+    </ActionButton>
   );
 }
 

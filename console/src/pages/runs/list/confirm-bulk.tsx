@@ -29,7 +29,7 @@ export function confirmBulk(
         {left > 0 && ` ${texts.left(left)}`}
       </>
     ),
-    confirmLabel: texts.confirm(runs.length),
+    confirm: texts.confirm(runs.length),
     cancelLabel: action === 'cancel' ? text.cancel.keep : words.cancel,
     dangerous: action === 'cancel',
     onConfirm: () => {

@@ -4,6 +4,7 @@ import type { RunSummary } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { bulkBar as text } from '#console/src/messages/en/runs/list.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 import type { RunFilter } from '#console/src/queries/runs.ts';
@@ -76,14 +77,9 @@ function BulkBar({
       {actions.map((action) => (
         <BulkButton key={action} action={action} selection={selection} />
       ))}
-      <Button
-        size="compact-sm"
-        variant="subtle"
-        loading={selectAll.isPending}
-        onClick={() => selectAll.mutate(undefined)}
-      >
+      <ActionButton size="compact-sm" action={selectAll} variant="subtle">
         {text.selectAll}
-      </Button>
+      </ActionButton>
       <Button size="compact-sm" variant="subtle" onClick={() => selection.setAll([])}>
         {text.clear}
       </Button>

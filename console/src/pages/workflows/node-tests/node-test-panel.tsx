@@ -1,4 +1,4 @@
-import { Accordion, Button, Checkbox, Group, Select, Stack, Text } from '@mantine/core';
+import { Accordion, Checkbox, Group, Select, Stack, Text } from '@mantine/core';
 import { useSessionStorage } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { nodeTestPanel as text } from '#console/src/messages/en/workflows/node-tests.ts';
 import type { JsonRecord } from '#console/src/parts/data/record.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 import { pinsKey, pinsQuery, testRunsQuery } from '#console/src/queries/node-tests.ts';
@@ -137,33 +138,27 @@ export function NodeTester({ workflowId, nodeId, node, draft, unsaved, from, val
         </Text>
       )}
       <Group gap="xs">
-        <Button
+        <ActionButton
           size="compact-sm"
-          loading={test.isPending}
+          action={test}
           disabled={unsaved || runId === ''}
-          onClick={() => test.mutate(undefined)}
+          variant="filled"
         >
           {text.test}
-        </Button>
+        </ActionButton>
         {/* Pins the output of a successful test, or else of the run. */}
-        <Button
+        <ActionButton
           size="compact-sm"
-          variant="default"
-          loading={pin.isPending}
+          action={pin}
+          input={tested ?? runId}
           disabled={(tested ?? runId) === ''}
-          onClick={() => pin.mutate(tested ?? runId)}
         >
           {tested === undefined ? text.pinOfRun : text.pin}
-        </Button>
+        </ActionButton>
         {pinned !== undefined && (
-          <Button
-            size="compact-sm"
-            variant="subtle"
-            loading={unpin.isPending}
-            onClick={() => unpin.mutate(undefined)}
-          >
+          <ActionButton size="compact-sm" action={unpin} variant="subtle">
             {text.unpin}
-          </Button>
+          </ActionButton>
         )}
       </Group>
       {test.isError && (

@@ -173,14 +173,8 @@ const confirmDiscard = ({ version }: Workflow, onConfirm: () => void): void =>
   confirm({
     title: text.discardTitle,
     consequence: text.discardConsequence(version),
-    confirmLabel: text.discardConfirm,
+    confirm: text.discardConfirm,
     onConfirm,
   });
 
-const confirmLoad = (onConfirm: () => void): void =>
-  confirm({
-    title: text.loadTitle,
-    consequence: text.loadConsequence,
-    confirmLabel: text.loadConfirm,
-    onConfirm,
-  });
+const confirmLoad = (onConfirm: () => void): void => confirm({ ...text.confirmLoad, onConfirm });

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
+import { Badge, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { AnswerOf, Workflow } from '#client/index.ts';
@@ -11,7 +11,7 @@ import {
   versionsTab as text,
 } from '#console/src/messages/en/workflows/versions.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
@@ -322,20 +322,17 @@ function Restore({
   );
   if (!mayEdit || version === workflow.version) return null;
   return (
-    <Button
-      variant="default"
-      loading={restore.isPending}
-      onClick={() =>
-        confirm({
-          title: restoreVersion.title(version),
-          consequence: restoreVersion.consequence(workflow.version),
-          confirmLabel: restoreVersion.confirm,
-          dangerous: false,
-          onConfirm: () => restore.mutate(workflow.etag),
-        })
-      }
+    <ActionButton
+      action={restore}
+      input={workflow.etag}
+      ask={{
+        title: restoreVersion.title(version),
+        consequence: restoreVersion.consequence(workflow.version),
+        confirm: restoreVersion.confirm,
+        dangerous: false,
+      }}
     >
       {label}
-    </Button>
+    </ActionButton>
   );
 }

@@ -1,8 +1,9 @@
-import { Box, Button, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { Box, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import type { Run, Step } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runPanel as text } from '#console/src/messages/en/workflows/editor.ts';
+import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { NO_SELECTION } from '#console/src/parts/open-run.ts';
@@ -80,27 +81,27 @@ function RunButtons({
   return (
     <Group gap="xs">
       {!ended && mayStop && (
-        <Button
+        <ActionButton
           size="compact-sm"
+          action={stop}
           variant="light"
           color="danger"
           leftSection={<IconPlayerStop size={14} aria-hidden />}
-          loading={stop.isPending}
-          onClick={() => stop.mutate(undefined)}
         >
           {text.stop}
-        </Button>
+        </ActionButton>
       )}
       {ended && mayRun && (
-        <Button
+        <ActionButton
           size="compact-sm"
+          action={start}
+          input={run.input}
           leftSection={<IconPlayerPlay size={14} aria-hidden />}
-          loading={start.isPending}
           disabled={!runnable}
-          onClick={() => start.mutate(run.input)}
+          variant="filled"
         >
           {text.runAgain}
-        </Button>
+        </ActionButton>
       )}
     </Group>
   );
