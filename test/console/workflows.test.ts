@@ -231,6 +231,7 @@ describeConsole('workflows in the console', (stage) => {
     }
     await comparison.getByRole('button', { name: 'Keep mine' }).click();
     await conflict.waitFor({ state: 'detached' });
+    await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
     const mine = await draftOf(id);
     expect([mine.revision, mine.graph.nodes[0].label]).toEqual([2, 'Mine']);
     await page.getByText(/^Draft, based on version 1, saved by Owner/).waitFor();
