@@ -8,6 +8,7 @@ import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { NO_SELECTION } from '#console/src/parts/open-run.ts';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 /** One entry, with its details on demand. */
 export function AuditRow({ entry }: { entry: AuditEntry }) {
@@ -15,16 +16,10 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
   const empty = Object.keys(entry.details).length === 0;
   return (
     <>
-      <Table.Tr>
-        <Table.Td>
-          <When at={entry.created_at} />
-        </Table.Td>
-        <Table.Td>
-          <Actor entry={entry} />
-        </Table.Td>
-        <Table.Td>
-          <span title={entry.action}>{actionText(entry.action)}</span>
-        </Table.Td>
+      <Row>
+        <When at={entry.created_at} />
+        <Actor entry={entry} />
+        <span title={entry.action}>{actionText(entry.action)}</span>
         <Table.Td>
           {targetText(entry.target_type)} <Target entry={entry} />
         </Table.Td>
@@ -41,7 +36,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
             </Button>
           )}
         </Table.Td>
-      </Table.Tr>
+      </Row>
       {opened && (
         <Table.Tr>
           <Table.Td colSpan={5}>

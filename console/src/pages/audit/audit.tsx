@@ -28,7 +28,7 @@ export function AuditPage() {
         <Loaded query={log}>
           {({ entries, total }) =>
             entries.length === 0 ? (
-              <Empty title={text.noMatch.title} about={text.noMatch.about} />
+              <Empty {...text.noMatch} />
             ) : (
               <>
                 <Text size="sm" c="dimmed" role="status">

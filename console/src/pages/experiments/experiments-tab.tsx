@@ -4,7 +4,7 @@ import type { ListedExperiment, Workflow } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { experimentsTab as text } from '#console/src/messages/en/workflows/experiments.ts';
 import { LoadMore } from '#console/src/parts/data/load-more.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
@@ -25,7 +25,7 @@ export function ExperimentsTab({ workflow }: { workflow: Workflow }) {
         {({ pages }) => {
           const experiments = pages.flatMap((page) => page.experiments);
           if (experiments.length === 0) {
-            return <Empty title={text.empty.title} about={text.empty.about} />;
+            return <Empty {...text.empty} />;
           }
           return (
             <Stack gap="md">
@@ -68,23 +68,17 @@ function ExperimentRow({ experiment }: { experiment: ListedExperiment }) {
   const runs = progress.total ?? progress.done;
   const numbers = { runs, equal, changed, failed, won: checks.won, lost: checks.lost };
   return (
-    <Table.Tr>
-      <Table.Td>
-        <TextLink to="/experiments/$experimentId" params={{ experimentId: id }}>
-          {candidateText(experiment)}
-        </TextLink>
-      </Table.Td>
-      <Table.Td>
-        <ExperimentStatus status={status} />
-      </Table.Td>
+    <Row>
+      <TextLink to="/experiments/$experimentId" params={{ experimentId: id }}>
+        {candidateText(experiment)}
+      </TextLink>
+      <ExperimentStatus status={status} />
       {Object.entries(numbers).map(([column, count]) => (
         <Table.Td key={column} className="numbers">
           {countText(count)}
         </Table.Td>
       ))}
-      <Table.Td>
-        <When at={at} ago />
-      </Table.Td>
-    </Table.Tr>
+      <When at={at} ago />
+    </Row>
   );
 }

@@ -6,7 +6,7 @@ import { Message } from '#console/src/messages/message.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 
 /** Runs and cost by workflow, highest cost first. */
@@ -23,23 +23,21 @@ export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] })
       ]}
     >
       {rows.map(({ workflow_id, name, runs, cost_usd }) => (
-        <Table.Tr key={workflow_id ?? 'other'}>
-          <Table.Td>
-            {workflow_id === null ? (
-              text.otherWorkflows
-            ) : (
-              <TextLink
-                to="/workflows/$workflowId"
-                params={{ workflowId: workflow_id }}
-                search={{ tab: undefined }}
-              >
-                <UserText>{name}</UserText>
-              </TextLink>
-            )}
-          </Table.Td>
+        <Row key={workflow_id ?? 'other'}>
+          {workflow_id === null ? (
+            text.otherWorkflows
+          ) : (
+            <TextLink
+              to="/workflows/$workflowId"
+              params={{ workflowId: workflow_id }}
+              search={{ tab: undefined }}
+            >
+              <UserText>{name}</UserText>
+            </TextLink>
+          )}
           <Table.Td className="numbers">{countText(runs)}</Table.Td>
           <Table.Td className="numbers">{dollarsText(cost_usd)}</Table.Td>
-        </Table.Tr>
+        </Row>
       ))}
     </RowTable>
   );
@@ -64,22 +62,20 @@ export function ModelTable({ rows }: { rows: UsageBreakdown['by_model'] }) {
         ]}
       >
         {rows.map((row) => (
-          <Table.Tr key={row.model ?? 'none'}>
-            <Table.Td>
-              <Group gap="xs">
-                {row.model === null ? text.failedAttempts : <UserText>{row.model}</UserText>}
-                {row.unpriced_steps > 0 && (
-                  <Tag size="sm" color="caution">
-                    {text.unpriced(countText(row.unpriced_steps))}
-                  </Tag>
-                )}
-              </Group>
-            </Table.Td>
+          <Row key={row.model ?? 'none'}>
+            <Group gap="xs">
+              {row.model === null ? text.failedAttempts : <UserText>{row.model}</UserText>}
+              {row.unpriced_steps > 0 && (
+                <Tag size="sm" color="caution">
+                  {text.unpriced(countText(row.unpriced_steps))}
+                </Tag>
+              )}
+            </Group>
             <Table.Td className="numbers">{countText(row.steps)}</Table.Td>
             <Table.Td className="numbers">{countText(row.input_tokens)}</Table.Td>
             <Table.Td className="numbers">{countText(row.output_tokens)}</Table.Td>
             <Table.Td className="numbers">{dollarsText(row.cost_usd)}</Table.Td>
-          </Table.Tr>
+          </Row>
         ))}
       </RowTable>
     </Stack>

@@ -1,9 +1,9 @@
 import { Button, Modal, Stack } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Budget } from '#client/index.ts';
 import { budgets as text } from '#console/src/messages/en/budgets.ts';
+import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingCards } from '#console/src/parts/loading.tsx';
@@ -21,20 +21,14 @@ export function BudgetsPage() {
   const mayManage = useMay('manage_workspace');
   const [form, setForm] = useState<{ budget: Budget | undefined }>();
   const create = mayManage && (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setForm({ budget: undefined })}>
-      {text.new}
-    </Button>
+    <NewButton onClick={() => setForm({ budget: undefined })}>{text.new}</NewButton>
   );
   return (
     <Page title={text.title} about={text.about} actions={create}>
       <Loaded query={budgets} loading={<LoadingCards height={180} />}>
         {(list) =>
           list.length === 0 ? (
-            <Empty
-              title={text.empty.title}
-              about={text.empty.about}
-              missing={!mayManage && 'manage_workspace'}
-            >
+            <Empty {...text.empty} missing={!mayManage && 'manage_workspace'}>
               {mayManage && (
                 <Button onClick={() => setForm({ budget: undefined })}>{text.empty.create}</Button>
               )}

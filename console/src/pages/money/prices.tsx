@@ -11,7 +11,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { pricesKey, pricesQuery } from '#console/src/queries/prices.ts';
 import type { Tagged } from '#console/src/queries/tagged.ts';
@@ -140,10 +140,8 @@ function PriceTable({
       ]}
     >
       {prices.map((price) => (
-        <Table.Tr key={price.model}>
-          <Table.Td>
-            <UserText>{price.model}</UserText>
-          </Table.Td>
+        <Row key={price.model}>
+          <UserText>{price.model}</UserText>
           <Table.Td className="numbers">{dollarsText(price.input_usd_per_million)}</Table.Td>
           <Table.Td className="numbers">{dollarsText(price.output_usd_per_million)}</Table.Td>
           <Table.Td className="numbers">
@@ -154,7 +152,7 @@ function PriceTable({
               <PriceActions price={price} list={list} onEdit={() => onEdit(price)} />
             </Table.Td>
           )}
-        </Table.Tr>
+        </Row>
       ))}
     </RowTable>
   );

@@ -134,7 +134,7 @@ function Days({ data }: { data: UsageBreakdown }) {
   const runs = data.by_day.reduce((sum, day) => sum + day.runs, 0);
   const cost = data.by_day.reduce((sum, day) => sum + day.cost_usd, 0);
   if (runs === 0) {
-    return <Empty title={text.empty.title} about={text.empty.about} />;
+    return <Empty {...text.empty} />;
   }
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>

@@ -10,7 +10,7 @@ import {
 import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
 import { people } from '#console/src/messages/en/people/shared.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { identityQuery, useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { membersKey } from '#console/src/queries/members.ts';
@@ -51,7 +51,7 @@ export function CapabilityMatrix({ member }: { member: MemberDetail }) {
         ]}
       >
         {capabilityNames.map((name) => (
-          <Table.Tr key={name}>
+          <Row key={name}>
             <Table.Td>
               <Code>{name}</Code>
               <Text size="xs" c="dimmed">
@@ -71,10 +71,8 @@ export function CapabilityMatrix({ member }: { member: MemberDetail }) {
                 text.choices[choiceOf(member.capabilities[name])]
               )}
             </Table.Td>
-            <Table.Td>
-              <Effective held={member.capabilities[name].effective} />
-            </Table.Td>
-          </Table.Tr>
+            <Effective held={member.capabilities[name].effective} />
+          </Row>
         ))}
       </RowTable>
     </Stack>

@@ -1,5 +1,4 @@
-import { Button, Code, Modal, Switch, Table } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { Button, Code, Modal, Switch } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiKey } from '#client/index.ts';
@@ -8,6 +7,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { keys as text } from '#console/src/messages/en/people/keys.ts';
 import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
 import { people } from '#console/src/messages/en/people/shared.ts';
+import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
@@ -15,7 +15,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
@@ -32,11 +32,7 @@ export function KeysPage() {
   const mayManage = useMay('manage_api_keys');
   const [creating, setCreating] = useState(false);
   const [withRevoked, setWithRevoked] = useState(false);
-  const create = mayManage && (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-      {text.new}
-    </Button>
-  );
+  const create = mayManage && <NewButton onClick={() => setCreating(true)}>{text.new}</NewButton>;
   return (
     <Page title={people.apiKeys} about={text.about} actions={create}>
       <Loaded query={keys}>
@@ -52,11 +48,7 @@ export function KeysPage() {
                 />
               )}
               {shown.length === 0 ? (
-                <Empty
-                  title={text.empty.title}
-                  about={text.empty.about}
-                  missing={!mayManage && 'manage_api_keys'}
-                >
+                <Empty {...text.empty} missing={!mayManage && 'manage_api_keys'}>
                   {mayManage && (
                     <Button onClick={() => setCreating(true)}>{text.empty.create}</Button>
                   )}
@@ -82,26 +74,14 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
       columns={[words.name, text.prefix, text.actor, words.created, text.lastUsed, people.actions]}
     >
       {keys.map((key) => (
-        <Table.Tr key={key.id}>
-          <Table.Td>
-            <UserText>{key.name}</UserText>
-          </Table.Td>
-          <Table.Td>
-            <Code>{key.prefix}</Code>
-          </Table.Td>
-          <Table.Td>
-            <KeyActor apiKey={key} />
-          </Table.Td>
-          <Table.Td>
-            <When at={key.created_at} ago />
-          </Table.Td>
-          <Table.Td>
-            {key.last_used_at === null ? text.never : <When at={key.last_used_at} ago />}
-          </Table.Td>
-          <Table.Td>
-            {key.revoked ? <Tag color="gray">{text.isRevoked}</Tag> : <Revoke apiKey={key} />}
-          </Table.Td>
-        </Table.Tr>
+        <Row key={key.id}>
+          <UserText>{key.name}</UserText>
+          <Code>{key.prefix}</Code>
+          <KeyActor apiKey={key} />
+          <When at={key.created_at} ago />
+          {key.last_used_at === null ? text.never : <When at={key.last_used_at} ago />}
+          {key.revoked ? <Tag color="gray">{text.isRevoked}</Tag> : <Revoke apiKey={key} />}
+        </Row>
       ))}
     </RowTable>
   );

@@ -10,7 +10,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { memberStatsQuery } from '#console/src/queries/members.ts';
 
@@ -54,17 +54,13 @@ function Recent({ stats }: { stats: MemberStats }) {
     <>
       <RowTable label={text.recent} minWidth={420} columns={[words.time, text.action, text.target]}>
         {stats.recent_actions.map((entry) => (
-          <Table.Tr key={entry.id}>
-            <Table.Td>
-              <When at={entry.created_at} ago />
-            </Table.Td>
-            <Table.Td>
-              <span title={entry.action}>{actionText(entry.action)}</span>
-            </Table.Td>
+          <Row key={entry.id}>
+            <When at={entry.created_at} ago />
+            <span title={entry.action}>{actionText(entry.action)}</span>
             <Table.Td>
               {targetText(entry.target_type)} <UserText>{entry.target_id}</UserText>
             </Table.Td>
-          </Table.Tr>
+          </Row>
         ))}
       </RowTable>
       <TextLink size="sm" to="/audit" search={{ actor_id: stats.member_id }}>

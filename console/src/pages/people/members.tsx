@@ -19,7 +19,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
@@ -78,20 +78,12 @@ function Pending({ members }: { members: Member[] }) {
         columns={[words.name, people.email, text.pending.requested, people.actions]}
       >
         {members.map((member) => (
-          <Table.Tr key={member.id}>
-            <Table.Td>
-              <MemberName member={member} />
-            </Table.Td>
-            <Table.Td>
-              <UserText>{member.email}</UserText>
-            </Table.Td>
-            <Table.Td>
-              <When at={member.created_at} ago />
-            </Table.Td>
-            <Table.Td>
-              <PendingActions member={member} />
-            </Table.Td>
-          </Table.Tr>
+          <Row key={member.id}>
+            <MemberName member={member} />
+            <UserText>{member.email}</UserText>
+            <When at={member.created_at} ago />
+            <PendingActions member={member} />
+          </Row>
         ))}
       </RowTable>
     </Section>
@@ -128,38 +120,28 @@ function MemberTable({ members }: { members: Member[] }) {
         columns={[words.name, people.email, people.role, words.status, text.added, people.actions]}
       >
         {members.map((member) => (
-          <Table.Tr key={member.id}>
-            <Table.Td>
-              <MemberName member={member} />
-            </Table.Td>
-            <Table.Td>
-              <UserText>{member.email}</UserText>
-            </Table.Td>
+          <Row key={member.id}>
+            <MemberName member={member} />
+            <UserText>{member.email}</UserText>
             <Table.Td>{roleNames[member.role]}</Table.Td>
-            <Table.Td>
-              <Stack gap={4} align="flex-start">
-                <Tag color={statusColours[member.status]}>{memberStatusNames[member.status]}</Tag>
-                {member.invite_code !== null && <InviteLink code={member.invite_code} />}
-                {member.invite_expires_at !== null && (
-                  <Text size="xs" c="dimmed" component="div">
-                    <Message
-                      text={text.codeExpires}
-                      values={{ when: <When at={member.invite_expires_at} ago /> }}
-                    />
-                  </Text>
-                )}
-              </Stack>
-            </Table.Td>
-            <Table.Td>
-              <When at={member.created_at} ago />
-            </Table.Td>
-            <Table.Td>
-              <Group gap={4} wrap="nowrap">
-                {member.status === 'invited' && <Renew member={member} />}
-                <Remove member={member} />
-              </Group>
-            </Table.Td>
-          </Table.Tr>
+            <Stack gap={4} align="flex-start">
+              <Tag color={statusColours[member.status]}>{memberStatusNames[member.status]}</Tag>
+              {member.invite_code !== null && <InviteLink code={member.invite_code} />}
+              {member.invite_expires_at !== null && (
+                <Text size="xs" c="dimmed" component="div">
+                  <Message
+                    text={text.codeExpires}
+                    values={{ when: <When at={member.invite_expires_at} ago /> }}
+                  />
+                </Text>
+              )}
+            </Stack>
+            <When at={member.created_at} ago />
+            <Group gap={4} wrap="nowrap">
+              {member.status === 'invited' && <Renew member={member} />}
+              <Remove member={member} />
+            </Group>
+          </Row>
         ))}
       </RowTable>
     </Section>

@@ -115,7 +115,7 @@ function Filters() {
 
 function Nothing({ filtered }: { filtered: boolean }) {
   if (filtered) {
-    return <Empty title={text.noMatch.title} about={text.noMatch.about} />;
+    return <Empty {...text.noMatch} />;
   }
   return (
     <Empty

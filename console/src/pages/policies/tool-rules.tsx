@@ -37,7 +37,7 @@ export function ToolRules({
     });
   return (
     <Stack gap="sm" align="stretch">
-      {draft.tools.length === 0 && <Empty title={text.empty.title} about={text.empty.about} />}
+      {draft.tools.length === 0 && <Empty {...text.empty} />}
       {draft.tools.map((tool) => (
         <ToolCard
           key={tool.key}

@@ -49,7 +49,7 @@ function Events({ events, run, chosen, select }: EventLogProps & { events: RunEv
   }, [events, run.steps]);
   const keys = useMemo(() => stepKeys(events, run.steps), [events, run.steps]);
   if (lines.length === 0) {
-    return <Empty title={texts.empty.title} about={texts.empty.about} />;
+    return <Empty {...texts.empty} />;
   }
   const picked = chosen === undefined ? -1 : keys.indexOf(chosen);
   return (

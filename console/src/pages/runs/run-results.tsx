@@ -13,6 +13,7 @@ import { useWindowed } from '#console/src/parts/data/windowed.ts';
 import { Part } from './part.tsx';
 import { hasEnded, webAddress } from './run-facts.ts';
 import type { Selection } from './use-selection.ts';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 /** The input, state and output of the run. */
 export function RunData({ run }: { run: Run }) {
@@ -60,7 +61,7 @@ export function RunChecks({ run: { evals, status } }: { run: Run }) {
         </Table.Thead>
         <Table.Tbody>
           {evals.results.map(({ name, type, passed, expected, actual, message }, index) => (
-            <Table.Tr key={index}>
+            <Row key={index}>
               <Table.Td>
                 <UserText>{name}</UserText>
                 {message !== undefined && (
@@ -69,24 +70,18 @@ export function RunChecks({ run: { evals, status } }: { run: Run }) {
                   </Text>
                 )}
               </Table.Td>
-              <Table.Td>
-                <Badge
-                  tt="none"
-                  variant="light"
-                  color={passed ? 'success' : 'danger'}
-                  leftSection={passed ? <IconCheck size={12} /> : <IconX size={12} />}
-                >
-                  {passed ? runChecks.passed : runChecks.failed}
-                </Badge>
-              </Table.Td>
+              <Badge
+                tt="none"
+                variant="light"
+                color={passed ? 'success' : 'danger'}
+                leftSection={passed ? <IconCheck size={12} /> : <IconX size={12} />}
+              >
+                {passed ? runChecks.passed : runChecks.failed}
+              </Badge>
               <Table.Td>{type}</Table.Td>
-              <Table.Td>
-                <JsonView value={expected} what={runChecks.theExpected} />
-              </Table.Td>
-              <Table.Td>
-                <JsonView value={actual} what={runChecks.theActual} />
-              </Table.Td>
-            </Table.Tr>
+              <JsonView value={expected} what={runChecks.theExpected} />
+              <JsonView value={actual} what={runChecks.theActual} />
+            </Row>
           ))}
         </Table.Tbody>
       </Table>
@@ -102,7 +97,7 @@ export function RunCheckpoints({ run, select }: { run: Run; select: Selection['s
   const { frame, rows, before, after } = useWindowed(checkpoints.length, CHECKPOINT_ROW_HEIGHT);
   const history = webAddress(temporal.url);
   if (checkpoints.length === 0) {
-    return <Empty title={runCheckpoints.empty.title} about={runCheckpoints.empty.about} />;
+    return <Empty {...runCheckpoints.empty} />;
   }
   return (
     <Stack gap="xs">
@@ -172,7 +167,7 @@ function CheckpointTable({
           const checkpoint = checkpoints[index];
           return (
             checkpoint !== undefined && (
-              <Table.Tr key={checkpoint.step_key} aria-rowindex={index + 2}>
+              <Row key={checkpoint.step_key} aria-rowindex={index + 2}>
                 <Table.Td className="cut">
                   <Anchor component="button" size="sm" onClick={() => select(checkpoint.step_key)}>
                     <UserText>{checkpoint.step_key}</UserText>
@@ -181,10 +176,8 @@ function CheckpointTable({
                 <Table.Td className="numbers">
                   {checkpoint.event_id ?? runCheckpoints.notRecorded}
                 </Table.Td>
-                <Table.Td>
-                  <When at={checkpoint.at} />
-                </Table.Td>
-              </Table.Tr>
+                <When at={checkpoint.at} />
+              </Row>
             )
           );
         })}

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { scheduleList as text } from '#console/src/messages/en/workflows/schedules.ts';
+import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { ButtonLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
@@ -30,16 +30,7 @@ export function ScheduleListPage() {
     <Page
       title={text.title}
       about={text.about}
-      actions={
-        mayCreate && (
-          <Button
-            leftSection={<IconPlus size={16} aria-hidden />}
-            onClick={() => setCreating(true)}
-          >
-            {text.new}
-          </Button>
-        )
-      }
+      actions={mayCreate && <NewButton onClick={() => setCreating(true)}>{text.new}</NewButton>}
     >
       {mayCreate && (
         <ScheduleDialog

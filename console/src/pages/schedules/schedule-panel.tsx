@@ -43,11 +43,7 @@ export function SchedulePanel({ workflowId }: { workflowId: string }) {
         {(schedules) => {
           const own = schedules.filter((each) => each.workflow_id === workflowId);
           return own.length === 0 ? (
-            <Empty
-              title={text.empty.title}
-              about={text.empty.about}
-              missing={!mayEdit && 'create_edit_workflows'}
-            >
+            <Empty {...text.empty} missing={!mayEdit && 'create_edit_workflows'}>
               {mayEdit && <Button onClick={() => setCreating(true)}>{text.empty.create}</Button>}
             </Empty>
           ) : (

@@ -16,6 +16,7 @@ import { runsKey } from '#console/src/queries/runs.ts';
 import { schedulesKey } from '#console/src/queries/schedules.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 import { NO_SELECTION, useOpenRun } from '#console/src/parts/open-run.ts';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 /** Schedules with their last and next runs. `workflowNames` adds a column with the workflow. */
 export function ScheduleTable({
@@ -75,10 +76,8 @@ function ScheduleRow({
   setEdited: (schedule: Schedule) => void;
 }) {
   return (
-    <Table.Tr>
-      <Table.Td>
-        <UserText>{nameOf(schedule)}</UserText>
-      </Table.Td>
+    <Row>
+      <UserText>{nameOf(schedule)}</UserText>
       {workflowNames !== undefined && (
         <Table.Td>
           <WorkflowLink schedule={schedule} names={workflowNames} />
@@ -90,19 +89,11 @@ function ScheduleRow({
           {schedule.overlap === 'allow' ? text.overlapping(schedule.timezone) : schedule.timezone}
         </Text>
       </Table.Td>
-      <Table.Td>
-        {schedule.next_run_at === null ? '–' : <When at={schedule.next_run_at} />}
-      </Table.Td>
-      <Table.Td>
-        <LastTick schedule={schedule} />
-      </Table.Td>
-      <Table.Td>
-        <EnabledSwitch schedule={schedule} />
-      </Table.Td>
-      <Table.Td>
-        <ScheduleMenu schedule={schedule} onEdit={() => setEdited(schedule)} />
-      </Table.Td>
-    </Table.Tr>
+      {schedule.next_run_at === null ? '–' : <When at={schedule.next_run_at} />}
+      <LastTick schedule={schedule} />
+      <EnabledSwitch schedule={schedule} />
+      <ScheduleMenu schedule={schedule} onEdit={() => setEdited(schedule)} />
+    </Row>
   );
 }
 

@@ -1,12 +1,12 @@
 import { Button, Code, Group, Modal, Table } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Secret } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { secrets as text } from '#console/src/messages/en/workspace/secrets.ts';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { NewButton } from '#console/src/parts/forms/new-button.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
@@ -28,22 +28,12 @@ export function SecretsPage() {
     <Page
       title={text.title}
       about={text.about}
-      actions={
-        mayManage && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
-            {text.new}
-          </Button>
-        )
-      }
+      actions={mayManage && <NewButton onClick={() => setEdited('new')}>{text.new}</NewButton>}
     >
       <Loaded query={secrets}>
         {(all) =>
           all.length === 0 ? (
-            <Empty
-              title={text.empty.title}
-              about={text.empty.about}
-              missing={!mayManage && 'manage_workspace'}
-            >
+            <Empty {...text.empty} missing={!mayManage && 'manage_workspace'}>
               {mayManage && <Button onClick={() => setEdited('new')}>{text.empty.create}</Button>}
             </Empty>
           ) : (
@@ -77,20 +67,12 @@ function SecretTable({
       columns={onReplace === undefined ? COLUMNS : [...COLUMNS, text.actions]}
     >
       {secrets.map((secret) => (
-        <Table.Tr key={secret.name}>
-          <Table.Td>
-            <Code>{secret.name}</Code>
-          </Table.Td>
+        <Row key={secret.name}>
+          <Code>{secret.name}</Code>
           <Table.Td>{secret.allowed_hosts.join(', ')}</Table.Td>
-          <Table.Td>
-            <UserText>{secret.description}</UserText>
-          </Table.Td>
-          <Table.Td>
-            <When at={secret.updated_at} ago />
-          </Table.Td>
-          <Table.Td>
-            {secret.last_used_at === null ? text.never : <When at={secret.last_used_at} ago />}
-          </Table.Td>
+          <UserText>{secret.description}</UserText>
+          <When at={secret.updated_at} ago />
+          {secret.last_used_at === null ? text.never : <When at={secret.last_used_at} ago />}
           {onReplace !== undefined && (
             <Table.Td>
               <Group gap={4} wrap="nowrap">
@@ -106,7 +88,7 @@ function SecretTable({
               </Group>
             </Table.Td>
           )}
-        </Table.Tr>
+        </Row>
       ))}
     </RowTable>
   );

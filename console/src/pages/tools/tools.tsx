@@ -1,11 +1,11 @@
 import { Button, Modal, Stack, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { CustomTool } from '#client/index.ts';
 import { apiUrl } from '#console/src/document.ts';
 import { tools as text } from '#console/src/messages/en/workspace/tools.ts';
 import { Message } from '#console/src/messages/message.tsx';
+import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingCards } from '#console/src/parts/loading.tsx';
@@ -23,9 +23,7 @@ export function ToolsPage() {
   const mayEdit = useMay('create_edit_workflows');
   const [form, setForm] = useState<{ tool: CustomTool | undefined }>();
   const create = mayEdit && (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setForm({ tool: undefined })}>
-      {text.new}
-    </Button>
+    <NewButton onClick={() => setForm({ tool: undefined })}>{text.new}</NewButton>
   );
   return (
     <Page title={text.title} about={text.about} actions={create}>
@@ -33,11 +31,7 @@ export function ToolsPage() {
         <Loaded query={tools} loading={<LoadingCards cards={2} height={130} />}>
           {(list) =>
             list.length === 0 ? (
-              <Empty
-                title={text.empty.title}
-                about={text.empty.about}
-                missing={!mayEdit && 'create_edit_workflows'}
-              >
+              <Empty {...text.empty} missing={!mayEdit && 'create_edit_workflows'}>
                 {mayEdit && (
                   <Button onClick={() => setForm({ tool: undefined })}>{text.empty.create}</Button>
                 )}

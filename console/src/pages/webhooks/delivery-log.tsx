@@ -81,5 +81,5 @@ function NoDeliveries({ status }: { status: WebhookDelivery['status'] | undefine
   if (status !== undefined) {
     return <Empty title={text.noneOf[status]} about={text.noneOfAbout} />;
   }
-  return <Empty title={text.empty.title} about={text.empty.about} />;
+  return <Empty {...text.empty} />;
 }

@@ -14,7 +14,7 @@ import { durationText } from '#console/src/parts/text/duration.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { endpointsKey } from '#console/src/queries/data.ts';
 import { DeliveryStatus } from './endpoint-status.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 /** A delivery, with its attempts on demand. */
 export function DeliveryRow({
@@ -30,12 +30,10 @@ export function DeliveryRow({
   const id = useId();
   return (
     <>
-      <Table.Tr>
-        <Table.Td>
-          <Text size="xs" ff="monospace">
-            {delivery.id}
-          </Text>
-        </Table.Td>
+      <Row>
+        <Text size="xs" ff="monospace">
+          {delivery.id}
+        </Text>
         <Table.Td>
           {delivery.type}
           <Text size="xs" c="dimmed" ff="monospace">
@@ -47,30 +45,26 @@ export function DeliveryRow({
           <Outlook of={delivery} />
         </Table.Td>
         <Table.Td>{delivery.attempts}</Table.Td>
-        <Table.Td>
-          <When at={delivery.created_at} ago />
-        </Table.Td>
-        <Table.Td>
-          <Group gap="xs" justify="flex-end" wrap="nowrap">
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-expanded={opened}
-              aria-controls={id}
-              aria-label={
-                opened ? text.hideAttemptsOf(delivery.id) : text.showAttemptsOf(delivery.id)
-              }
-              disabled={delivery.log.length === 0}
-              onClick={toggle}
-            >
-              {opened ? text.hideAttempts : text.showAttempts}
-            </Button>
-            {mayRedeliver && delivery.status !== 'pending' && (
-              <Retry endpointId={endpointId} of={delivery} />
-            )}
-          </Group>
-        </Table.Td>
-      </Table.Tr>
+        <When at={delivery.created_at} ago />
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-expanded={opened}
+            aria-controls={id}
+            aria-label={
+              opened ? text.hideAttemptsOf(delivery.id) : text.showAttemptsOf(delivery.id)
+            }
+            disabled={delivery.log.length === 0}
+            onClick={toggle}
+          >
+            {opened ? text.hideAttempts : text.showAttempts}
+          </Button>
+          {mayRedeliver && delivery.status !== 'pending' && (
+            <Retry endpointId={endpointId} of={delivery} />
+          )}
+        </Group>
+      </Row>
       <Table.Tr id={id} hidden={!opened}>
         <Table.Td colSpan={6}>{opened && <Attempts of={delivery} />}</Table.Td>
       </Table.Tr>
@@ -99,17 +93,15 @@ function Attempts({ of: { id, log } }: { of: WebhookDelivery }) {
       minWidth={600}
     >
       {log.map(({ round, attempt, started_at, status_code, duration_ms, error }) => (
-        <Table.Tr key={`${round}.${attempt}`}>
+        <Row key={`${round}.${attempt}`}>
           <Table.Td>
             {rounds ? text.attemptOfCycle(countText(attempt), countText(round)) : attempt}
           </Table.Td>
-          <Table.Td>
-            <When at={started_at} />
-          </Table.Td>
+          <When at={started_at} />
           <Table.Td>{status_code ?? words.none}</Table.Td>
           <Table.Td>{durationText(duration_ms)}</Table.Td>
           <Table.Td>{error !== null && <UserText>{error}</UserText>}</Table.Td>
-        </Table.Tr>
+        </Row>
       ))}
     </RowTable>
   );

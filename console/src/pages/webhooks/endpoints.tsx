@@ -1,10 +1,10 @@
 import { Button, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { DataEndpoint } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { endpoints as text } from '#console/src/messages/en/webhooks.ts';
+import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
@@ -16,7 +16,7 @@ import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointStatus } from './endpoint-status.tsx';
 import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 /** The webhook endpoints of the workspace. */
 export function EndpointsPage() {
@@ -27,22 +27,12 @@ export function EndpointsPage() {
     <Page
       title={text.title}
       about={text.about}
-      actions={
-        mayChange && (
-          <Button leftSection={<IconPlus size={16} />} onClick={open}>
-            {text.add}
-          </Button>
-        )
-      }
+      actions={mayChange && <NewButton onClick={open}>{text.add}</NewButton>}
     >
       <Loaded query={endpoints}>
         {(all) =>
           all.length === 0 ? (
-            <Empty
-              title={text.empty.title}
-              about={text.empty.about}
-              missing={!mayChange && 'manage_workspace'}
-            >
+            <Empty {...text.empty} missing={!mayChange && 'manage_workspace'}>
               {mayChange && <Button onClick={open}>{text.add}</Button>}
             </Empty>
           ) : (
@@ -64,15 +54,11 @@ export function EndpointsPage() {
 
 function EndpointRow({ of: endpoint }: { of: DataEndpoint }) {
   return (
-    <Table.Tr>
-      <Table.Td>
-        <TextLink to="/webhooks/$endpointId" params={{ endpointId: endpoint.id }}>
-          <UserText>{endpoint.url}</UserText>
-        </TextLink>
-      </Table.Td>
-      <Table.Td>
-        <KindBadge isDemo={endpoint.is_demo} />
-      </Table.Td>
+    <Row>
+      <TextLink to="/webhooks/$endpointId" params={{ endpointId: endpoint.id }}>
+        <UserText>{endpoint.url}</UserText>
+      </TextLink>
+      <KindBadge isDemo={endpoint.is_demo} />
       <Table.Td>
         <EndpointStatus of={endpoint} />
         {endpoint.consecutive_failures > 0 && (
@@ -82,13 +68,11 @@ function EndpointRow({ of: endpoint }: { of: DataEndpoint }) {
         )}
       </Table.Td>
       <Table.Td>{endpoint.events.join(', ')}</Table.Td>
-      <Table.Td>
-        {endpoint.last_delivery_at === null ? (
-          text.never
-        ) : (
-          <When at={endpoint.last_delivery_at} ago />
-        )}
-      </Table.Td>
-    </Table.Tr>
+      {endpoint.last_delivery_at === null ? (
+        text.never
+      ) : (
+        <When at={endpoint.last_delivery_at} ago />
+      )}
+    </Row>
   );
 }

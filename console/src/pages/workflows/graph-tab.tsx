@@ -40,7 +40,7 @@ export function GraphTab({ workflow }: { workflow: Workflow }) {
   const mayEdit = useMay('create_edit_workflows');
   if (graph.nodes.length === 0) {
     return (
-      <Empty title={text.empty.title} about={text.empty.about}>
+      <Empty {...text.empty}>
         {mayEdit && (
           <TextLink to="/workflows/$workflowId/edit" params={{ workflowId: id }}>
             {text.empty.openEditor}

@@ -16,6 +16,7 @@ import { durationText } from '#console/src/parts/text/duration.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { runsQuery } from '#console/src/queries/runs.ts';
 import { NO_SELECTION } from '#console/src/parts/open-run.ts';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 const READ_EVERY_MS = 5_000;
 
@@ -42,7 +43,7 @@ export function RunsTab({ workflow }: { workflow: Workflow }) {
         {({ pages }) => {
           const runs = pages.flatMap((page) => page.runs);
           return runs.length === 0 ? (
-            <Empty title={text.empty.title} about={text.empty.about} />
+            <Empty {...text.empty} />
           ) : (
             <>
               <RunTable runs={runs} />
@@ -72,31 +73,27 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
         </Table.Thead>
         <Table.Tbody>
           {runs.map((run) => (
-            <Table.Tr key={run.id}>
-              <Table.Td>
-                <TextLink
-                  to="/runs/$runId"
-                  params={{ runId: run.id }}
-                  search={NO_SELECTION}
-                  ff="monospace"
-                  size="sm"
-                >
-                  {run.id}
-                </TextLink>
-              </Table.Td>
+            <Row key={run.id}>
+              <TextLink
+                to="/runs/$runId"
+                params={{ runId: run.id }}
+                search={NO_SELECTION}
+                ff="monospace"
+                size="sm"
+              >
+                {run.id}
+              </TextLink>
               <Table.Td>
                 <StateBadge state={run.status} /> <RehearsalTag mode={run.mode} />
               </Table.Td>
-              <Table.Td>
-                <When at={run.created_at} ago />
-              </Table.Td>
+              <When at={run.created_at} ago />
               <Table.Td>{triggers[run.trigger]}</Table.Td>
               <Table.Td className="numbers">{run.workflow_version}</Table.Td>
               <Table.Td className="numbers">
                 {run.started_at === null ? '–' : durationText(run.duration_ms)}
               </Table.Td>
               <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
-            </Table.Tr>
+            </Row>
           ))}
         </Table.Tbody>
       </Table>

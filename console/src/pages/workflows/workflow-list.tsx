@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Table, Text, TextInput } from '@mantine/core';
-import { IconPlus, IconSearch } from '@tabler/icons-react';
+import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -9,6 +9,7 @@ import {
   workflowList as text,
   workflowStates,
 } from '#console/src/messages/en/workflows/workflow-list.ts';
+import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { ButtonLink, TextLink } from '#console/src/parts/links.tsx';
@@ -20,6 +21,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { CreateWorkflow } from './create-workflow.tsx';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 const READ_EVERY_MS = 10_000;
 const SHOWN_AT_FIRST = 100;
@@ -35,16 +37,7 @@ export function WorkflowListPage() {
     <Page
       title={text.title}
       about={text.about}
-      actions={
-        mayEdit && (
-          <Button
-            leftSection={<IconPlus size={16} aria-hidden />}
-            onClick={() => setCreating(true)}
-          >
-            {text.new}
-          </Button>
-        )
-      }
+      actions={mayEdit && <NewButton onClick={() => setCreating(true)}>{text.new}</NewButton>}
     >
       <CreateWorkflow opened={creating} onClose={() => setCreating(false)} />
       <Loaded query={query}>
@@ -78,11 +71,7 @@ export function WorkflowListPage() {
 
 function NoWorkflows({ mayEdit }: { mayEdit: boolean }) {
   return (
-    <Empty
-      title={text.empty.title}
-      about={text.empty.about}
-      missing={!mayEdit && 'create_edit_workflows'}
-    >
+    <Empty {...text.empty} missing={!mayEdit && 'create_edit_workflows'}>
       <ButtonLink to="/templates" variant="default">
         {text.empty.browseTemplates}
       </ButtonLink>
@@ -100,7 +89,7 @@ function found(workflows: readonly Workflow[], q: string | undefined): Workflow[
 function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
   const [shown, setShown] = useState(SHOWN_AT_FIRST);
   if (workflows.length === 0) {
-    return <Empty title={text.noMatch.title} about={text.noMatch.about} />;
+    return <Empty {...text.noMatch} />;
   }
   return (
     <>
@@ -142,7 +131,7 @@ function WorkflowRow({
 }) {
   const finished = stats.success + stats.failed;
   return (
-    <Table.Tr>
+    <Row>
       <Table.Td miw={220} maw={420}>
         <TextLink to="/workflows/$workflowId" params={{ workflowId: id }}>
           <UserText>{name}</UserText>
@@ -153,9 +142,7 @@ function WorkflowRow({
           </Text>
         )}
       </Table.Td>
-      <Table.Td>
-        <WorkflowState status={status} />
-      </Table.Td>
+      <WorkflowState status={status} />
       <Table.Td className="numbers">{countText(stats.total)}</Table.Td>
       <Table.Td className="numbers">
         {finished === 0 ? '–' : percentText(stats.success_rate)}
@@ -169,7 +156,7 @@ function WorkflowRow({
       <Table.Td style={{ whiteSpace: 'nowrap' }}>
         {stats.last_run_at === null ? text.neverRun : <When at={stats.last_run_at} ago />}
       </Table.Td>
-    </Table.Tr>
+    </Row>
   );
 }
 

@@ -1,5 +1,5 @@
-import { Table, VisuallyHidden } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Table, type TableTrProps, VisuallyHidden } from '@mantine/core';
+import { Children, isValidElement, type ReactNode } from 'react';
 
 /** A column heading: a text, one for numbers, or one for screen readers only. */
 export type Column = string | { label: string; numbers?: true; hidden?: true };
@@ -45,4 +45,16 @@ export function RowTable({
       </Table>
     </Table.ScrollContainer>
   );
+}
+
+/** A row whose children are its cells. A cell with attributes, or one that can be empty, is a `Table.Td`. */
+export function Row({ children, ...row }: TableTrProps) {
+  const cells = Children.map(children, (cell) =>
+    cell === null || (isValidElement(cell) && cell.type === Table.Td) ? (
+      cell
+    ) : (
+      <Table.Td>{cell}</Table.Td>
+    ),
+  );
+  return <Table.Tr {...row}>{cells}</Table.Tr>;
 }

@@ -7,7 +7,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { FeedStatus } from './feed-status.tsx';
 import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 export function FeedTable({ feeds }: { feeds: readonly Feed[] }) {
   return (
@@ -32,7 +32,7 @@ export function FeedTable({ feeds }: { feeds: readonly Feed[] }) {
 function FeedRow({ feed }: { feed: Feed }) {
   const { last_event_at, last_checked_at } = feed.freshness;
   return (
-    <Table.Tr>
+    <Row>
       <Table.Td>
         <TextLink to="/data/feeds/$feedId" params={{ feedId: feed.id }}>
           <UserText>{feed.name}</UserText>
@@ -43,32 +43,22 @@ function FeedRow({ feed }: { feed: Feed }) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td>
-        <KindBadge isDemo={feed.is_demo} />
-      </Table.Td>
-      <Table.Td>
-        <FeedStatus status={feed.status} />
-      </Table.Td>
-      <Table.Td>
-        <Group gap={4}>
-          {feed.entity_types.length === 0 && (
-            <Text size="sm" c="dimmed">
-              {text.anyType}
-            </Text>
-          )}
-          {feed.entity_types.map((type) => (
-            <Badge key={type} variant="default" tt="none" fw={500}>
-              {type}
-            </Badge>
-          ))}
-        </Group>
-      </Table.Td>
-      <Table.Td>
-        {last_event_at === null ? text.noRecord : <When at={last_event_at} ago />}
-      </Table.Td>
-      <Table.Td>
-        {last_checked_at === null ? text.neverReceived : <When at={last_checked_at} ago />}
-      </Table.Td>
-    </Table.Tr>
+      <KindBadge isDemo={feed.is_demo} />
+      <FeedStatus status={feed.status} />
+      <Group gap={4}>
+        {feed.entity_types.length === 0 && (
+          <Text size="sm" c="dimmed">
+            {text.anyType}
+          </Text>
+        )}
+        {feed.entity_types.map((type) => (
+          <Badge key={type} variant="default" tt="none" fw={500}>
+            {type}
+          </Badge>
+        ))}
+      </Group>
+      {last_event_at === null ? text.noRecord : <When at={last_event_at} ago />}
+      {last_checked_at === null ? text.neverReceived : <When at={last_checked_at} ago />}
+    </Row>
   );
 }

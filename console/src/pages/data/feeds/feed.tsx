@@ -145,7 +145,7 @@ function NewestRecords({ feedId }: { feedId: string }) {
         {({ pages }) => {
           const rows = pages.flatMap(({ entities }) => entities);
           if (rows.length === 0) {
-            return <Empty title={text.empty.title} about={text.empty.about} />;
+            return <Empty {...text.empty} />;
           }
           return <RecordTable label={text.latestRecords} records={rows} />;
         }}

@@ -1,10 +1,10 @@
 import { Button, Switch } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { feeds as text } from '#console/src/messages/en/data/feeds.ts';
+import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
@@ -25,13 +25,7 @@ export function FeedsPage() {
     <Page
       title={text.title}
       about={text.about}
-      actions={
-        mayChange && (
-          <Button leftSection={<IconPlus size={16} />} onClick={open}>
-            {text.new}
-          </Button>
-        )
-      }
+      actions={mayChange && <NewButton onClick={open}>{text.new}</NewButton>}
     >
       <Section
         title={text.list}
@@ -50,11 +44,7 @@ export function FeedsPage() {
             const shown = all.filter(({ status }) => withArchived || status !== 'archived');
             if (shown.length > 0) return <FeedTable feeds={shown} />;
             return (
-              <Empty
-                title={text.empty.title}
-                about={text.empty.about}
-                missing={!mayChange && 'manage_workspace'}
-              >
+              <Empty {...text.empty} missing={!mayChange && 'manage_workspace'}>
                 {mayChange && <Button onClick={open}>{text.empty.create}</Button>}
               </Empty>
             );

@@ -11,7 +11,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { dataKeysKey, dataUsageQuery } from '#console/src/queries/data.ts';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 type KeyUsage = WorkspaceDataUsage['keys'][number];
 
@@ -53,7 +53,7 @@ function DataKeyRow({
   mayRevoke: boolean;
 }) {
   return (
-    <Table.Tr>
+    <Row>
       <Table.Td>
         <Text size="sm">
           <UserText>{key.name}</UserText>
@@ -61,25 +61,19 @@ function DataKeyRow({
         <Code>{key.prefix}…</Code>
         <KeyBounds of={key} />
       </Table.Td>
-      <Table.Td>
-        <Tag color={key.mode === 'live' ? 'success' : 'trial'}>{text.modes[key.mode]}</Tag>
-      </Table.Td>
-      <Table.Td>
-        <Group gap={4} maw={260}>
-          {key.scopes.map((scope) => (
-            <Badge key={scope} variant="default" tt="none" fw={500}>
-              {scope}
-            </Badge>
-          ))}
-        </Group>
-      </Table.Td>
+      <Tag color={key.mode === 'live' ? 'success' : 'trial'}>{text.modes[key.mode]}</Tag>
+      <Group gap={4} maw={260}>
+        {key.scopes.map((scope) => (
+          <Badge key={scope} variant="default" tt="none" fw={500}>
+            {scope}
+          </Badge>
+        ))}
+      </Group>
       <Table.Td>{allowanceText(usage?.requests.used, key.monthly_request_allowance)}</Table.Td>
       <Table.Td>{allowanceText(usage?.credits.used, key.monthly_credit_allowance)}</Table.Td>
-      <Table.Td>
-        {key.last_used_at === null ? text.neverUsed : <When at={key.last_used_at} ago />}
-      </Table.Td>
+      {key.last_used_at === null ? text.neverUsed : <When at={key.last_used_at} ago />}
       {mayRevoke && <Table.Td>{!key.revoked && <Revoke of={key} />}</Table.Td>}
-    </Table.Tr>
+    </Row>
   );
 }
 

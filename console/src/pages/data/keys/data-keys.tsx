@@ -1,9 +1,9 @@
 import { Button, Switch } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataKeys as text } from '#console/src/messages/en/data/keys.ts';
+import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
@@ -23,13 +23,7 @@ export function DataKeysPage() {
     <Page
       title={text.title}
       about={text.about}
-      actions={
-        mayChange && (
-          <Button leftSection={<IconPlus size={16} />} onClick={open}>
-            {text.new}
-          </Button>
-        )
-      }
+      actions={mayChange && <NewButton onClick={open}>{text.new}</NewButton>}
     >
       <DataUsage />
       <Section
@@ -49,11 +43,7 @@ export function DataKeysPage() {
             const shown = all.filter(({ revoked }) => withRevoked || !revoked);
             if (shown.length > 0) return <DataKeyTable keys={shown} mayRevoke={mayChange} />;
             return (
-              <Empty
-                title={text.empty.title}
-                about={text.empty.about}
-                missing={!mayChange && 'manage_api_keys'}
-              >
+              <Empty {...text.empty} missing={!mayChange && 'manage_api_keys'}>
                 {mayChange && <Button onClick={open}>{text.empty.create}</Button>}
               </Empty>
             );

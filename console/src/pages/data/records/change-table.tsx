@@ -9,7 +9,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { feedsQuery, sourcesQuery } from '#console/src/queries/data.ts';
 import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { CutValue } from './value.tsx';
 
 type Names = ReadonlyMap<string, string>;
@@ -40,10 +40,8 @@ function ChangeRow({
   sources: Names;
 }) {
   return (
-    <Table.Tr>
-      <Table.Td>
-        <When at={change.changed_at} ago />
-      </Table.Td>
+    <Row>
+      <When at={change.changed_at} ago />
       <Table.Td>
         <TextLink size="sm" to="/data/entities/$entityId" params={{ entityId: change.entity_id }}>
           <UserText>{change.entity_name ?? change.entity_id}</UserText>
@@ -52,24 +50,18 @@ function ChangeRow({
           {change.entity_type} · {text.version(change.version)}
         </Text>
       </Table.Td>
-      <Table.Td>
-        <UserText>{feeds.get(change.feed_id) ?? change.feed_id}</UserText>
-      </Table.Td>
-      <Table.Td>
-        <UserText>{change.attribute}</UserText>
-      </Table.Td>
-      <Table.Td>
-        <ChangedValue
-          before={<CutValue of={change.old_value} />}
-          after={<CutValue of={change.new_value} />}
-        />
-      </Table.Td>
+      <UserText>{feeds.get(change.feed_id) ?? change.feed_id}</UserText>
+      <UserText>{change.attribute}</UserText>
+      <ChangedValue
+        before={<CutValue of={change.old_value} />}
+        after={<CutValue of={change.new_value} />}
+      />
       <Table.Td>
         {change.source_id !== null && (
           <UserText>{sources.get(change.source_id) ?? change.source_id}</UserText>
         )}
       </Table.Td>
-    </Table.Tr>
+    </Row>
   );
 }
 

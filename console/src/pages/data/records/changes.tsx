@@ -76,7 +76,7 @@ function Freshness({ paused, onReset }: { paused: boolean; onReset: () => void }
 
 function NoChanges() {
   return (
-    <Empty title={text.empty.title} about={text.empty.about}>
+    <Empty {...text.empty}>
       <ButtonLink to="/data" variant="default">
         {text.empty.openFeeds}
       </ButtonLink>

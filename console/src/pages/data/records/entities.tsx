@@ -44,7 +44,7 @@ export function EntitiesPage() {
 function NoRecords({ narrowed, onClear }: { narrowed: boolean; onClear: () => void }) {
   if (!narrowed) {
     return (
-      <Empty title={text.empty.title} about={text.empty.about}>
+      <Empty {...text.empty}>
         <ButtonLink to="/data" variant="default">
           {text.empty.openFeeds}
         </ButtonLink>
@@ -52,7 +52,7 @@ function NoRecords({ narrowed, onClear }: { narrowed: boolean; onClear: () => vo
     );
   }
   return (
-    <Empty title={text.noMatch.title} about={text.noMatch.about}>
+    <Empty {...text.noMatch}>
       <Group>
         <Button variant="default" onClick={onClear}>
           {text.noMatch.clear}

@@ -18,7 +18,7 @@ import { Facts } from '#console/src/parts/data/facts.tsx';
 import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 import { placeText } from './place.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Value } from './value.tsx';
 
 /** A record: its attributes, sources, history and events. */
@@ -121,14 +121,12 @@ function Pairs({ of, label, none }: { of: Entity['attributes']; label: string; n
   return (
     <RowTable label={label} columns={[words.name, text.value]} minWidth={320}>
       {pairs.map(([name, value]) => (
-        <Table.Tr key={name}>
+        <Row key={name}>
           <Table.Th scope="row" fw={500} w="35%">
             <UserText>{name}</UserText>
           </Table.Th>
-          <Table.Td>
-            <Value of={value} what={name} />
-          </Table.Td>
-        </Table.Tr>
+          <Value of={value} what={name} />
+        </Row>
       ))}
     </RowTable>
   );

@@ -12,7 +12,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { type EventFilter, eventsQuery } from '#console/src/queries/data.ts';
 import { Evidence } from './evidence.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 /** The events of records, newest first. The events of one record do not repeat its name. */
 export function EventList({ filter, limit }: { filter: EventFilter; limit?: number }) {
@@ -22,7 +22,7 @@ export function EventList({ filter, limit }: { filter: EventFilter; limit?: numb
       {({ pages }) => {
         const rows = pages.flatMap((page) => page.events);
         if (rows.length === 0) {
-          return <Empty title={text.empty.title} about={text.empty.about} />;
+          return <Empty {...text.empty} />;
         }
         return (
           <Stack gap="sm">
@@ -49,10 +49,8 @@ export function EventList({ filter, limit }: { filter: EventFilter; limit?: numb
 
 function EventRow({ event, named }: { event: IntelligenceEvent; named: boolean }) {
   return (
-    <Table.Tr>
-      <Table.Td>
-        <When at={event.occurred_at} />
-      </Table.Td>
+    <Row>
+      <When at={event.occurred_at} />
       <Table.Td>
         <Text size="sm">
           <UserText>{event.summary}</UserText>
@@ -80,6 +78,6 @@ function EventRow({ event, named }: { event: IntelligenceEvent; named: boolean }
       </Table.Td>
       <Table.Td>{verificationTexts[event.verification_status]}</Table.Td>
       <Table.Td className="numbers">{percentText(event.confidence * 100)}</Table.Td>
-    </Table.Tr>
+    </Row>
   );
 }

@@ -8,7 +8,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 import { placeText } from './place.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 const columns = [
   text.record,
@@ -33,23 +33,19 @@ export function RecordTable({ label, records }: { label: string; records: readon
 function RecordRow({ record }: { record: Entity }) {
   const place = placeText(record.geography);
   return (
-    <Table.Tr>
-      <Table.Td>
-        <Group gap="xs">
-          <TextLink to="/data/entities/$entityId" params={{ entityId: record.id }}>
-            <UserText>{record.canonical_name}</UserText>
-          </TextLink>
-          {record.is_demo && <KindBadge isDemo />}
-        </Group>
-      </Table.Td>
+    <Row>
+      <Group gap="xs">
+        <TextLink to="/data/entities/$entityId" params={{ entityId: record.id }}>
+          <UserText>{record.canonical_name}</UserText>
+        </TextLink>
+        {record.is_demo && <KindBadge isDemo />}
+      </Group>
       <Table.Td>{record.entity_type}</Table.Td>
       <Table.Td>{place !== undefined && <UserText>{place}</UserText>}</Table.Td>
       <Table.Td className="numbers">{percentText(record.confidence * 100)}</Table.Td>
       <Table.Td>{verificationTexts[record.verification_status]}</Table.Td>
       <Table.Td className="numbers">{record.version}</Table.Td>
-      <Table.Td>
-        <When at={record.updated_at} ago />
-      </Table.Td>
-    </Table.Tr>
+      <When at={record.updated_at} ago />
+    </Row>
   );
 }

@@ -45,11 +45,7 @@ export function SourceList() {
       <Loaded query={sources}>
         {(all) =>
           all.length === 0 ? (
-            <Empty
-              title={text.empty.title}
-              about={text.empty.about}
-              missing={!mayChange && 'manage_workspace'}
-            >
+            <Empty {...text.empty} missing={!mayChange && 'manage_workspace'}>
               {mayChange && <Button onClick={create}>{text.add}</Button>}
             </Empty>
           ) : (

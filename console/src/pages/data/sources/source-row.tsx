@@ -13,6 +13,7 @@ import { percentText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { sourcesKey } from '#console/src/queries/data.ts';
 import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 const healthColours: Record<Source['health']['status'], MantineColor> = {
   unknown: 'gray',
@@ -33,7 +34,7 @@ export function SourceRow({
 }) {
   const { status, consecutive_failures: failures } = source.health;
   return (
-    <Table.Tr>
+    <Row>
       <Table.Td>
         <Text size="sm">
           <UserText>{source.name}</UserText>
@@ -42,9 +43,7 @@ export function SourceRow({
           <UserText>{[source.type, source.jurisdiction].filter(Boolean).join(' · ')}</UserText>
         </Text>
       </Table.Td>
-      <Table.Td>
-        <KindBadge isDemo={source.is_demo} />
-      </Table.Td>
+      <KindBadge isDemo={source.is_demo} />
       <Table.Td>
         <Tag color={healthColours[status]}>{text.health[status]}</Tag>
         {failures > 1 && (
@@ -53,9 +52,7 @@ export function SourceRow({
           </Text>
         )}
       </Table.Td>
-      <Table.Td>
-        <LastReport health={source.health} />
-      </Table.Td>
+      <LastReport health={source.health} />
       <Table.Td>{source.cadence === null ? '' : <UserText>{source.cadence}</UserText>}</Table.Td>
       <Table.Td>
         {source.reliability_score !== null && percentText(source.reliability_score * 100)}
@@ -65,7 +62,7 @@ export function SourceRow({
           <SourceMenu source={source} onEdit={onEdit} onReport={onReport} />
         </Table.Td>
       )}
-    </Table.Tr>
+    </Row>
   );
 }
 

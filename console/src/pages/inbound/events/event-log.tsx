@@ -44,7 +44,7 @@ export function EventLog({ workflow }: { workflow: Workflow }) {
             return outcome === undefined && span === undefined ? (
               <NoEvents workflow={workflow} />
             ) : (
-              <Empty title={text.noMatches.title} about={text.noMatches.about} />
+              <Empty {...text.noMatches} />
             );
           }
           return (

@@ -10,6 +10,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { EventDetail } from './event-detail.tsx';
 import { refusalReasons } from '#console/src/messages/en/workflows/inbound-events.ts';
 import { outcomes, sizeText } from './event-texts.ts';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 /** An event in the log, with its headers and body on demand. */
 export function EventRow({ of: event, mayReplay }: { of: ListedInboundEvent; mayReplay: boolean }) {
@@ -18,7 +19,7 @@ export function EventRow({ of: event, mayReplay }: { of: ListedInboundEvent; may
   const { label, color } = outcomes[event.outcome];
   return (
     <>
-      <Table.Tr>
+      <Row>
         <Table.Td style={{ whiteSpace: 'nowrap' }}>
           <When at={event.received_at} ago />
         </Table.Td>
@@ -33,11 +34,9 @@ export function EventRow({ of: event, mayReplay }: { of: ListedInboundEvent; may
         <Table.Td maw={360}>
           <RunOrReason of={event} />
         </Table.Td>
-        <Table.Td>
-          <Text size="xs" ff="monospace">
-            {event.source}
-          </Text>
-        </Table.Td>
+        <Text size="xs" ff="monospace">
+          {event.source}
+        </Text>
         <Table.Td className="numbers">{event.size === null ? '–' : sizeText(event.size)}</Table.Td>
         <Table.Td ta="right">
           <Button
@@ -51,7 +50,7 @@ export function EventRow({ of: event, mayReplay }: { of: ListedInboundEvent; may
             {opened ? text.hide : text.details}
           </Button>
         </Table.Td>
-      </Table.Tr>
+      </Row>
       <Table.Tr id={id} hidden={!opened}>
         <Table.Td colSpan={6}>
           {opened && <EventDetail of={event} mayReplay={mayReplay} />}

@@ -8,7 +8,7 @@ import {
   effectNames,
 } from '#console/src/messages/en/governance/backtests.ts';
 import { LoadMore } from '#console/src/parts/data/load-more.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
@@ -65,16 +65,12 @@ export function BacktestSteps({ backtest }: { backtest: Backtest }) {
 function FindingRow({ finding }: { finding: BacktestFinding }) {
   const { run_id: runId, step_key: step, reason } = finding;
   return (
-    <Table.Tr>
-      <Table.Td>
-        <TextLink to="/runs/$runId" params={{ runId }} search={{ step, tab: undefined }}>
-          <UserText>{step}</UserText>
-        </TextLink>
-      </Table.Td>
+    <Row>
+      <TextLink to="/runs/$runId" params={{ runId }} search={{ step, tab: undefined }}>
+        <UserText>{step}</UserText>
+      </TextLink>
       <Table.Td>{changeText(finding)}</Table.Td>
-      <Table.Td>
-        <UserText>{reason}</UserText>
-      </Table.Td>
-    </Table.Tr>
+      <UserText>{reason}</UserText>
+    </Row>
   );
 }

@@ -27,6 +27,7 @@ import {
   firstDifferences,
   resultOf,
 } from './compared.ts';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 export interface TwoRuns {
   left: Run;
@@ -154,7 +155,7 @@ function StepRow({
 }) {
   const step = left ?? right;
   return (
-    <Table.Tr
+    <Row
       aria-rowindex={index + 2}
       data-chosen={chosen || undefined}
       onClick={() => select(key)}
@@ -176,26 +177,16 @@ function StepRow({
           {step !== undefined && iterationMark(step)}
         </Text>
       </Table.Td>
-      <Table.Td>
-        <State step={left} />
-      </Table.Td>
-      <Table.Td>
-        <State step={right} />
-      </Table.Td>
-      <Table.Td>
-        {output === 'same' ? (
-          texts.outputs.same
-        ) : (
-          <Tag color="warning">{texts.outputs[output]}</Tag>
-        )}
-      </Table.Td>
+      <State step={left} />
+      <State step={right} />
+      {output === 'same' ? texts.outputs.same : <Tag color="warning">{texts.outputs[output]}</Tag>}
       <Table.Td className="numbers">
         <Figure left={left?.duration_ms} right={right?.duration_ms} text={durationText} />
       </Table.Td>
       <Table.Td className="numbers">
         <Figure left={left?.cost_usd} right={right?.cost_usd} text={dollarsText} />
       </Table.Td>
-    </Table.Tr>
+    </Row>
   );
 }
 

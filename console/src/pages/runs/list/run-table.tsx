@@ -11,6 +11,7 @@ import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import type { Selection } from './use-selected-runs.ts';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 /** Runs as rows. Without a selection, they have no checkboxes. */
 export function RunTable({
@@ -66,7 +67,7 @@ function RunRow({
 }) {
   const selected = selection?.has(run.id) === true;
   return (
-    <Table.Tr
+    <Row
       aria-selected={selection === undefined ? undefined : selected}
       {...(selected ? { bg: 'var(--mantine-color-default-hover)' } : {})}
     >
@@ -81,14 +82,12 @@ function RunRow({
           />
         </Table.Td>
       )}
-      <Table.Td>
-        <TextLink to="/runs/$runId" params={{ runId: run.id }} fw={600}>
-          <UserText>{run.workflow_name}</UserText>{' '}
-          <Text span display="block" size="xs" c="dimmed" className="pre">
-            {run.id}
-          </Text>
-        </TextLink>
-      </Table.Td>
+      <TextLink to="/runs/$runId" params={{ runId: run.id }} fw={600}>
+        <UserText>{run.workflow_name}</UserText>{' '}
+        <Text span display="block" size="xs" c="dimmed" className="pre">
+          {run.id}
+        </Text>
+      </TextLink>
       <Table.Td maw={280}>
         <StateBadge state={run.status} /> <RehearsalTag mode={run.mode} />
         {run.error !== null && (
@@ -98,11 +97,9 @@ function RunRow({
         )}
       </Table.Td>
       <Table.Td>{triggers[run.trigger]}</Table.Td>
-      <Table.Td>
-        <When at={run.created_at} ago />
-      </Table.Td>
+      <When at={run.created_at} ago />
       <Table.Td className="numbers">{durationText(run.duration_ms)}</Table.Td>
       <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
-    </Table.Tr>
+    </Row>
   );
 }

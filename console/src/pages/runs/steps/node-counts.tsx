@@ -14,6 +14,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { runStepsQuery } from '#console/src/queries/runs.ts';
 import { stepName } from '#console/src/pages/runs/node-states.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 type StepCount = NonNullable<Run['step_counts']>[number];
 type Status = Step['status'];
@@ -76,25 +77,21 @@ function CountRow({
   toggle: () => void;
 }) {
   return (
-    <Table.Tr data-chosen={open || undefined}>
-      <Table.Td>
-        <UnstyledButton fz="sm" fw={600} aria-expanded={open} onClick={toggle}>
-          <UserText>{count.label}</UserText>
-        </UnstyledButton>
-      </Table.Td>
+    <Row data-chosen={open || undefined}>
+      <UnstyledButton fz="sm" fw={600} aria-expanded={open} onClick={toggle}>
+        <UserText>{count.label}</UserText>
+      </UnstyledButton>
       <Table.Td>{kindNames[count.kind]}</Table.Td>
       <Table.Td className="numbers">{countText(count.total)}</Table.Td>
-      <Table.Td>
-        <Group gap="xs">
-          {countsOf(count).map(([status, number]) => (
-            <Group key={status} gap={4}>
-              <StateBadge state={status} />
-              <Text size="sm">{countText(number)}</Text>
-            </Group>
-          ))}
-        </Group>
-      </Table.Td>
-    </Table.Tr>
+      <Group gap="xs">
+        {countsOf(count).map(([status, number]) => (
+          <Group key={status} gap={4}>
+            <StateBadge state={status} />
+            <Text size="sm">{countText(number)}</Text>
+          </Group>
+        ))}
+      </Group>
+    </Row>
   );
 }
 
@@ -123,24 +120,20 @@ function StepsOfNode({ nodeId, run, chosen, select }: NodeStepsProps & { nodeId:
       <Table aria-label={text.stepsOf(nodeId)} verticalSpacing={4}>
         <Table.Tbody>
           {steps.map((step) => (
-            <Table.Tr key={step.step_key} data-chosen={step.step_key === chosen || undefined}>
-              <Table.Td>
-                <UnstyledButton
-                  fz="sm"
-                  aria-pressed={step.step_key === chosen}
-                  onClick={() => select(step.step_key)}
-                >
-                  <UserText>{stepName(step)}</UserText>
-                </UnstyledButton>
-              </Table.Td>
-              <Table.Td>
-                <StateBadge state={step.status} />
-              </Table.Td>
+            <Row key={step.step_key} data-chosen={step.step_key === chosen || undefined}>
+              <UnstyledButton
+                fz="sm"
+                aria-pressed={step.step_key === chosen}
+                onClick={() => select(step.step_key)}
+              >
+                <UserText>{stepName(step)}</UserText>
+              </UnstyledButton>
+              <StateBadge state={step.status} />
               <Table.Td className="numbers">
                 {step.duration_ms === null ? '' : durationText(step.duration_ms)}
               </Table.Td>
               <Table.Td className="numbers">{dollarsText(step.cost_usd)}</Table.Td>
-            </Table.Tr>
+            </Row>
           ))}
         </Table.Tbody>
       </Table>

@@ -52,7 +52,7 @@ function Steps(props: TraceProps & { enclosing: ReturnType<typeof enclosingOf> }
   const openRun = useOpenRun();
   const { tree, rows, choice, setChoice, text, expanded, activate } = trace;
   if (run.steps.length === 0) {
-    return <Empty title={texts.empty.title} about={texts.empty.about} />;
+    return <Empty {...texts.empty} />;
   }
   const choose = (row: TraceRow): void => {
     if (row.node.type === 'iteration') expanded.set([row.node.id], row.open !== true);

@@ -31,7 +31,7 @@ export function ChecksTab({ workflow }: { workflow: Workflow }) {
           {(editing) => editing && <ChecksForm editing={editing} latest={workflow} />}
         </Edited>
       ) : workflow.checks.length === 0 ? (
-        <Empty title={text.empty.title} about={text.empty.about} />
+        <Empty {...text.empty} />
       ) : (
         <JsonView value={workflow.checks} what={text.theChecks} />
       )}
@@ -62,7 +62,7 @@ function ChecksForm({ editing, latest }: { editing: Editing<Workflow>; latest: W
       ready={touched && checks.every((check) => checkProblem(check) === undefined)}
       onSubmit={() => save.mutate(undefined)}
     >
-      {checks.length === 0 && <Empty title={text.empty.title} about={text.empty.about} />}
+      {checks.length === 0 && <Empty {...text.empty} />}
       <Stack gap="sm">
         {checks.map((check, at) => (
           <CheckFields

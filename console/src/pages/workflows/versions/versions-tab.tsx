@@ -24,6 +24,7 @@ import { useMay } from '#console/src/queries/identity.ts';
 import { versionQuery, versionsQuery, workflowsKey } from '#console/src/queries/workflows.ts';
 import { DiffView } from './diff-view.tsx';
 import type { VersionContent } from './version-diff.ts';
+import { Row } from '#console/src/parts/data/row-table.tsx';
 
 type VersionLine = AnswerOf<'GET /api/workflows/{id}/versions'>['versions'][number];
 
@@ -145,31 +146,25 @@ function VersionRow({
   params: { workflowId: string };
 }) {
   return (
-    <Table.Tr aria-current={version === shown ? 'true' : undefined}>
-      <Table.Td>
-        <Group gap="xs">
-          {version}
-          {version === workflow.version && (
-            <Badge size="sm" variant="light" c="bright" tt="none">
-              {' '}
-              {text.latest}{' '}
-            </Badge>
-          )}
-        </Group>
-      </Table.Td>
-      <Table.Td>
-        <When at={at} ago />
-      </Table.Td>
+    <Row aria-current={version === shown ? 'true' : undefined}>
+      <Group gap="xs">
+        {version}
+        {version === workflow.version && (
+          <Badge size="sm" variant="light" c="bright" tt="none">
+            {' '}
+            {text.latest}{' '}
+          </Badge>
+        )}
+      </Group>
+      <When at={at} ago />
       <Table.Td>{author === null ? text.unknownAuthor : <UserText>{author}</UserText>}</Table.Td>
       <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
         {note === null ? <Text c="dimmed">{text.noNote}</Text> : <UserText>{note}</UserText>}
       </Table.Td>
       <Table.Td className="numbers">{nodes}</Table.Td>
       <Table.Td className="numbers">{edges}</Table.Td>
-      <Table.Td>
-        <VersionLinks to={to} params={params} version={version} />
-      </Table.Td>
-    </Table.Tr>
+      <VersionLinks to={to} params={params} version={version} />
+    </Row>
   );
 }
 
