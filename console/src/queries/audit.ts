@@ -1,7 +1,7 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import type { QueryOf } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
-import { newRows, nextOffset } from './offsets.ts';
+import { newRows, nextOffset } from './pages.ts';
 
 export type AuditFilter = Omit<QueryOf<'GET /api/audit'>, 'offset' | 'limit'>;
 

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { Backtest, BacktestFinding } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
+import { cursorPages } from './pages.ts';
 
 export const backtestsKey = ['backtests'] as const;
 
@@ -38,7 +39,6 @@ export const backtestStepsQuery = (
     queryKey: [...backtestsKey, id, 'steps', status, effect],
     queryFn: ({ signal, pageParam }) =>
       api().getBacktest(id, { limit: PAGE, cursor: pageParam, effect }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...cursorPages,
     select: ({ pages }) => pages.flatMap(({ steps }) => steps),
   });

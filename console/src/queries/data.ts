@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryOf } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
+import { cursorPages } from './pages.ts';
 
 /** Keys under `['data', …]`, a branch for each resource. */
 const dataKey = ['data'] as const;
@@ -14,12 +15,6 @@ const FEEDS_EVERY_MS = 10_000;
 const CHANGES_EVERY_MS = 5_000;
 const DELIVERIES_EVERY_MS = 5_000;
 const PAGE = 50;
-
-type Cursor = string | undefined;
-const pages = {
-  initialPageParam: undefined as Cursor,
-  getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
-};
 
 /** Refreshes a list only while it shows one page, so that rows do not move after the user has loaded more. */
 const whileFirstPage =
@@ -54,7 +49,8 @@ export const entitiesQuery = (filter: RecordFilter = {}, limit = PAGE) =>
     queryKey: [...recordsKey, 'list', filter, limit],
     queryFn: ({ signal, pageParam: cursor }) =>
       api().listEntities({ ...filter, limit, cursor }, { signal }),
-    ...pages,
+    ...cursorPages,
+    select: ({ pages }) => pages.flatMap((page) => page.entities),
   });
 
 export const entityQuery = (entityId: string) =>
@@ -70,7 +66,7 @@ export const historyQuery = (entityId: string) =>
     queryKey: [...recordsKey, 'record', entityId, 'history'],
     queryFn: ({ signal, pageParam: cursor }) =>
       api().getEntityHistory(entityId, { limit: 25, cursor }, { signal }),
-    ...pages,
+    ...cursorPages,
   });
 
 export type ChangeFilter = Omit<QueryOf<'GET /api/data/changes'>, 'cursor' | 'limit'>;
@@ -81,7 +77,7 @@ export const changesQuery = (filter: ChangeFilter = {}) =>
     queryKey: [...recordsKey, 'changes', filter],
     queryFn: ({ signal, pageParam: cursor }) =>
       api().listChanges({ ...filter, limit: PAGE, cursor }, { signal }),
-    ...pages,
+    ...cursorPages,
     refetchInterval: whileFirstPage(CHANGES_EVERY_MS),
   });
 
@@ -93,7 +89,8 @@ export const eventsQuery = (filter: EventFilter = {}, limit = 25) =>
     queryKey: [...recordsKey, 'events', filter, limit],
     queryFn: ({ signal, pageParam: cursor }) =>
       api().listEvents({ ...filter, limit, cursor }, { signal }),
-    ...pages,
+    ...cursorPages,
+    select: ({ pages }) => pages.flatMap((page) => page.events),
   });
 
 export const dataKeysQuery = queryOptions({
@@ -128,6 +125,7 @@ export const deliveriesQuery = (endpointId: string, filter: DeliveryFilter = {})
     queryKey: [...endpointsKey, 'endpoint', endpointId, 'deliveries', filter],
     queryFn: ({ signal, pageParam: cursor }) =>
       api().listDeliveries(endpointId, { ...filter, limit: 25, cursor }, { signal }),
-    ...pages,
+    ...cursorPages,
+    select: ({ pages }) => pages.flatMap((page) => page.deliveries),
     refetchInterval: whileFirstPage(DELIVERIES_EVERY_MS),
   });

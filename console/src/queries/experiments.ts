@@ -1,6 +1,7 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import type { ComparedRun } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
+import { cursorPages } from './pages.ts';
 
 export const experimentsKey = ['experiments'] as const;
 
@@ -14,8 +15,8 @@ export const experimentsQuery = (workflowId: string) =>
     queryKey: [...experimentsKey, 'of', workflowId],
     queryFn: ({ signal, pageParam }) =>
       api().listExperiments(workflowId, { limit: 20, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...cursorPages,
+    select: ({ pages }) => pages.flatMap((page) => page.experiments),
     refetchInterval: ({ state }) => {
       const pages = state.data?.pages ?? [];
       const running = pages.some(({ experiments }) =>
@@ -31,8 +32,7 @@ export const experimentQuery = (experimentId: string, outcome?: ComparedRun['out
     queryKey: [...experimentsKey, 'one', experimentId, outcome ?? ''],
     queryFn: ({ signal, pageParam }) =>
       api().getExperiment(experimentId, { limit: 50, outcome, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...cursorPages,
     refetchInterval: ({ state }) =>
       state.data?.pages[0]?.status === 'running'
         ? FOLLOW_EVERY_MS * (state.data.pages.length || 1)

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { ListedInboundEvent } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
+import { cursorPages } from './pages.ts';
 
 export const inboundEventsKey = ['inbound events'] as const;
 
@@ -20,8 +21,8 @@ export const inboundEventsQuery = (workflowId: string, filter: EventFilter) =>
     queryKey: [...inboundEventsKey, 'of', workflowId, filter],
     queryFn: ({ signal, pageParam }) =>
       api().listInboundEvents(workflowId, { ...filter, limit: 25, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...cursorPages,
+    select: ({ pages }) => pages.flatMap((page) => page.events),
     // Each page is read again.
     refetchInterval: ({ state }) => READ_EVERY_MS * Math.max(1, state.data?.pages.length ?? 1),
   });

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryOf } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { tagged } from './tagged.ts';
-import { newRows, nextOffset } from './offsets.ts';
+import { newRows, nextOffset } from './pages.ts';
 
 export const policiesKey = ['policies'] as const;
 

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryOf, RunEvent, RunQuery } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
+import { cursorPages } from './pages.ts';
 import { pollMs } from './stream-state.ts';
 
 /** Keys under `['runs', …]`: all are invalidated when a run is decided, resumed or cancelled. */
@@ -16,8 +17,8 @@ export const runsQuery = (filter: RunFilter = {}) =>
     queryKey: [...runsKey, 'list', filter],
     queryFn: ({ signal, pageParam }) =>
       api().listRuns({ ...filter, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...cursorPages,
+    select: ({ pages }) => pages.flatMap((page) => page.runs),
     refetchInterval: ({ state }) => {
       const pages = state.data?.pages.length ?? 0;
       // Frames do not refresh a list with several pages, because its rows would move.
@@ -42,8 +43,7 @@ export const runStepsQuery = (runId: string, filter: StepFilter) =>
     queryKey: [...runKey(runId), 'steps', filter],
     queryFn: ({ signal, pageParam }) =>
       api().listRunSteps(runId, { ...filter, limit: 100, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...cursorPages,
   });
 
 /** One step of such a run; null when there is none. */
@@ -101,8 +101,8 @@ export const approvalsQuery = ({ mine = false } = {}) =>
     queryKey: [...runsKey, 'approvals', { mine }],
     queryFn: ({ signal, pageParam: cursor }) =>
       api().listApprovals({ cursor, ...(mine && { assigned_to: 'me' }) }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...cursorPages,
+    select: ({ pages }) => pages.flatMap((page) => page.approvals),
   });
 
 /** The latest runs, for a short list. */

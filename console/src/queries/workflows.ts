@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api } from '#console/src/api.ts';
+import { cursorPages } from './pages.ts';
 
 export const workflowsKey = ['workflows'] as const;
 
@@ -36,6 +37,6 @@ export const versionsQuery = (workflowId: string) =>
     queryKey: [...workflowsKey, 'workflow', workflowId, 'versions'],
     queryFn: ({ signal, pageParam }) =>
       api().listVersions(workflowId, { cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...cursorPages,
+    select: ({ pages }) => pages.flatMap((page) => page.versions),
   });

@@ -134,17 +134,15 @@ function Navigation({ path }: { path: string }) {
 }
 
 function WaitingGates() {
-  const { data } = useInfiniteQuery({
+  const { data = [], hasNextPage } = useInfiniteQuery({
     ...approvalsQuery(),
     refetchInterval: () => pollMs(APPROVALS_EVERY_MS),
   });
-  const shown = data?.pages.reduce((sum, page) => sum + page.approvals.length, 0) ?? 0;
-  if (shown === 0) return null;
-  const more = data?.pages.at(-1)?.next_cursor != null;
+  if (data.length === 0) return null;
   return (
     <Badge size="sm" variant="filled" color="warning" autoContrast>
-      {countText(shown)}
-      {more ? '+' : ''}
+      {countText(data.length)}
+      {hasNextPage ? '+' : ''}
       <VisuallyHidden> {text.waiting}</VisuallyHidden>
     </Badge>
   );

@@ -1,13 +1,12 @@
-import { Stack, Table, Text } from '@mantine/core';
+import { Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ListedExperiment, Workflow } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { experimentsTab as text } from '#console/src/messages/en/workflows/experiments.ts';
-import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -21,20 +20,9 @@ export function ExperimentsTab({ workflow }: { workflow: Workflow }) {
   return (
     <Section title={text.title} actions={<StartExperiment workflow={workflow} />}>
       {workflow.requires_experiment && <Text size="sm">{text.required}</Text>}
-      <Loaded query={query}>
-        {({ pages }) => {
-          const experiments = pages.flatMap((page) => page.experiments);
-          if (experiments.length === 0) {
-            return <Empty {...text.empty} />;
-          }
-          return (
-            <Stack gap="md">
-              <ExperimentTable experiments={experiments} />
-              <LoadMore query={query} />
-            </Stack>
-          );
-        }}
-      </Loaded>
+      <LoadedList query={query} gap="md" empty={<Empty {...text.empty} />}>
+        {(experiments) => <ExperimentTable experiments={experiments} />}
+      </LoadedList>
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { Affix, Box, Grid, Paper, Stack, Switch, Text } from '@mantine/core';
+import { Affix, Box, Grid, Paper, Switch, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
@@ -6,8 +6,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import type { Approval } from '#client/index.ts';
 import { inbox as text } from '#console/src/messages/en/approvals.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
-import { Loaded } from '#console/src/parts/loaded.tsx';
-import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { roundOf } from '#console/src/parts/gates/drafts.ts';
 import { Undo } from '#console/src/parts/gates/undo.tsx';
 import {
@@ -45,7 +44,7 @@ export function Inbox({ chosen, mine }: { chosen: Chosen | undefined; mine: bool
     ...approvalsQuery({ mine }),
     refetchInterval: () => pollMs(POLL_MS),
   });
-  const waiting = query.data?.pages.flatMap((page) => page.approvals);
+  const waiting = query.data;
   const wide = useMediaQuery(WIDE, true, { getInitialValueInEffect: false });
   const { at, go, decided, undone, keyed } = useMoves(waiting, { chosen, mine }, wide);
   const first = waiting?.[0];
@@ -53,20 +52,10 @@ export function Inbox({ chosen, mine }: { chosen: Chosen | undefined; mine: bool
     // On a wide screen, a gate is always selected.
     if (wide && chosen === undefined && first !== undefined) go(first);
   }, [wide, chosen, first, go]);
-  const nothing = waiting?.length === 0;
   const list = (
-    <Loaded query={query}>
-      {() =>
-        nothing ? (
-          <NoApprovals mine={mine} />
-        ) : (
-          <Stack gap="sm">
-            <GateList gates={waiting ?? []} mine={mine} chosen={at} focusChosen={keyed} />
-            <LoadMore query={query} />
-          </Stack>
-        )
-      }
-    </Loaded>
+    <LoadedList query={query} empty={<NoApprovals mine={mine} />}>
+      {(gates) => <GateList gates={gates} mine={mine} chosen={at} focusChosen={keyed} />}
+    </LoadedList>
   );
   const detail = chosen !== undefined && (
     <Paper withBorder p={{ base: 'sm', sm: 'lg' }}>
@@ -82,7 +71,7 @@ export function Inbox({ chosen, mine }: { chosen: Chosen | undefined; mine: bool
     <Page
       title={text.title}
       about={text.about}
-      actions={<Actions mine={mine} keys={wide && !nothing} />}
+      actions={<Actions mine={mine} keys={wide && waiting?.length !== 0} />}
     >
       {detail === false ? (
         list

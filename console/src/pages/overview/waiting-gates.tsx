@@ -28,14 +28,12 @@ export function WaitingGates() {
       }
     >
       <Loaded query={query} loading={<LoadingCards cards={1} height={90} />}>
-        {({ pages }) => {
-          const gates = pages.flatMap((page) => page.approvals).slice(0, SHOWN);
-          if (gates.length === 0) {
-            return <Empty title={text.none} about={text.noneAbout} />;
-          }
-          return (
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title={text.none} about={text.noneAbout} />
+          ) : (
             <Paper withBorder component="nav" aria-label={text.label}>
-              {gates.map((gate) => (
+              {all.slice(0, SHOWN).map((gate) => (
                 <ItemLink
                   key={`${gate.run_id} ${gate.step_key}`}
                   to="/approvals/$runId/$nodeId"
@@ -52,8 +50,8 @@ export function WaitingGates() {
                 />
               ))}
             </Paper>
-          );
-        }}
+          )
+        }
       </Loaded>
     </Section>
   );

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Stack } from '@mantine/core';
+import { Button, Group, NativeSelect } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { words } from '#console/src/messages/en/words.ts';
@@ -10,8 +10,7 @@ import {
 import { Message } from '#console/src/messages/message.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { FilterText } from '#console/src/parts/forms/filter-text.tsx';
-import { LoadMore } from '#console/src/parts/data/load-more.tsx';
-import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { LoadingCards } from '#console/src/parts/loading.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
@@ -36,20 +35,13 @@ export function EventsPage() {
   return (
     <Page title={text.title} about={text.about}>
       <Filters />
-      <Loaded query={events} loading={<LoadingCards cards={5} height={120} />}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Nothing filtered={filtered} />
-          ) : (
-            <Stack gap="sm">
-              {rows.map((event) => (
-                <EventCard key={event.id} event={event} />
-              ))}
-              <LoadMore query={events} />
-            </Stack>
-          )
-        }
-      </Loaded>
+      <LoadedList
+        query={events}
+        loading={<LoadingCards cards={5} height={120} />}
+        empty={<Nothing filtered={filtered} />}
+      >
+        {(rows) => rows.map((event) => <EventCard key={event.id} event={event} />)}
+      </LoadedList>
     </Page>
   );
 }

@@ -1,12 +1,11 @@
-import { Select, Stack, Text } from '@mantine/core';
+import { Select, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDelivery } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { deliveryLog as text } from '#console/src/messages/en/webhooks.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
-import { LoadMore } from '#console/src/parts/data/load-more.tsx';
-import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { deliveriesQuery } from '#console/src/queries/data.ts';
 import { useMay } from '#console/src/queries/identity.ts';
@@ -38,31 +37,24 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
           void navigate({ search: { status: chosen ?? undefined }, replace: true })
         }
       />
-      <Loaded query={deliveries}>
-        {({ pages }) => {
-          const rows = pages.flatMap((page): WebhookDelivery[] => page.deliveries);
-          if (rows.length === 0) return <NoDeliveries status={status} />;
-          return (
-            <Stack gap="sm">
-              <RowTable
-                label={text.title}
-                columns={[...columns, { label: text.actions, hidden: true }]}
-                minWidth={860}
-              >
-                {rows.map((delivery) => (
-                  <DeliveryRow
-                    key={delivery.id}
-                    endpointId={endpointId}
-                    of={delivery}
-                    mayRedeliver={mayChange}
-                  />
-                ))}
-              </RowTable>
-              <LoadMore query={deliveries} />
-            </Stack>
-          );
-        }}
-      </Loaded>
+      <LoadedList query={deliveries} empty={<NoDeliveries status={status} />}>
+        {(rows) => (
+          <RowTable
+            label={text.title}
+            columns={[...columns, { label: text.actions, hidden: true }]}
+            minWidth={860}
+          >
+            {rows.map((delivery) => (
+              <DeliveryRow
+                key={delivery.id}
+                endpointId={endpointId}
+                of={delivery}
+                mayRedeliver={mayChange}
+              />
+            ))}
+          </RowTable>
+        )}
+      </LoadedList>
       <Text size="xs" c="dimmed">
         {text.kept}
       </Text>

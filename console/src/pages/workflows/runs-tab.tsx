@@ -6,8 +6,7 @@ import { triggers } from '#console/src/messages/en/parts/values.ts';
 import { runsTab as text } from '#console/src/messages/en/workflows/workflow.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
-import { Loaded } from '#console/src/parts/loaded.tsx';
-import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
 import { RehearsalTag } from '#console/src/parts/rehearsal-tag.tsx';
@@ -39,19 +38,9 @@ export function RunsTab({ workflow }: { workflow: Workflow }) {
         </TextLink>
       }
     >
-      <Loaded query={query}>
-        {({ pages }) => {
-          const runs = pages.flatMap((page) => page.runs);
-          return runs.length === 0 ? (
-            <Empty {...text.empty} />
-          ) : (
-            <>
-              <RunTable runs={runs} />
-              <LoadMore query={query} />
-            </>
-          );
-        }}
-      </Loaded>
+      <LoadedList query={query} empty={<Empty {...text.empty} />}>
+        {(runs) => <RunTable runs={runs} />}
+      </LoadedList>
     </Section>
   );
 }

@@ -142,13 +142,13 @@ function NewestRecords({ feedId }: { feedId: string }) {
       }
     >
       <Loaded query={records}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ entities }) => entities);
-          if (rows.length === 0) {
-            return <Empty {...text.empty} />;
-          }
-          return <RecordTable label={text.latestRecords} records={rows} />;
-        }}
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty {...text.empty} />
+          ) : (
+            <RecordTable label={text.latestRecords} records={rows} />
+          )
+        }
       </Loaded>
     </Section>
   );

@@ -24,18 +24,16 @@ export function EntitiesPage() {
     <Page title={text.title} about={text.about} wide>
       <RecordFilters search={search} onChange={narrow} />
       <Loaded query={records}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ entities }) => entities);
-          if (rows.length === 0) {
-            return <NoRecords narrowed={narrowed} onClear={() => void navigate({ search: {} })} />;
-          }
-          return (
+        {(rows) =>
+          rows.length === 0 ? (
+            <NoRecords narrowed={narrowed} onClear={() => void navigate({ search: {} })} />
+          ) : (
             <Stack gap="sm">
               <RecordTable label={text.table} records={rows} />
               <InfiniteList query={records} shown={rows.length} />
             </Stack>
-          );
-        }}
+          )
+        }
       </Loaded>
     </Page>
   );

@@ -1,12 +1,11 @@
-import { Group, Stack, Table, Text } from '@mantine/core';
+import { Group, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { IntelligenceEvent } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { eventList as text, verificationTexts } from '#console/src/messages/en/data/records.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
-import { LoadMore } from '#console/src/parts/data/load-more.tsx';
-import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { percentText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { type EventFilter, eventsQuery } from '#console/src/queries/data.ts';
@@ -18,32 +17,23 @@ import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 export function EventList({ filter, limit }: { filter: EventFilter; limit?: number }) {
   const events = useInfiniteQuery(eventsQuery(filter, limit));
   return (
-    <Loaded query={events}>
-      {({ pages }) => {
-        const rows = pages.flatMap((page) => page.events);
-        if (rows.length === 0) {
-          return <Empty {...text.empty} />;
-        }
-        return (
-          <Stack gap="sm">
-            <RowTable
-              label={text.label}
-              columns={[
-                words.time,
-                text.event,
-                text.verified,
-                { label: text.confidence, numbers: true },
-              ]}
-            >
-              {rows.map((event) => (
-                <EventRow key={event.id} event={event} named={filter.entity_id === undefined} />
-              ))}
-            </RowTable>
-            <LoadMore query={events} />
-          </Stack>
-        );
-      }}
-    </Loaded>
+    <LoadedList query={events} empty={<Empty {...text.empty} />}>
+      {(rows) => (
+        <RowTable
+          label={text.label}
+          columns={[
+            words.time,
+            text.event,
+            text.verified,
+            { label: text.confidence, numbers: true },
+          ]}
+        >
+          {rows.map((event) => (
+            <EventRow key={event.id} event={event} named={filter.entity_id === undefined} />
+          ))}
+        </RowTable>
+      )}
+    </LoadedList>
   );
 }
 

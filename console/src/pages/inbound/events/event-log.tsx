@@ -4,10 +4,9 @@ import { useState } from 'react';
 import type { ListedInboundEvent, Workflow } from '#client/index.ts';
 import { eventLog as text } from '#console/src/messages/en/workflows/inbound-events.ts';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
-import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
-import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { inboundEventsQuery } from '#console/src/queries/inbound-events.ts';
@@ -37,36 +36,32 @@ export function EventLog({ workflow }: { workflow: Workflow }) {
     <Section title={text.title} actions={mayRun && <ReplayRange workflowId={workflow.id} />}>
       <ReplayProgress workflowId={workflow.id} mayCancel={mayRun} />
       <Filters {...{ outcome, setOutcome, span, setSpan }} />
-      <Loaded query={events}>
-        {({ pages }) => {
-          const rows = pages.flatMap((page): ListedInboundEvent[] => page.events);
-          if (rows.length === 0) {
-            return outcome === undefined && span === undefined ? (
-              <NoEvents workflow={workflow} />
-            ) : (
-              <Empty {...text.noMatches} />
-            );
-          }
-          return (
-            <Stack gap="sm">
-              <RowTable
-                label={text.title}
-                columns={[
-                  ...columns,
-                  { label: text.size, numbers: true },
-                  { label: text.actions, hidden: true },
-                ]}
-                minWidth={820}
-              >
-                {rows.map((event) => (
-                  <EventRow key={event.id} of={event} mayReplay={mayRun} />
-                ))}
-              </RowTable>
-              <LoadMore query={events} />
-            </Stack>
-          );
-        }}
-      </Loaded>
+      <LoadedList
+        query={events}
+        empty={
+          outcome === undefined && span === undefined ? (
+            <NoEvents workflow={workflow} />
+          ) : (
+            <Empty {...text.noMatches} />
+          )
+        }
+      >
+        {(rows) => (
+          <RowTable
+            label={text.title}
+            columns={[
+              ...columns,
+              { label: text.size, numbers: true },
+              { label: text.actions, hidden: true },
+            ]}
+            minWidth={820}
+          >
+            {rows.map((event) => (
+              <EventRow key={event.id} of={event} mayReplay={mayRun} />
+            ))}
+          </RowTable>
+        )}
+      </LoadedList>
       <Text size="xs" c="dimmed">
         {text.kept}
       </Text>

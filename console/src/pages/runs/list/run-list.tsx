@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { words } from '#console/src/messages/en/words.ts';
@@ -6,8 +6,7 @@ import { runList as text } from '#console/src/messages/en/runs/list.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { ButtonLink, TextLink } from '#console/src/parts/links.tsx';
-import { LoadMore } from '#console/src/parts/data/load-more.tsx';
-import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import { runsQuery } from '#console/src/queries/runs.ts';
 import { RunFilters } from './filters.tsx';
@@ -28,19 +27,13 @@ export function RunListPage() {
     <Page title={words.runs}>
       <RunFilters />
       {parent_run_id !== undefined && <StartedBy runId={parent_run_id} />}
-      <Loaded query={query}>
-        {({ pages }) => {
-          const runs = pages.flatMap((page) => page.runs);
-          return runs.length === 0 ? (
-            <NoRuns filtered={filtered} searched={filter.q !== undefined} />
-          ) : (
-            <Stack gap="md">
-              <SelectableRuns key={JSON.stringify(filter)} runs={runs} filter={filter} />
-              <LoadMore query={query} />
-            </Stack>
-          );
-        }}
-      </Loaded>
+      <LoadedList
+        query={query}
+        gap="md"
+        empty={<NoRuns filtered={filtered} searched={filter.q !== undefined} />}
+      >
+        {(runs) => <SelectableRuns key={JSON.stringify(filter)} runs={runs} filter={filter} />}
+      </LoadedList>
     </Page>
   );
 }

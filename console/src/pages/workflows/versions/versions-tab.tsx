@@ -39,36 +39,33 @@ export function VersionsTab({ workflow }: { workflow: Workflow }) {
   const { version, against } = useSearch({ from: '/inside/workflows/$workflowId' });
   return (
     <Loaded query={query}>
-      {({ pages }) => {
-        const versions = pages.flatMap((page) => page.versions);
-        return (
-          <Stack gap="lg">
-            <Section
-              title={text.title}
-              actions={
-                workflow.version > 1 && (
-                  <Restore
-                    workflow={workflow}
-                    version={workflow.version - 1}
-                    label={restoreVersion.rollBack(workflow.version - 1)}
-                  />
-                )
-              }
-            >
-              <VersionTable workflow={workflow} versions={versions} shown={version} />
-              <LoadMore query={query} />
-            </Section>
-            {version !== undefined && (
-              <ShownVersion
-                workflow={workflow}
-                known={versions.map((each) => each.version)}
-                version={version}
-                against={against}
-              />
-            )}
-          </Stack>
-        );
-      }}
+      {(versions) => (
+        <Stack gap="lg">
+          <Section
+            title={text.title}
+            actions={
+              workflow.version > 1 && (
+                <Restore
+                  workflow={workflow}
+                  version={workflow.version - 1}
+                  label={restoreVersion.rollBack(workflow.version - 1)}
+                />
+              )
+            }
+          >
+            <VersionTable workflow={workflow} versions={versions} shown={version} />
+            <LoadMore query={query} />
+          </Section>
+          {version !== undefined && (
+            <ShownVersion
+              workflow={workflow}
+              known={versions.map((each) => each.version)}
+              version={version}
+              against={against}
+            />
+          )}
+        </Stack>
+      )}
     </Loaded>
   );
 }

@@ -1,3 +1,9 @@
+/** The pages of a list with a cursor, for `infiniteQueryOptions`. */
+export const cursorPages = {
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
+};
+
 /** The offset of the next page; undefined if the last page was not full. */
 export function nextOffset(lastLength: number, read: number, pageSize: number): number | undefined {
   return lastLength < pageSize ? undefined : read;
