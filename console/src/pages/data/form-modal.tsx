@@ -7,7 +7,7 @@ export function FormModal({
   title,
   onClose,
   ...form
-}: Omit<ComponentProps<typeof Form>, 'onCancel'> & { title: string; onClose: () => void }) {
+}: ComponentProps<typeof Form> & { title: string; onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title={title} size="lg" closeOnClickOutside={false}>
       <Form {...form} onCancel={onClose} />

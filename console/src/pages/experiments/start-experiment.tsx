@@ -87,13 +87,7 @@ function StartForm({ workflow, onClose }: { workflow: Workflow; onClose: () => v
     },
   });
   return (
-    <Form
-      action={start}
-      submit={text.start}
-      ready={given.last >= 1}
-      onSubmit={() => start.mutate(undefined)}
-      onCancel={onClose}
-    >
+    <Form action={start} submit={text.start} ready={given.last >= 1} onCancel={onClose}>
       <Text size="sm">{text.about}</Text>
       <Select
         label={text.candidate}

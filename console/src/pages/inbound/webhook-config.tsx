@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import type { Webhook } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { webhookConfig as text } from '#console/src/messages/en/workflows/triggers.ts';
-import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { webhooksKey } from '#console/src/queries/webhooks.ts';
 
@@ -11,25 +11,9 @@ const MOST_TOLERANCE_SECONDS = 86_400;
 const MOST_WINDOW_SECONDS = 2_592_000;
 
 /** What a webhook requires of its senders. Disabling the webhook keeps these settings. */
-export function WebhookConfig({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
-  return (
-    <Edited<Webhook> record={webhook}>
-      {(editing) =>
-        editing && <WebhookSettings editing={editing} latest={webhook} workflowId={workflowId} />
-      }
-    </Edited>
-  );
-}
-
-function WebhookSettings({
+export const WebhookConfig = editForm<Webhook, { workflowId: string }>(function WebhookSettings({
   editing,
-  latest,
   workflowId,
-}: {
-  editing: Editing<Webhook>;
-  /** The page's latest version of the webhook. */
-  latest: Webhook;
-  workflowId: string;
 }) {
   const webhook = editing.record;
   const form = useForm({
@@ -61,7 +45,7 @@ function WebhookSettings({
       done: text.saved,
       onDone: (saved) => editing.reload(saved, {}),
     },
-    latest,
+    editing.latest,
   );
   return (
     <Fieldset legend={text.legend} maw={560}>
@@ -69,7 +53,6 @@ function WebhookSettings({
         action={save}
         submit={text.save}
         ready={tolerance !== '' && window !== '' && values.event_id_field !== ''}
-        onSubmit={() => save.mutate(undefined)}
       >
         <Switch
           label={text.requireSignatures}
@@ -119,4 +102,4 @@ function WebhookSettings({
       </Form>
     </Fieldset>
   );
-}
+});

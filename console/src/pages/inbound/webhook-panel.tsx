@@ -38,7 +38,7 @@ export function WebhookPanel({ workflow }: { workflow: Workflow }) {
           <Stack gap="md">
             <Address workflow={workflow} webhook={webhook} />
             {mayEdit && <WebhookActions workflowId={workflow.id} webhook={webhook} />}
-            {mayEdit && <WebhookConfig workflowId={workflow.id} webhook={webhook} />}
+            {mayEdit && <WebhookConfig workflowId={workflow.id} record={webhook} />}
           </Stack>
         )}
       </Loaded>

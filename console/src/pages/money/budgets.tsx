@@ -48,7 +48,7 @@ export function BudgetsPage() {
         title={form?.budget === undefined ? text.new : text.editTitle}
       >
         {form !== undefined && (
-          <BudgetForm budget={form.budget} onClose={() => setForm(undefined)} />
+          <BudgetForm record={form.budget} onClose={() => setForm(undefined)} />
         )}
       </Modal>
     </Page>

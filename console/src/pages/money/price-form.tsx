@@ -4,10 +4,9 @@ import type { Price } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { priceForm as text } from '#console/src/messages/en/prices.ts';
-import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { pricesKey } from '#console/src/queries/prices.ts';
-import type { Tagged } from '#console/src/queries/tagged.ts';
 
 /** The whole list is saved. After a reload, it has the price as entered, and the others as someone else saved them. */
 interface EnteredPrices {
@@ -15,34 +14,13 @@ interface EnteredPrices {
   entered?: Price;
 }
 
-/** Adds a price to the workspace's list, or changes the price of `model`. */
-export function PriceForm({
-  list,
-  model,
-  onClose,
-}: {
-  list: EnteredPrices & Tagged;
-  model: string | undefined;
-  onClose: () => void;
-}) {
-  return (
-    <Edited<EnteredPrices> record={list}>
-      {(editing) => editing && <PriceFields editing={editing} edited={model} onClose={onClose} />}
-    </Edited>
-  );
-}
-
 const dollars = { min: 0, max: 10_000_000, decimalScale: 6, hideControls: true, required: true };
 
-function PriceFields({
-  editing,
-  edited,
-  onClose,
-}: {
-  editing: Editing<EnteredPrices>;
-  edited: string | undefined;
-  onClose: () => void;
-}) {
+/** Adds a price to the workspace's list, or changes the price of the model `edited`. */
+export const PriceForm = editForm<
+  EnteredPrices,
+  { edited: string | undefined; onClose: () => void }
+>(function PriceFields({ editing, edited, onClose }) {
   const { base, record } = editing;
   const price = record.entered ?? base.prices.find((each) => each.model === edited);
   const others = base.prices.filter((each) => each.model !== edited);
@@ -77,7 +55,6 @@ function PriceFields({
     <Form
       action={save}
       submit={text.save}
-      onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
       ready={model !== '' && !taken && input !== '' && output !== ''}
     >
@@ -104,4 +81,4 @@ function PriceFields({
       </Text>
     </Form>
   );
-}
+});

@@ -64,8 +64,8 @@ export function ModelPrices() {
             >
               {edited !== undefined && (
                 <PriceForm
-                  list={edited.list}
-                  model={edited.price?.model}
+                  record={edited.list}
+                  edited={edited.price?.model}
                   onClose={() => setEdited(undefined)}
                 />
               )}

@@ -4,11 +4,11 @@ import { type ComponentProps, useMemo, useState } from 'react';
 import type { Policies } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { policiesForm as text } from '#console/src/messages/en/governance/policies.ts';
-import { type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Refusal } from '#console/src/parts/forms/form.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { policiesKey } from '#console/src/queries/policies.ts';
-import { type Tagged, tagged } from '#console/src/queries/tagged.ts';
+import { tagged } from '#console/src/queries/tagged.ts';
 import { HistoryTrial } from './backtests/history-trial.tsx';
 import { ModelRules } from './model-rules.tsx';
 import { draftOf, policiesOf, type PolicyDraft, sameValue } from './policy-draft.ts';
@@ -17,13 +17,7 @@ import { RedactionTester } from './redaction-tester.tsx';
 import { ToolRules } from './tool-rules.tsx';
 
 /** All policies in one form, saved together, with a test of the unsaved redaction rules. */
-export function PoliciesForm({
-  editing,
-  latest,
-}: {
-  editing: Editing<Policies>;
-  latest: Policies & Tagged;
-}) {
+export const PoliciesForm = editForm<Policies, object>(function PoliciesFields({ editing }) {
   const { base, record } = editing;
   const [draft, setDraft] = useState(() => draftOf(record));
   const drafted = useMemo(() => policiesOf(draft), [draft]);
@@ -41,7 +35,7 @@ export function PoliciesForm({
       done: text.saved,
       onDone: (saved) => editing.reload(tagged(saved), {}),
     },
-    latest,
+    editing.latest,
   );
   return (
     <>
@@ -60,12 +54,12 @@ export function PoliciesForm({
         <SaveBar
           save={save}
           onSave={() => save.mutate(undefined)}
-          onDiscard={() => editing.reload(latest, {})}
+          onDiscard={() => editing.reload(editing.latest, {})}
         />
       )}
     </>
   );
-}
+});
 
 function SaveBar({
   save,

@@ -1,8 +1,6 @@
 import { Alert } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { Policies } from '#client/index.ts';
 import { policies as text } from '#console/src/messages/en/governance/policies.ts';
-import { Edited } from '#console/src/parts/forms/edited.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingRows } from '#console/src/parts/loading.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
@@ -23,9 +21,7 @@ export function PoliciesPage() {
       <Loaded query={policies} loading={<LoadingRows rows={24} />}>
         {(loaded) =>
           mayManage ? (
-            <Edited<Policies> record={loaded}>
-              {(editing) => editing && <PoliciesForm editing={editing} latest={loaded} />}
-            </Edited>
+            <PoliciesForm record={loaded} />
           ) : (
             <>
               <Alert>{text.missing}</Alert>

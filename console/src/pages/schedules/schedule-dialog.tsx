@@ -13,7 +13,7 @@ import type { JsonObject, Schedule, Workflow } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { scheduleDialog as text } from '#console/src/messages/en/workflows/schedules.ts';
-import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { schedulesKey } from '#console/src/queries/schedules.ts';
@@ -47,9 +47,10 @@ export function ScheduleDialog({
       title={'schedule' in target ? text.edit : text.new}
       size="lg"
     >
-      <Edited<Schedule> record={'schedule' in target ? target.schedule : undefined}>
-        {(editing) => <ScheduleForm target={target} editing={editing} onClose={onClose} />}
-      </Edited>
+      <ScheduleForm
+        record={'schedule' in target ? target.schedule : undefined}
+        {...{ target, onClose }}
+      />
     </Modal>
   );
 }
@@ -57,104 +58,97 @@ export function ScheduleDialog({
 const zones = (): string[] => ['UTC', ...Intl.supportedValuesOf('timeZone')];
 const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-function ScheduleForm({
-  target,
-  editing,
-  onClose,
-}: {
-  target: ScheduleTarget;
-  editing: Editing<Schedule> | undefined;
-  onClose: () => void;
-}) {
-  const given = editing?.record;
-  const form = useForm({
-    initialValues: {
-      workflowId: 'workflowId' in target ? target.workflowId : (given?.workflow_id ?? ''),
-      name: given?.name ?? '',
-      cron: given?.cron ?? '0 9 * * 1-5',
-      timezone: given?.timezone ?? ownZone(),
-      overlap: given?.overlap ?? 'skip',
-    },
-  });
-  const { workflowId, name, cron, timezone, overlap } = form.values;
-  const [input, setInput] = useState<JsonObject>(given?.input ?? {});
-  const [broken, setBroken] = useState(false);
-  // A member without the permission to start runs can prepare a schedule that another member enables.
-  const enabled = useMay('run_workflows');
-  const fields = { name: name.trim() === '' ? null : name, cron, timezone, overlap, input };
-  const save = useEdit<Schedule, Schedule>(
-    editing,
-    fields,
-    (known) =>
-      given === undefined
-        ? api().createSchedule({ workflow_id: workflowId, enabled, ...fields })
-        : api().updateSchedule(given.id, fields, known),
-    {
-      changes: [schedulesKey],
-      done: given === undefined ? text.created : text.saved,
-      onDone: onClose,
-    },
-  );
-  return (
-    <Form
-      action={save}
-      submit={given === undefined ? text.create : words.saveChanges}
-      ready={cron.trim() !== '' && !broken && workflowId !== ''}
-      onSubmit={() => save.mutate(undefined)}
-      onCancel={onClose}
-    >
-      {'workflows' in target && (
-        <NativeSelect
-          label={words.workflow}
+const ScheduleForm = editForm<Schedule, { target: ScheduleTarget; onClose: () => void }, undefined>(
+  function ScheduleFields({ editing, target, onClose }) {
+    const given = editing?.record;
+    const form = useForm({
+      initialValues: {
+        workflowId: 'workflowId' in target ? target.workflowId : (given?.workflow_id ?? ''),
+        name: given?.name ?? '',
+        cron: given?.cron ?? '0 9 * * 1-5',
+        timezone: given?.timezone ?? ownZone(),
+        overlap: given?.overlap ?? 'skip',
+      },
+    });
+    const { workflowId, name, cron, timezone, overlap } = form.values;
+    const [input, setInput] = useState<JsonObject>(given?.input ?? {});
+    const [broken, setBroken] = useState(false);
+    // A member without the permission to start runs can prepare a schedule that another member enables.
+    const enabled = useMay('run_workflows');
+    const fields = { name: name.trim() === '' ? null : name, cron, timezone, overlap, input };
+    const save = useEdit<Schedule, Schedule>(
+      editing,
+      fields,
+      (known) =>
+        given === undefined
+          ? api().createSchedule({ workflow_id: workflowId, enabled, ...fields })
+          : api().updateSchedule(given.id, fields, known),
+      {
+        changes: [schedulesKey],
+        done: given === undefined ? text.created : text.saved,
+        onDone: onClose,
+      },
+    );
+    return (
+      <Form
+        action={save}
+        submit={given === undefined ? text.create : words.saveChanges}
+        ready={cron.trim() !== '' && !broken && workflowId !== ''}
+        onCancel={onClose}
+      >
+        {'workflows' in target && (
+          <NativeSelect
+            label={words.workflow}
+            required
+            data={[
+              { value: '', label: text.selectWorkflow },
+              ...target.workflows.map((each) => ({ value: each.id, label: each.name })),
+            ]}
+            {...form.getInputProps('workflowId')}
+          />
+        )}
+        <TextInput label={words.name} maxLength={200} {...form.getInputProps('name')} />
+        <TextInput
+          label={text.cron}
+          description={text.cronAbout}
           required
-          data={[
-            { value: '', label: text.selectWorkflow },
-            ...target.workflows.map((each) => ({ value: each.id, label: each.name })),
-          ]}
-          {...form.getInputProps('workflowId')}
+          maxLength={200}
+          ff="monospace"
+          {...form.getInputProps('cron')}
         />
-      )}
-      <TextInput label={words.name} maxLength={200} {...form.getInputProps('name')} />
-      <TextInput
-        label={text.cron}
-        description={text.cronAbout}
-        required
-        maxLength={200}
-        ff="monospace"
-        {...form.getInputProps('cron')}
-      />
-      <Autocomplete
-        label={text.timezone}
-        description={text.timezoneAbout}
-        required
-        data={zones()}
-        limit={30}
-        {...form.getInputProps('timezone')}
-      />
-      <NextTimes cron={cron} timezone={timezone} />
-      <div>
-        <Text size="sm" fw={500} id="overlap-label">
-          {text.overlap}
-        </Text>
-        <SegmentedControl
-          aria-labelledby="overlap-label"
-          data={[
-            { value: 'skip', label: text.overlapSkip },
-            { value: 'allow', label: text.overlapAllow },
-          ]}
-          {...form.getInputProps('overlap')}
+        <Autocomplete
+          label={text.timezone}
+          description={text.timezoneAbout}
+          required
+          data={zones()}
+          limit={30}
+          {...form.getInputProps('timezone')}
         />
-      </div>
-      <InputField
-        workflowId={workflowId}
-        value={input}
-        onChange={setInput}
-        onBroken={setBroken}
-        refusal={save.error === null ? undefined : describeError(save.error)}
-      />
-    </Form>
-  );
-}
+        <NextTimes cron={cron} timezone={timezone} />
+        <div>
+          <Text size="sm" fw={500} id="overlap-label">
+            {text.overlap}
+          </Text>
+          <SegmentedControl
+            aria-labelledby="overlap-label"
+            data={[
+              { value: 'skip', label: text.overlapSkip },
+              { value: 'allow', label: text.overlapAllow },
+            ]}
+            {...form.getInputProps('overlap')}
+          />
+        </div>
+        <InputField
+          workflowId={workflowId}
+          value={input}
+          onChange={setInput}
+          onBroken={setBroken}
+          refusal={save.error === null ? undefined : describeError(save.error)}
+        />
+      </Form>
+    );
+  },
+);
 
 /** A form, if the workflow has an input schema. */
 function InputField({

@@ -4,7 +4,7 @@ import type { Secret } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { secretForm as text } from '#console/src/messages/en/workspace/secrets.ts';
-import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { secretsKey } from '#console/src/queries/secrets.ts';
 
@@ -12,85 +12,66 @@ import { secretsKey } from '#console/src/queries/secrets.ts';
 type EnteredSecret = Secret & { value?: string };
 
 /** Creates a secret, or replaces its value and hosts. */
-export function SecretForm({
-  secret,
-  onClose,
-}: {
-  secret: Secret | undefined;
-  onClose: () => void;
-}) {
-  return (
-    <Edited<EnteredSecret> record={secret}>
-      {(editing) => <SecretFields editing={editing} onClose={onClose} />}
-    </Edited>
-  );
-}
-
-function SecretFields({
-  editing,
-  onClose,
-}: {
-  editing: Editing<EnteredSecret> | undefined;
-  onClose: () => void;
-}) {
-  const secret = editing?.record;
-  const form = useForm({
-    initialValues: {
-      name: secret?.name ?? '',
-      value: secret?.value ?? '',
-      allowed_hosts: secret?.allowed_hosts ?? [],
-      description: secret?.description ?? '',
-    },
-  });
-  const { name, ...fields } = form.values;
-  const save = useEdit<EnteredSecret, Secret>(
-    editing,
-    fields,
-    (known) => api().putSecret(name, fields, known),
-    {
-      changes: [secretsKey],
-      done: secret === undefined ? text.created : text.replaced,
-      onDone: onClose,
-    },
-  );
-  return (
-    <Form
-      action={save}
-      submit={secret === undefined ? text.create : text.replace}
-      onSubmit={() => save.mutate(undefined)}
-      onCancel={onClose}
-      ready={name !== '' && fields.value !== '' && fields.allowed_hosts.length > 0}
-    >
-      <TextInput
-        label={words.name}
-        description={text.aboutName}
-        placeholder="CRM_API_KEY"
-        maxLength={64}
-        required
-        disabled={secret !== undefined}
-        data-autofocus={secret === undefined}
-        {...form.getInputProps('name')}
-      />
-      <PasswordInput
-        label={text.value}
-        description={text.aboutValue}
-        autoComplete="off"
-        required
-        data-autofocus={secret !== undefined}
-        {...form.getInputProps('value')}
-      />
-      <TagsInput
-        label={text.allowedHosts}
-        description={text.aboutAllowedHosts}
-        placeholder="api.example.com"
-        required
-        {...form.getInputProps('allowed_hosts')}
-      />
-      <TextInput
-        label={words.description}
-        maxLength={1_000}
-        {...form.getInputProps('description')}
-      />
-    </Form>
-  );
-}
+export const SecretForm = editForm<EnteredSecret, { onClose: () => void }, undefined>(
+  function SecretFields({ editing, onClose }) {
+    const secret = editing?.record;
+    const form = useForm({
+      initialValues: {
+        name: secret?.name ?? '',
+        value: secret?.value ?? '',
+        allowed_hosts: secret?.allowed_hosts ?? [],
+        description: secret?.description ?? '',
+      },
+    });
+    const { name, ...fields } = form.values;
+    const save = useEdit<EnteredSecret, Secret>(
+      editing,
+      fields,
+      (known) => api().putSecret(name, fields, known),
+      {
+        changes: [secretsKey],
+        done: secret === undefined ? text.created : text.replaced,
+        onDone: onClose,
+      },
+    );
+    return (
+      <Form
+        action={save}
+        submit={secret === undefined ? text.create : text.replace}
+        onCancel={onClose}
+        ready={name !== '' && fields.value !== '' && fields.allowed_hosts.length > 0}
+      >
+        <TextInput
+          label={words.name}
+          description={text.aboutName}
+          placeholder="CRM_API_KEY"
+          maxLength={64}
+          required
+          disabled={secret !== undefined}
+          data-autofocus={secret === undefined}
+          {...form.getInputProps('name')}
+        />
+        <PasswordInput
+          label={text.value}
+          description={text.aboutValue}
+          autoComplete="off"
+          required
+          data-autofocus={secret !== undefined}
+          {...form.getInputProps('value')}
+        />
+        <TagsInput
+          label={text.allowedHosts}
+          description={text.aboutAllowedHosts}
+          placeholder="api.example.com"
+          required
+          {...form.getInputProps('allowed_hosts')}
+        />
+        <TextInput
+          label={words.description}
+          maxLength={1_000}
+          {...form.getInputProps('description')}
+        />
+      </Form>
+    );
+  },
+);

@@ -46,7 +46,7 @@ export function SecretsPage() {
         onClose={close}
         title={edited === 'new' ? text.new : text.replaceSecret(edited?.name ?? '')}
       >
-        <SecretForm secret={edited === 'new' ? undefined : edited} onClose={close} />
+        <SecretForm record={edited === 'new' ? undefined : edited} onClose={close} />
       </Modal>
     </Page>
   );

@@ -4,7 +4,7 @@ import type { CustomTool } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { toolForm as text, toolKinds } from '#console/src/messages/en/workspace/tools.ts';
-import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { toolsKey } from '#console/src/queries/tools.ts';
@@ -12,132 +12,119 @@ import { HeaderFields } from './header-fields.tsx';
 import { draftOf, methods, toolOf, toolProblems } from './tool-draft.ts';
 
 /** Registers or edits a tool. Its name cannot change, because graphs call the tool by it. */
-export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onClose: () => void }) {
-  return (
-    <Edited<CustomTool> record={tool}>
-      {(editing) => <ToolFields editing={editing} onClose={onClose} />}
-    </Edited>
-  );
-}
-
-function ToolFields({
-  editing,
-  onClose,
-}: {
-  editing: Editing<CustomTool> | undefined;
-  onClose: () => void;
-}) {
-  const tool = editing?.record;
-  const form = useForm({ initialValues: draftOf(tool) });
-  const { values } = form;
-  const problems = toolProblems(values);
-  const fields = toolOf(values);
-  const save = useEdit<CustomTool, CustomTool>(
-    editing,
-    fields,
-    (known) =>
-      tool === undefined ? api().registerTool(fields) : api().updateTool(tool.id, fields, known),
-    {
-      changes: [toolsKey],
-      done: tool === undefined ? text.created : text.saved,
-      onDone: onClose,
-    },
-  );
-  return (
-    <Form
-      action={save}
-      submit={tool === undefined ? text.create : words.saveChanges}
-      onSubmit={() => save.mutate(undefined)}
-      onCancel={onClose}
-      ready={Object.keys(problems).length === 0 && values.name !== '' && values.url !== ''}
-    >
-      <Group grow align="flex-start">
-        <TextInput
-          label={words.name}
-          description={text.aboutName}
-          disabled={tool !== undefined}
-          maxLength={64}
-          required
-          data-autofocus
-          {...form.getInputProps('name')}
-          error={problems.name}
-        />
-        <TextInput
-          label={text.label}
-          description={text.aboutLabel}
-          maxLength={200}
-          {...form.getInputProps('label')}
-        />
-      </Group>
-      <Textarea
-        label={words.description}
-        autosize
-        maxLength={5_000}
-        {...form.getInputProps('description')}
-      />
-      <Group grow align="flex-start">
-        <NativeSelect
-          label={text.kind}
-          data={[
-            { value: 'http', label: toolKinds.http },
-            { value: 'mcp', label: toolKinds.mcp },
-          ]}
-          {...form.getInputProps('kind')}
-        />
-        {values.kind === 'http' ? (
-          <NativeSelect label={text.method} data={methods} {...form.getInputProps('method')} />
-        ) : (
+export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>(
+  function ToolFields({ editing, onClose }) {
+    const tool = editing?.record;
+    const form = useForm({ initialValues: draftOf(tool) });
+    const { values } = form;
+    const problems = toolProblems(values);
+    const fields = toolOf(values);
+    const save = useEdit<CustomTool, CustomTool>(
+      editing,
+      fields,
+      (known) =>
+        tool === undefined ? api().registerTool(fields) : api().updateTool(tool.id, fields, known),
+      {
+        changes: [toolsKey],
+        done: tool === undefined ? text.created : text.saved,
+        onDone: onClose,
+      },
+    );
+    return (
+      <Form
+        action={save}
+        submit={tool === undefined ? text.create : words.saveChanges}
+        onCancel={onClose}
+        ready={Object.keys(problems).length === 0 && values.name !== '' && values.url !== ''}
+      >
+        <Group grow align="flex-start">
           <TextInput
-            label={text.mcpTool}
-            maxLength={200}
+            label={words.name}
+            description={text.aboutName}
+            disabled={tool !== undefined}
+            maxLength={64}
             required
-            {...form.getInputProps('mcpTool')}
+            data-autofocus
+            {...form.getInputProps('name')}
+            error={problems.name}
           />
-        )}
-      </Group>
-      <TextInput
-        type="url"
-        label={text.url}
-        description={text.aboutUrl}
-        placeholder="https://tools.example.com/crm/lookup"
-        maxLength={2_000}
-        required
-        {...form.getInputProps('url')}
-        error={problems.url}
-      />
-      <HeaderFields
-        headers={values.headers}
-        onChange={(headers) => form.setFieldValue('headers', headers)}
-        problem={problems.headers}
-      />
-      <CodeEditor
-        label={text.schema}
-        description={text.aboutSchema}
-        language="json"
-        minHeight={80}
-        maxHeight={240}
-        value={values.schema}
-        onChange={(schema) => form.setFieldValue('schema', schema)}
-        error={problems.schema}
-      />
-      <Group grow align="flex-start">
-        <NumberInput
-          label={text.timeout}
-          value={values.timeout}
-          onChange={(value) => form.setFieldValue('timeout', Number(value))}
-          min={1}
-          max={3_600}
-          allowDecimal={false}
+          <TextInput
+            label={text.label}
+            description={text.aboutLabel}
+            maxLength={200}
+            {...form.getInputProps('label')}
+          />
+        </Group>
+        <Textarea
+          label={words.description}
+          autosize
+          maxLength={5_000}
+          {...form.getInputProps('description')}
         />
-        <NumberInput
-          label={text.retries}
-          value={values.retries}
-          onChange={(value) => form.setFieldValue('retries', Number(value))}
-          min={0}
-          max={10}
-          allowDecimal={false}
+        <Group grow align="flex-start">
+          <NativeSelect
+            label={text.kind}
+            data={[
+              { value: 'http', label: toolKinds.http },
+              { value: 'mcp', label: toolKinds.mcp },
+            ]}
+            {...form.getInputProps('kind')}
+          />
+          {values.kind === 'http' ? (
+            <NativeSelect label={text.method} data={methods} {...form.getInputProps('method')} />
+          ) : (
+            <TextInput
+              label={text.mcpTool}
+              maxLength={200}
+              required
+              {...form.getInputProps('mcpTool')}
+            />
+          )}
+        </Group>
+        <TextInput
+          type="url"
+          label={text.url}
+          description={text.aboutUrl}
+          placeholder="https://tools.example.com/crm/lookup"
+          maxLength={2_000}
+          required
+          {...form.getInputProps('url')}
+          error={problems.url}
         />
-      </Group>
-    </Form>
-  );
-}
+        <HeaderFields
+          headers={values.headers}
+          onChange={(headers) => form.setFieldValue('headers', headers)}
+          problem={problems.headers}
+        />
+        <CodeEditor
+          label={text.schema}
+          description={text.aboutSchema}
+          language="json"
+          minHeight={80}
+          maxHeight={240}
+          value={values.schema}
+          onChange={(schema) => form.setFieldValue('schema', schema)}
+          error={problems.schema}
+        />
+        <Group grow align="flex-start">
+          <NumberInput
+            label={text.timeout}
+            value={values.timeout}
+            onChange={(value) => form.setFieldValue('timeout', Number(value))}
+            min={1}
+            max={3_600}
+            allowDecimal={false}
+          />
+          <NumberInput
+            label={text.retries}
+            value={values.retries}
+            onChange={(value) => form.setFieldValue('retries', Number(value))}
+            min={0}
+            max={10}
+            allowDecimal={false}
+          />
+        </Group>
+      </Form>
+    );
+  },
+);

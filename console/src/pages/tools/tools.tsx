@@ -54,7 +54,7 @@ export function ToolsPage() {
         size="lg"
         closeOnClickOutside={false}
       >
-        {form !== undefined && <ToolForm tool={form.tool} onClose={() => setForm(undefined)} />}
+        {form !== undefined && <ToolForm record={form.tool} onClose={() => setForm(undefined)} />}
       </Modal>
     </Page>
   );

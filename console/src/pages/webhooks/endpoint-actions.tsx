@@ -27,7 +27,7 @@ export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {
       </Button>
       <Rotate endpoint={endpoint} />
       <Delete endpoint={endpoint} />
-      {editing && <EndpointForm endpoint={endpoint} onClose={close} />}
+      {editing && <EndpointForm record={endpoint} onClose={close} />}
     </>
   );
 }

@@ -47,7 +47,7 @@ export function EndpointsPage() {
           )
         }
       </Loaded>
-      {creating && <EndpointForm onClose={close} />}
+      {creating && <EndpointForm record={undefined} onClose={close} />}
     </Page>
   );
 }

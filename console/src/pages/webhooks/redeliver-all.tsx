@@ -69,13 +69,7 @@ function PeriodForm({ endpointId, onClose }: { endpointId: string; onClose: () =
     },
   );
   return (
-    <Form
-      action={redeliver}
-      submit={text.retry}
-      ready={period.complete}
-      onSubmit={() => redeliver.mutate(undefined)}
-      onCancel={onClose}
-    >
+    <Form action={redeliver} submit={text.retry} ready={period.complete} onCancel={onClose}>
       <Text size="sm">{text.periodAbout}</Text>
       <Select
         label={text.deliveries}

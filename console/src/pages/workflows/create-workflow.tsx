@@ -48,7 +48,6 @@ function CreateForm({ onClose }: { onClose: () => void }) {
       action={create}
       submit={text.create}
       ready={name.trim() !== '' && (from === 'empty' || (graph !== undefined && !broken))}
-      onSubmit={() => create.mutate(undefined)}
       onCancel={onClose}
     >
       <NameFields form={form} first maxRows={6} />

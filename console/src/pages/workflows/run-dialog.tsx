@@ -62,13 +62,7 @@ function RunForm({
     onDone: ({ id }) => openRun(id),
   });
   return (
-    <Form
-      action={start}
-      submit={text.run}
-      ready={!broken}
-      onSubmit={() => start.mutate(undefined)}
-      onCancel={onClose}
-    >
+    <Form action={start} submit={text.run} ready={!broken} onCancel={onClose}>
       <RunInput
         label={words.input}
         schema={workflow.input_schema}

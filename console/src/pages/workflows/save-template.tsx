@@ -55,7 +55,6 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
       action={save}
       submit={text.save}
       ready={!broken && form.values.name.trim() !== ''}
-      onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
     >
       <NameFields form={form} />

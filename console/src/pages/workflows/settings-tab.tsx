@@ -7,7 +7,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { settingsTab as text } from '#console/src/messages/en/workflows/workflow.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
-import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Copy } from '#console/src/parts/code/copy.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
@@ -27,7 +27,7 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
     <Stack gap="xl" maw={560}>
       <Section title={text.general}>
         {mayEdit ? (
-          <AboutForm key={workflow.id} workflow={workflow} />
+          <AboutForm key={workflow.id} record={workflow} />
         ) : (
           <AboutText workflow={workflow} />
         )}
@@ -61,15 +61,7 @@ function AboutText({ workflow: { run_cap_usd: cap } }: { workflow: Workflow }) {
   );
 }
 
-function AboutForm({ workflow }: { workflow: Workflow }) {
-  return (
-    <Edited<Workflow> record={workflow}>
-      {(editing) => editing && <AboutFields editing={editing} latest={workflow} />}
-    </Edited>
-  );
-}
-
-function AboutFields({ editing, latest }: { editing: Editing<Workflow>; latest: Workflow }) {
+const AboutForm = editForm<Workflow, object>(function AboutFields({ editing }) {
   const workflow = editing.record;
   const form = useForm({
     initialValues: {
@@ -95,15 +87,10 @@ function AboutFields({ editing, latest }: { editing: Editing<Workflow>; latest: 
       done: text.saved,
       onDone: (saved) => editing.reload(saved, {}),
     },
-    latest,
+    editing.latest,
   );
   return (
-    <Form
-      action={save}
-      submit={words.saveChanges}
-      ready={values.name.trim() !== ''}
-      onSubmit={() => save.mutate(undefined)}
-    >
+    <Form action={save} submit={words.saveChanges} ready={values.name.trim() !== ''}>
       <NameFields form={form} />
       <NumberInput
         label={text.cap}
@@ -126,7 +113,7 @@ function AboutFields({ editing, latest }: { editing: Editing<Workflow>; latest: 
       />
     </Form>
   );
-}
+});
 
 function DeleteButton({ workflow }: { workflow: Workflow }) {
   const navigate = useNavigate();

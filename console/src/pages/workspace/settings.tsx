@@ -5,7 +5,7 @@ import type { Workspace } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { settings as text } from '#console/src/messages/en/workspace/settings.ts';
-import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Copy } from '#console/src/parts/code/copy.tsx';
 import { Facts } from '#console/src/parts/data/facts.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
@@ -62,7 +62,7 @@ function General({ workspace }: { workspace: Workspace }) {
         ]}
       />
       {mayManage ? (
-        <NameForm workspace={workspace} />
+        <NameForm record={workspace} />
       ) : (
         <Text size="xs" c="dimmed">
           {text.permissionNeeded}
@@ -72,15 +72,7 @@ function General({ workspace }: { workspace: Workspace }) {
   );
 }
 
-function NameForm({ workspace }: { workspace: Workspace }) {
-  return (
-    <Edited<Workspace> record={workspace}>
-      {(editing) => editing && <NameFields editing={editing} latest={workspace} />}
-    </Edited>
-  );
-}
-
-function NameFields({ editing, latest }: { editing: Editing<Workspace>; latest: Workspace }) {
+const NameForm = editForm<Workspace, object>(function NameFields({ editing }) {
   const current = editing.base.name;
   const [name, setName] = useState(editing.record.name);
   const rename = useEdit(
@@ -92,14 +84,13 @@ function NameFields({ editing, latest }: { editing: Editing<Workspace>; latest: 
       done: text.renamed,
       onDone: (saved) => editing.reload(saved, {}),
     },
-    latest,
+    editing.latest,
   );
   return (
     <Stack maw={420}>
       <Form
         action={rename}
         submit={text.rename}
-        onSubmit={() => rename.mutate(undefined)}
         ready={name.trim() !== '' && name.trim() !== current}
       >
         <TextInput
@@ -112,4 +103,4 @@ function NameFields({ editing, latest }: { editing: Editing<Workspace>; latest: 
       </Form>
     </Stack>
   );
-}
+});

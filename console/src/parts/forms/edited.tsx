@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { isRecord } from '#console/src/parts/data/record.ts';
 import { type ChangedField, changedFields } from '#console/src/parts/data/changed-fields.ts';
 import { type Tagged, tagged } from '#console/src/queries/tagged.ts';
@@ -10,37 +10,41 @@ export interface Editing<Fields> {
   record: Fields & Tagged;
   /** The state of the record that the form is based on. Requests only apply to this state. */
   base: Fields & Tagged;
+  /** The state of the record as the page has read it last. */
+  latest: Fields & Tagged;
   /** Starts over with another state of the record, and with these fields as the user entered them. */
   reload: (base: Fields & Tagged, entered: Partial<Fields>) => void;
 }
 
 interface State<Fields> {
-  base: Fields & Tagged;
+  base: (Fields & Tagged) | undefined;
   entered: Partial<Fields>;
   round: number;
 }
 
 /**
- * Shows a form for a record or, without one, for a new record. The form applies to the state in which it was opened,
+ * A form for a record or, with `None = undefined`, also for a new one. It applies to the state in which it was opened,
  * even when the page reads the record again. `useEdit` sends its request.
  */
-export function Edited<Fields>({
-  record,
-  children,
-}: {
-  record: (Fields & Tagged) | undefined;
-  children: (editing: Editing<Fields> | undefined) => ReactNode;
-}) {
-  const [state, setState] = useState<State<Fields> | undefined>(
-    record && { base: record, entered: {}, round: 0 },
-  );
-  const editing = state && {
-    base: state.base,
-    record: { ...state.base, ...state.entered },
-    reload: (base: Fields & Tagged, entered: Partial<Fields>) =>
-      setState({ base, entered, round: state.round + 1 }),
+export function editForm<Fields, Props, None extends undefined = never>(
+  EditFields: (props: Props & { editing: Editing<Fields> | None }) => ReactNode,
+) {
+  return function EditForm(props: Props & { record: (Fields & Tagged) | None }) {
+    const latest: (Fields & Tagged) | undefined = props.record;
+    const [{ base, entered, round }, setState] = useState<State<Fields>>({
+      base: latest,
+      entered: {},
+      round: 0,
+    });
+    const editing: Editing<Fields> | undefined = latest &&
+      base && {
+        base,
+        record: { ...base, ...entered },
+        latest,
+        reload: (next, typed) => setState({ base: next, entered: typed, round: round + 1 }),
+      };
+    return <EditFields key={round} {...props} editing={editing as Editing<Fields> | None} />;
   };
-  return <Fragment key={state?.round ?? 0}>{children(editing)}</Fragment>;
 }
 
 /** What someone else did to the record while the form was open. */
@@ -52,7 +56,7 @@ export interface ChangedMeanwhile {
 }
 
 /**
- * Like `useAction`, for a form in `Edited`: the request only applies to the state that the form is based on. `fields`
+ * Like `useAction`, for an `editForm`: the request only applies to the state that the form is based on. `fields`
  * are the fields that the form would save, by the names of the record's fields. `latest` is the page's latest version
  * of the record, if it reads it again: the form adopts changes by others in fields that the user has not edited.
  * `changed` is for `Form`, which shows it instead of the error.

@@ -12,6 +12,11 @@ interface FormAction {
   changed?: ChangedMeanwhile | undefined;
 }
 
+/** Without `onSubmit`, the action needs no input. */
+type Sending =
+  | { action: FormAction & { mutate: (input: undefined) => void }; onSubmit?: undefined }
+  | { action: FormAction; onSubmit: () => void };
+
 /**
  * A form that sends one request: its fields, the service's error, and its buttons. Enter submits it, unless a request
  * is in flight, or someone else has changed the record. Make the action `quiet`, since the form shows its error.
@@ -23,11 +28,9 @@ export function Form({
   onCancel,
   ready = true,
   children,
-}: {
-  action: FormAction;
+}: Sending & {
   /** The verb on the button. */
   submit: string;
-  onSubmit: () => void;
   onCancel?: () => void;
   /** Whether the fields can be submitted. */
   ready?: boolean;
@@ -38,7 +41,9 @@ export function Form({
     event.preventDefault();
     // A form in a dialog must not submit the form that opened the dialog.
     event.stopPropagation();
-    if (sendable && !action.isPending) onSubmit();
+    if (!sendable || action.isPending) return;
+    if (onSubmit === undefined) action.mutate(undefined);
+    else onSubmit();
   };
   return (
     <form onSubmit={send}>

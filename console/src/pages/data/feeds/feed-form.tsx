@@ -4,7 +4,7 @@ import type { FeedDetail } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { feedForm as texts } from '#console/src/messages/en/data/feeds.ts';
-import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import { feedsKey } from '#console/src/queries/data.ts';
 import { feedStatuses } from './feed-status.tsx';
@@ -15,31 +15,11 @@ const objectFields = ['specification', 'geography', 'schema'] as const;
 type ObjectField = (typeof objectFields)[number];
 
 /** Creates a feed, or edits the given one. */
-export function FeedForm({
-  feed,
-  onClose,
-  onSaved,
-}: {
-  feed?: FeedDetail;
-  onClose: () => void;
-  onSaved?: (feed: FeedDetail) => void;
-}) {
-  return (
-    <Edited<FeedDetail> record={feed}>
-      {(editing) => <FeedDialog editing={editing} onClose={onClose} onSaved={onSaved} />}
-    </Edited>
-  );
-}
-
-function FeedDialog({
-  editing,
-  onClose,
-  onSaved,
-}: {
-  editing: Editing<FeedDetail> | undefined;
-  onClose: () => void;
-  onSaved: ((feed: FeedDetail) => void) | undefined;
-}) {
+export const FeedForm = editForm<
+  FeedDetail,
+  { onClose: () => void; onSaved?: (feed: FeedDetail) => void },
+  undefined
+>(function FeedFields({ editing, onClose, onSaved }) {
   const feed = editing?.record;
   const form = useForm({
     initialValues: {
@@ -83,7 +63,6 @@ function FeedDialog({
       submit={feed === undefined ? texts.create : words.saveChanges}
       action={save}
       ready={sound}
-      onSubmit={() => save.mutate(undefined)}
       onClose={onClose}
     >
       <TextInput
@@ -145,7 +124,7 @@ function FeedDialog({
       </Accordion>
     </FormModal>
   );
-}
+});
 
 /** The parsed objects, `{}` for invalid ones. The form cannot be submitted while one is invalid. */
 function valuesOf(parsed: Record<ObjectField, ReturnType<typeof parseDraft>>) {

@@ -93,7 +93,7 @@ function FeedActions({ feed }: { feed: FeedDetail }) {
       >
         {words.delete}
       </ActionButton>
-      {editing && <FeedForm feed={feed} onClose={close} />}
+      {editing && <FeedForm record={feed} onClose={close} />}
     </>
   );
 }

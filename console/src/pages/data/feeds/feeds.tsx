@@ -54,6 +54,7 @@ export function FeedsPage() {
       <SourceList />
       {creating && (
         <FeedForm
+          record={undefined}
           onClose={close}
           onSaved={({ id }) => void navigate({ to: '/data/feeds/$feedId', params: { feedId: id } })}
         />

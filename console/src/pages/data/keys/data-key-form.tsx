@@ -77,13 +77,7 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
     thousandSeparator: ',',
   };
   return (
-    <FormModal
-      title={text.title}
-      submit={text.submit}
-      action={create}
-      onSubmit={() => create.mutate(undefined)}
-      onClose={onClose}
-    >
+    <FormModal title={text.title} submit={text.submit} action={create} onClose={onClose}>
       <TextInput
         label={words.name}
         description={text.nameAbout}

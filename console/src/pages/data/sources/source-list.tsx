@@ -66,8 +66,8 @@ export function SourceList() {
           )
         }
       </Loaded>
-      {opened?.form === 'new' && <SourceForm onClose={close} />}
-      {opened?.form === 'edit' && <SourceForm source={opened.source} onClose={close} />}
+      {opened?.form === 'new' && <SourceForm record={undefined} onClose={close} />}
+      {opened?.form === 'edit' && <SourceForm record={opened.source} onClose={close} />}
       {opened?.form === 'report' && <SourceReportForm source={opened.source} onClose={close} />}
     </Section>
   );

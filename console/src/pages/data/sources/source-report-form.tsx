@@ -20,13 +20,7 @@ export function SourceReportForm({ source, onClose }: { source: Source; onClose:
     { changes: [sourcesKey], done: text.reported, quiet: true, onDone: onClose },
   );
   return (
-    <FormModal
-      title={text.title}
-      submit={text.submit}
-      action={report}
-      onSubmit={() => report.mutate(undefined)}
-      onClose={onClose}
-    >
+    <FormModal title={text.title} submit={text.submit} action={report} onClose={onClose}>
       <Text size="sm">
         <Message text={text.about} values={{ name: <UserText>{source.name}</UserText> }} />
       </Text>

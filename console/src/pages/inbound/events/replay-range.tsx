@@ -43,13 +43,7 @@ function RangeForm({ workflowId, onClose }: { workflowId: string; onClose: () =>
     { changes: [inboundEventsKey], done: text.started, quiet: true, onDone: onClose },
   );
   return (
-    <Form
-      action={start}
-      submit={text.replay}
-      ready={period.complete}
-      onSubmit={() => start.mutate(undefined)}
-      onCancel={onClose}
-    >
+    <Form action={start} submit={text.replay} ready={period.complete} onCancel={onClose}>
       <Text size="sm">{text.about}</Text>
       <Select
         label={text.events}

@@ -80,7 +80,6 @@ function ForkForm({ run, step, onClose }: { run: Run; step: Step; onClose: () =>
       action={fork}
       submit={text.submit}
       ready={!broken.input && !broken.state}
-      onSubmit={() => fork.mutate(undefined)}
       onCancel={onClose}
     >
       <Text size="sm">

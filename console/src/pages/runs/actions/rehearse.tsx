@@ -40,13 +40,7 @@ function RehearseForm({ run, onClose }: { run: Run; onClose: () => void }) {
     },
   });
   return (
-    <Form
-      action={rehearse}
-      submit={text.submit}
-      ready={!broken}
-      onSubmit={() => rehearse.mutate(undefined)}
-      onCancel={onClose}
-    >
+    <Form action={rehearse} submit={text.submit} ready={!broken} onCancel={onClose}>
       <Text size="sm">{text.about}</Text>
       <AgainFields
         run={run}

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { BodyOf, Workflow } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { checksTab as text } from '#console/src/messages/en/workflows/checks.ts';
-import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
@@ -27,9 +27,7 @@ export function ChecksTab({ workflow }: { workflow: Workflow }) {
         {text.about}
       </Text>
       {mayEdit ? (
-        <Edited<Workflow> key={workflow.id} record={workflow}>
-          {(editing) => editing && <ChecksForm editing={editing} latest={workflow} />}
-        </Edited>
+        <ChecksForm key={workflow.id} record={workflow} />
       ) : workflow.checks.length === 0 ? (
         <Empty {...text.empty} />
       ) : (
@@ -39,7 +37,7 @@ export function ChecksTab({ workflow }: { workflow: Workflow }) {
   );
 }
 
-function ChecksForm({ editing, latest }: { editing: Editing<Workflow>; latest: Workflow }) {
+const ChecksForm = editForm<Workflow, object>(function ChecksFields({ editing }) {
   const { record: workflow, base } = editing;
   const [checks, set] = useState<readonly Check[]>(() => workflow.checks.map(checkFrom));
   const fields = { checks: checks as Checks };
@@ -52,7 +50,7 @@ function ChecksForm({ editing, latest }: { editing: Editing<Workflow>; latest: W
       done: text.saved,
       onDone: (saved) => editing.reload(saved, {}),
     },
-    latest,
+    editing.latest,
   );
   const touched = JSON.stringify(checks) !== JSON.stringify(base.checks.map(checkFrom));
   return (
@@ -60,7 +58,6 @@ function ChecksForm({ editing, latest }: { editing: Editing<Workflow>; latest: W
       action={save}
       submit={text.save}
       ready={touched && checks.every((check) => checkProblem(check) === undefined)}
-      onSubmit={() => save.mutate(undefined)}
     >
       {checks.length === 0 && <Empty {...text.empty} />}
       <Stack gap="sm">
@@ -87,4 +84,4 @@ function ChecksForm({ editing, latest }: { editing: Editing<Workflow>; latest: W
       </Group>
     </Form>
   );
-}
+});
