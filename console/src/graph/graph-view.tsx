@@ -13,6 +13,7 @@ import {
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Graph } from '#client/index.ts';
 import type { EdgeCondition } from '#shared/contract/workflows/graph.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import { graphView as text, kindNames } from '#console/src/messages/en/graph.ts';
 import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
 import { layOut, nodeSize } from './layout.ts';
@@ -162,7 +163,7 @@ export function GraphView({
       h={height}
       className="graph-frame"
       data-fixed
-      aria-label={text.label}
+      aria-label={words.graph}
       role="region"
       ref={frame}
     >

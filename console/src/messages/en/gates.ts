@@ -3,7 +3,6 @@ import { plural } from '#console/src/messages/format.ts';
 
 /** Messages for the form that decides a gate. */
 export const decisionForm = {
-  label: 'Decision',
   refused: (reason: string) => `You cannot decide this gate. ${reason}.`,
   mayNotDecide: (role: string) =>
     `You can view this gate but not decide it. Your role (${role}) does not have the approve_gates permission. Ask an administrator for access.`,

@@ -14,7 +14,6 @@ export const kindNames = {
 
 /** Messages for a drawn graph. */
 export const graphView = {
-  label: 'Graph',
   layingOut: 'Laying the graph out',
   map: 'Map',
   card: (label: string, kind: string) => `${label}, ${kind}`,

@@ -32,7 +32,6 @@ export const newPassword = {
 export const signup = {
   title: 'Sign up',
   about: 'An administrator must approve your account before you can sign in.',
-  email: 'Email',
   submit: 'Sign up',
   haveAccount: 'Already have an account? {signIn}.',
   signIn: 'Sign in',

@@ -25,7 +25,6 @@ export const endpoints = {
 export const endpointPage = {
   consecutiveFailures: (count: number) =>
     plural(count, { one: '# consecutive failure', other: '# consecutive failures' }),
-  mode: 'Mode',
   events: 'Subscribed events',
   lastDelivery: 'Last delivery',
   never: 'Never',
@@ -99,9 +98,7 @@ export const deliveryStatuses = {
 export const deliveryLog = {
   title: 'Deliveries',
   delivery: 'Delivery',
-  event: 'Event',
   attempts: 'Attempts',
-  actions: 'Actions',
   all: 'All',
   allStatuses: 'All statuses',
   kept: 'Deliveries are kept for 30 days.',

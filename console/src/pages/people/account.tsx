@@ -26,7 +26,7 @@ export function AccountPage() {
               identity.name === null ? undefined : <UserText key="name">{identity.name}</UserText>,
             ],
             [
-              people.email,
+              words.email,
               identity.email === null ? undefined : (
                 <UserText key="email">{identity.email}</UserText>
               ),

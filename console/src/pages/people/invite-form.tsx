@@ -42,7 +42,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
       />
       <TextInput
         type="email"
-        label={people.email}
+        label={words.email}
         maxLength={254}
         autoComplete="off"
         required

@@ -71,7 +71,7 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
   return (
     <RowTable
       label={people.apiKeys}
-      columns={[words.name, text.prefix, text.actor, words.created, text.lastUsed, people.actions]}
+      columns={[words.name, text.prefix, text.actor, words.created, text.lastUsed, words.actions]}
     >
       {keys.map((key) => (
         <Row key={key.id}>

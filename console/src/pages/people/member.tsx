@@ -64,7 +64,7 @@ function Profile({ member }: { member: MemberDetail }) {
     <Section title={people.profile}>
       <Facts
         of={[
-          [people.email, <UserText key="email">{member.email}</UserText>],
+          [words.email, <UserText key="email">{member.email}</UserText>],
           [
             words.status,
             <Tag key="status" color={statusColours[member.status]}>

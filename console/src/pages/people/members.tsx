@@ -75,7 +75,7 @@ function Pending({ members }: { members: Member[] }) {
       <RowTable
         label={text.pending.table}
         minWidth={480}
-        columns={[words.name, people.email, text.pending.requested, people.actions]}
+        columns={[words.name, words.email, text.pending.requested, words.actions]}
       >
         {members.map((member) => (
           <Row key={member.id}>
@@ -117,7 +117,7 @@ function MemberTable({ members }: { members: Member[] }) {
     <Section title={text.all}>
       <RowTable
         label={text.table}
-        columns={[words.name, people.email, people.role, words.status, text.added, people.actions]}
+        columns={[words.name, words.email, people.role, words.status, text.added, words.actions]}
       >
         {members.map((member) => (
           <Row key={member.id}>

@@ -66,7 +66,7 @@ function Filters() {
   return (
     <Group gap="sm" align="flex-end" role="search" aria-label={text.search}>
       <NativeSelect
-        label={text.kind}
+        label={words.kind}
         value={search.event_type ?? ''}
         onChange={(event) => set({ event_type: event.currentTarget.value || undefined })}
         data={[
@@ -75,7 +75,7 @@ function Filters() {
         ]}
       />
       <NativeSelect
-        label={text.decision}
+        label={words.decision}
         value={search.decision ?? ''}
         onChange={(event) => set({ decision: event.currentTarget.value || undefined })}
         data={[
@@ -98,7 +98,7 @@ function Filters() {
       />
       {Object.values(search).some(Boolean) && (
         <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
-          {text.clear}
+          {words.clearFilters}
         </Button>
       )}
     </Group>

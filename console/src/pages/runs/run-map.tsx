@@ -3,6 +3,7 @@ import { useLocalStorage } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { lazy, Suspense } from 'react';
 import type { Run, Step } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import { runGraph as text } from '#console/src/messages/en/runs/run.ts';
 import type { Selection } from './use-selection.ts';
 
@@ -37,7 +38,7 @@ export function RunMap({
           aria-expanded={open}
           onClick={() => setOpen(!open)}
         >
-          {text.graph}
+          {words.graph}
         </Button>
       </div>
       <Collapse expanded={open}>

@@ -49,12 +49,12 @@ export function RunChecks({ run: { evals, status } }: { run: Run }) {
   }
   return (
     <Table.ScrollContainer minWidth={640}>
-      <Table aria-label={runChecks.table}>
+      <Table aria-label={words.checks}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{runChecks.check}</Table.Th>
             <Table.Th>{words.result}</Table.Th>
-            <Table.Th>{runChecks.type}</Table.Th>
+            <Table.Th>{words.type}</Table.Th>
             <Table.Th>{runChecks.expected}</Table.Th>
             <Table.Th>{runChecks.actual}</Table.Th>
           </Table.Tr>
@@ -157,7 +157,7 @@ function CheckpointTable({
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{words.step}</Table.Th>
-          <Table.Th className="numbers">{runCheckpoints.event}</Table.Th>
+          <Table.Th className="numbers">{words.event}</Table.Th>
           <Table.Th>{runCheckpoints.when}</Table.Th>
         </Table.Tr>
       </Table.Thead>

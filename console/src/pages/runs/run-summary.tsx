@@ -82,7 +82,7 @@ export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
   const waited = run.waiting_ms + (paused ? Math.max(0, now - readAt) : 0);
   const history = webAddress(run.temporal.url);
   const facts: [string, ReactNode][] = [
-    [text.startedBy, <StartedBy run={run} />],
+    [words.startedBy, <StartedBy run={run} />],
     ...(run.forked_from === null
       ? []
       : [

@@ -45,9 +45,9 @@ export function ScheduleTable({
               {workflowNames !== undefined && <Table.Th>{words.workflow}</Table.Th>}
               <Table.Th>{text.runsAt}</Table.Th>
               <Table.Th>{text.nextRun}</Table.Th>
-              <Table.Th>{text.lastRun}</Table.Th>
+              <Table.Th>{words.lastRun}</Table.Th>
               <Table.Th>{text.enabled}</Table.Th>
-              <Table.Th>{text.actions}</Table.Th>
+              <Table.Th>{words.actions}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

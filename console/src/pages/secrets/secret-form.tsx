@@ -52,7 +52,7 @@ export const SecretForm = editForm<EnteredSecret, { onClose: () => void }, undef
           {...form.getInputProps('name')}
         />
         <PasswordInput
-          label={text.value}
+          label={words.value}
           description={text.aboutValue}
           autoComplete="off"
           required

@@ -37,7 +37,7 @@ export function SignupPage() {
             {...form.getInputProps('name')}
           />
           <TextInput
-            label={text.email}
+            label={words.email}
             type="email"
             autoComplete="username"
             required

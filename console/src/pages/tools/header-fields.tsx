@@ -77,7 +77,7 @@ function HeaderRow({
         miw={140}
       />
       <PasswordInput
-        label={text.value}
+        label={words.value}
         placeholder={header.value === undefined ? text.unchanged : ''}
         autoComplete="off"
         value={header.value ?? ''}

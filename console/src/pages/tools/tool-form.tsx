@@ -63,7 +63,7 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
         />
         <Group grow align="flex-start">
           <NativeSelect
-            label={text.kind}
+            label={words.kind}
             data={[
               { value: 'http', label: toolKinds.http },
               { value: 'mcp', label: toolKinds.mcp },

@@ -14,7 +14,7 @@ import { deliveryStatuses, deliveryStatusText } from './endpoint-status.tsx';
 import { RetryAllFailed, RetryPeriod } from './redeliver-all.tsx';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
 
-const columns = [text.delivery, text.event, words.status, text.attempts, words.created];
+const columns = [text.delivery, words.event, words.status, text.attempts, words.created];
 
 /** The deliveries to an endpoint, newest first, with their attempts. */
 export function DeliveryLog({ endpointId }: { endpointId: string }) {
@@ -41,7 +41,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
         {(rows) => (
           <RowTable
             label={text.title}
-            columns={[...columns, { label: text.actions, hidden: true }]}
+            columns={[...columns, { label: words.actions, hidden: true }]}
             minWidth={860}
           >
             {rows.map((delivery) => (

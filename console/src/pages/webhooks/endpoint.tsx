@@ -31,7 +31,7 @@ export function EndpointPage() {
                     text.consecutiveFailures(loaded.consecutive_failures)}
                 </Group>,
               ],
-              [text.mode, <KindBadge key="kind" isDemo={loaded.is_demo} />],
+              [words.mode, <KindBadge key="kind" isDemo={loaded.is_demo} />],
               [text.events, loaded.events.join(', ')],
               [
                 text.lastDelivery,

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Graph } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import { createWorkflow as text } from '#console/src/messages/en/workflows/workflow-list.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
@@ -61,7 +62,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
       />
       {from === 'json' ? (
         <JsonField
-          label={text.graph}
+          label={words.graph}
           description={text.graphAbout}
           value={graph}
           judge={aGraph}

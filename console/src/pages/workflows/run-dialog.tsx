@@ -62,7 +62,7 @@ function RunForm({
     onDone: ({ id }) => openRun(id),
   });
   return (
-    <Form action={start} submit={text.run} ready={!broken} onCancel={onClose}>
+    <Form action={start} submit={words.run} ready={!broken} onCancel={onClose}>
       <RunInput
         label={words.input}
         schema={workflow.input_schema}

@@ -54,7 +54,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
             <Table.Th>{words.run}</Table.Th>
             <Table.Th>{words.status}</Table.Th>
             <Table.Th>{words.started}</Table.Th>
-            <Table.Th>{text.startedBy}</Table.Th>
+            <Table.Th>{words.startedBy}</Table.Th>
             <Table.Th className="numbers">{words.version}</Table.Th>
             <Table.Th className="numbers">{words.duration}</Table.Th>
             <Table.Th className="numbers">{words.cost}</Table.Th>

@@ -35,7 +35,7 @@ export function WorkflowListPage() {
   const [creating, setCreating] = useState(false);
   return (
     <Page
-      title={text.title}
+      title={words.workflows}
       about={text.about}
       actions={mayEdit && <NewButton onClick={() => setCreating(true)}>{text.new}</NewButton>}
     >
@@ -94,7 +94,7 @@ function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
   return (
     <>
       <Table.ScrollContainer minWidth={820} tabIndex={0} aria-label={text.scrollable}>
-        <Table aria-label={text.title} verticalSpacing="sm">
+        <Table aria-label={words.workflows} verticalSpacing="sm">
           <Table.Thead style={{ whiteSpace: 'nowrap' }}>
             <Table.Tr>
               <Table.Th>{words.workflow}</Table.Th>
@@ -103,7 +103,7 @@ function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
               <Table.Th className="numbers">{text.successRate}</Table.Th>
               <Table.Th className="numbers">{text.averageCost}</Table.Th>
               <Table.Th className="numbers">{text.averageDuration}</Table.Th>
-              <Table.Th>{text.lastRun}</Table.Th>
+              <Table.Th>{words.lastRun}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

@@ -62,7 +62,7 @@ export function WorkflowPage() {
   const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: READ_EVERY_MS });
   if (query.data === undefined && query.error !== null) {
     return (
-      <Page title={text.title}>
+      <Page title={words.workflow}>
         <Failure error={query.error} onRetry={() => void query.refetch()} />
       </Page>
     );
@@ -166,7 +166,7 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
             disabled={invalid}
             onClick={() => setRunning(true)}
           >
-            {text.run}
+            {words.run}
           </Button>
         </Tooltip>
       )}

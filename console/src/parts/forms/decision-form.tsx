@@ -2,6 +2,7 @@ import { Alert, Button, Group, Kbd, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useState } from 'react';
 import type { PendingGate } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import { decisionForm as text } from '#console/src/messages/en/gates.ts';
 import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
 import { gateQuery } from '#console/src/queries/runs.ts';
@@ -114,7 +115,7 @@ function Choices(props: ChoiceProps) {
     unfit !== undefined && (gate.input_schema ?? decision.draft.edited) !== undefined;
   return (
     <form
-      aria-label={text.label}
+      aria-label={words.decision}
       onKeyDownCapture={press}
       onSubmit={(event) => {
         event.preventDefault();

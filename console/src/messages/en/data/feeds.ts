@@ -18,8 +18,6 @@ export const feeds = {
 /** Messages for the table of feeds. */
 export const feedTable = {
   label: 'Feeds',
-  feed: 'Feed',
-  mode: 'Mode',
   recordTypes: 'Record types',
   latestRecord: 'Latest record',
   lastReceived: 'Last received',

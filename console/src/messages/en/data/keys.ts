@@ -20,12 +20,10 @@ export const dataKeys = {
 export const dataKeyTable = {
   label: 'Data keys',
   key: 'Key',
-  mode: 'Mode',
   scopes: 'Scopes',
   requests: 'Requests this month',
   credits: 'Credits this month',
   lastUsed: 'Last used',
-  actions: 'Actions',
   modes: {
     live: 'Live',
     test: 'Test',
@@ -66,7 +64,6 @@ export const dataKeyForm = {
   submit: 'Create key',
   secretTitle: (name: string) => `Data key for ${name}`,
   nameAbout: 'The person or program that will use this key.',
-  mode: 'Mode',
   live: 'Live: reads live data',
   test: 'Test: reads demo data',
   scopes: 'Scopes',

@@ -20,12 +20,9 @@ export const changes = {
 
 /** Messages for the table of changes. */
 export const changeTable = {
-  label: 'Changes',
   record: 'Record',
-  feed: 'Feed',
   attribute: 'Attribute',
   change: 'Change',
-  source: 'Source',
   version: (version: number) => `version ${version}`,
 } as const;
 
@@ -49,11 +46,9 @@ export const entities = {
 
 /** Messages for the filters of records. */
 export const recordFilters = {
-  type: 'Type',
   typePlaceholder: 'project',
   place: 'City, region or country',
   placePlaceholder: 'Austin',
-  confidence: 'Confidence',
   any: 'Any',
   anyConfidence: 'Any confidence',
   atLeast: (percent: string) => `At least ${percent}`,
@@ -63,10 +58,7 @@ export const recordFilters = {
 /** Column headings of the table of records. */
 export const recordTable = {
   record: 'Record',
-  type: 'Type',
   location: 'Location',
-  confidence: 'Confidence',
-  verified: 'Verified',
   updated: 'Updated',
 } as const;
 
@@ -77,11 +69,8 @@ export const entity = {
   externalIds: 'External IDs',
   sources: 'Sources',
   noSources: 'No sources. The sender did not name any.',
-  events: 'Events',
   history: 'History',
   about: '{type} in {feed}',
-  confidence: 'Confidence',
-  verified: 'Verified',
   location: 'Location',
   aliases: 'Aliases',
   firstSeen: 'First seen',
@@ -89,7 +78,6 @@ export const entity = {
   updated: 'Updated',
   lastVerified: 'Last verified',
   id: 'ID',
-  value: 'Value',
 } as const;
 
 /** Messages for the versions of a record. */
@@ -111,10 +99,6 @@ export const entityHistory = {
 
 /** Messages for the events of records. */
 export const eventList = {
-  label: 'Events',
-  event: 'Event',
-  verified: 'Verified',
-  confidence: 'Confidence',
   viewRecord: 'View record',
   empty: {
     title: 'No events yet',

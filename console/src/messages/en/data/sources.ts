@@ -5,13 +5,10 @@ import { plural } from '#console/src/messages/format.ts';
 export const sourceList = {
   title: 'Sources',
   add: 'Add source',
-  source: 'Source',
-  mode: 'Mode',
   health: 'Health',
   lastCheck: 'Last check',
   checkFrequency: 'Check frequency',
   reliability: 'Reliability',
-  actions: 'Actions',
   empty: {
     title: 'No sources yet',
     about:
@@ -49,7 +46,6 @@ export const sourceForm = {
   add: 'Add source',
   added: 'Source added',
   saved: 'Source saved',
-  type: 'Type',
   typeAbout: 'The kind of source, such as permit_portal.',
   jurisdiction: {
     label: 'Jurisdiction',

@@ -38,7 +38,6 @@ export const backtestResult = {
 export const backtestSteps = {
   allDifferences: 'All differences',
   table: 'Differences',
-  decision: 'Decision',
   truncated:
     'There are more such steps. The counts are exact, but only the newest 10,000 are kept.',
 } as const;

@@ -6,13 +6,10 @@ export const events = {
   about:
     'Actions that policies and budgets blocked, redacted or allowed by override. Evidence contains counts and names, never the data found.',
   search: 'Decisions',
-  kind: 'Kind',
   allKinds: 'All kinds',
-  decision: 'Decision',
   allDecisions: 'All decisions',
   allWorkflows: 'All workflows',
   runPlaceholder: 'Run ID',
-  clear: 'Clear filters',
   noMatch: {
     title: 'No matching decisions',
     about: 'Remove a filter to see more decisions.',

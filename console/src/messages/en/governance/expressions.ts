@@ -10,7 +10,6 @@ export const expressionBench = {
   expression: 'Expression',
   invalidState: 'Invalid state',
   errorAt: (position: string) => `Error at position ${position}`,
-  value: 'Value',
   isTrue: 'Evaluates to true in a condition',
   isFalse: 'Evaluates to false in a condition',
   theValue: 'the value',

@@ -90,7 +90,6 @@ export const fork = {
 
 /** Messages for the fields that forks and rehearsals have. */
 export const againFields = {
-  graph: 'Graph',
   asInRun: 'As in this run',
   versionOfRun: (version: number) => `Version ${version}, as in this run`,
   currentVersion: (version: number) => `Version ${version}, the current one`,

@@ -1,7 +1,6 @@
 /** Messages for the details of a step. */
 export const inspector = {
   decideGate: 'Decide this gate',
-  decision: 'Decision',
   reusedFrom: 'Reused from {run}: it took no time and cost nothing here',
   anotherRun: 'another run',
   partOf: 'Part of the conversation of {agent}',

@@ -23,7 +23,6 @@ export const runTable = {
   label: 'Runs, newest first',
   selectAll: 'Select all runs shown',
   select: (runId: string) => `Select ${runId}`,
-  startedBy: 'Started by',
 } as const;
 
 /** Messages for the filters of runs. */

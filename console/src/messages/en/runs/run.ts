@@ -46,7 +46,6 @@ export const runSummary = {
     },
   },
   rejectedAt: 'rejected at {gates}',
-  startedBy: 'Started by',
   startedFrom: 'Started from',
   rehearses: 'Rehearses',
   workingTime: 'Working time',
@@ -86,9 +85,7 @@ export const runChecks = {
   empty: 'No check results',
   hadNone: 'The workflow had no checks when the run ended.',
   later: 'Checks run after a run succeeds.',
-  table: 'Checks',
   check: 'Check',
-  type: 'Type',
   expected: 'Expected',
   actual: 'Actual',
   passed: 'passed',
@@ -107,7 +104,6 @@ export const runCheckpoints = {
   history: 'execution history',
   scrollable: 'Checkpoints, scrollable',
   table: 'Checkpoints',
-  event: 'Event',
   when: 'When',
   notRecorded: 'Not recorded',
 } as const;
@@ -138,7 +134,6 @@ export const events = {
 /** Messages for the graph of a run. */
 export const runGraph = {
   map: 'Map of the graph',
-  graph: 'Graph',
   notReached: 'not reached',
   notReachedYet: 'not reached yet',
   iterations: (iterations: number) =>

@@ -19,7 +19,6 @@ export const nodeCounts = {
   about: (shown: string) =>
     `The graph and the tree of steps show the first ${shown}. Here are all, by node.`,
   table: 'Steps by node',
-  kind: 'Kind',
   stepsOf: (nodeId: string) => `Steps of ${nodeId}`,
   all: 'All',
   empty: 'No steps with this status.',

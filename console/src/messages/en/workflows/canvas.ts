@@ -24,7 +24,6 @@ export const editorDrawing = {
 /** Messages for the context menu of the drawing, with the keys of its actions. */
 export const canvasMenu = {
   target: 'Actions of the drawing',
-  title: 'Actions',
   addNode: 'Add node',
   addNodeAfter: 'Add node after',
   insertNode: 'Insert node',

@@ -27,7 +27,6 @@ export const editorToolbar = {
   save: 'Save',
   saved: 'Saved',
   unsaved: 'Unsaved changes',
-  run: 'Run',
   fixToRun: 'Fix the errors in the graph to run it',
   addNode: 'Add node',
   addNodeKey: 'Press / in the drawing',
@@ -91,7 +90,6 @@ export const jsonPanel = {
 /** Messages for the form that runs a draft. */
 export const runForm = {
   title: 'Run this draft',
-  run: 'Run',
   savedFirst: 'Your changes are saved first.',
   isReal: 'The run is real, with its costs and effects.',
   estimate: 'Save and estimate',
@@ -106,7 +104,6 @@ export const runPanel = {
   runAgain: 'Run again',
   openRun: 'Open run',
   ofNode: 'Last run of this node',
-  lastRun: 'Last run',
   openStep: 'Open step',
   theNodeOutput: 'the output of the node',
 } as const;

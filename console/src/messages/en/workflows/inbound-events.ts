@@ -3,13 +3,10 @@ import { plural } from '#console/src/messages/format.ts';
 
 /** Messages for the log of the events that a webhook received. */
 export const eventLog = {
-  title: 'Events',
   received: 'Received',
   outcome: 'Outcome',
   runOrReason: 'Run or reason',
-  source: 'Source',
   size: 'Size',
-  actions: 'Actions',
   kept: 'Events are kept for 30 days, and no longer than runs.',
   all: 'All',
   allOutcomes: 'All outcomes',

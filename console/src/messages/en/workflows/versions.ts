@@ -14,9 +14,7 @@ export const versionsTab = {
   latest: 'Latest',
   unknownAuthor: 'Unknown',
   noNote: 'No note',
-  graph: 'Graph',
   graphOf: (version: number) => `Graph of version ${version}`,
-  changes: 'Changes',
   changesBetween: (from: number, to: number) => `Changes from version ${from} to ${to}`,
 } as const;
 

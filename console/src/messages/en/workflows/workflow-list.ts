@@ -2,7 +2,6 @@ import type { Workflow } from '#client/index.ts';
 
 /** Messages for the list of workflows. */
 export const workflowList = {
-  title: 'Workflows',
   about: 'All workflows and their recent results.',
   new: 'New workflow',
   searchIn: 'Name, description or ID',
@@ -20,7 +19,6 @@ export const workflowList = {
   successRate: 'Success rate',
   averageCost: 'Average cost',
   averageDuration: 'Average duration',
-  lastRun: 'Last run',
   neverRun: 'never',
 } as const;
 
@@ -37,7 +35,6 @@ export const createWorkflow = {
   startFrom: 'Start from',
   empty: 'Empty',
   fromJson: 'From JSON',
-  graph: 'Graph',
   graphAbout: 'A JSON object with nodes and edges',
   startsEmpty: 'The editor opens with an empty graph.',
 } as const;

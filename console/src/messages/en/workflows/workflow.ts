@@ -2,7 +2,6 @@ import { plural } from '#console/src/messages/format.ts';
 
 /** Messages for the page of one workflow. */
 export const workflowPage = {
-  title: 'Workflow',
   tabs: {
     graph: 'Graph',
     runs: 'Runs',
@@ -15,7 +14,6 @@ export const workflowPage = {
   version: (version: string) => `Version ${version}`,
   publish: 'Publish',
   published: 'Workflow published',
-  run: 'Run',
   fixToRun: 'Fix the errors in the graph to run it',
 } as const;
 
@@ -41,7 +39,6 @@ export const runsTab = {
   },
   scrollable: 'Runs, scrollable',
   table: 'Runs of the workflow',
-  startedBy: 'Started by',
 } as const;
 
 /** Messages for the settings of a workflow. */
@@ -86,7 +83,6 @@ export const saveTemplate = {
 /** Messages for the dialog that starts a run. */
 export const runDialog = {
   title: 'Run workflow',
-  run: 'Run',
 } as const;
 
 /** Messages for the input of a run. */

@@ -34,7 +34,6 @@ export const secretForm = {
   create: 'Create secret',
   replace: 'Replace secret',
   aboutName: 'Capital letters, digits and _. Workflows refer to it as {secrets.NAME}.',
-  value: 'Value',
   aboutValue: 'At least 8 characters. It is never shown again.',
   allowedHosts: 'Allowed hosts',
   aboutAllowedHosts: 'The only hosts that receive the value. Press Enter after each.',

@@ -69,7 +69,6 @@ export const toolForm = {
   aboutLabel: 'Display name',
   timeout: 'Timeout (seconds)',
   retries: 'Retries',
-  kind: 'Kind',
   method: 'Method',
   mcpTool: 'Tool name on the server',
   url: 'URL',
@@ -82,7 +81,6 @@ export const headerFields = {
   about: 'Use headers for credentials. Values are encrypted and never shown again.',
   add: 'Add header',
   header: 'Header',
-  value: 'Value',
   unchanged: 'Unchanged',
   removeHeader: (name: string) => `Remove header ${name}`,
 } as const;

@@ -14,8 +14,8 @@ export function FeedTable({ feeds }: { feeds: readonly Feed[] }) {
     <RowTable
       label={text.label}
       columns={[
-        text.feed,
-        text.mode,
+        words.feed,
+        words.mode,
         words.status,
         text.recordTypes,
         text.latestRecord,

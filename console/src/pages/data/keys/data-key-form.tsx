@@ -86,7 +86,7 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
         maxLength={200}
         {...form.getInputProps('name')}
       />
-      <Radio.Group label={text.mode} {...form.getInputProps('mode')}>
+      <Radio.Group label={words.mode} {...form.getInputProps('mode')}>
         <Group mt={4}>
           <Radio value="live" label={text.live} />
           <Radio value="test" label={text.test} />

@@ -3,6 +3,7 @@ import { Badge, Code, Group, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { DataKey, WorkspaceDataUsage } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import { dataKeyTable as text } from '#console/src/messages/en/data/keys.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
@@ -15,7 +16,7 @@ import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 type KeyUsage = WorkspaceDataUsage['keys'][number];
 
-const columns = [text.key, text.mode, text.scopes, text.requests, text.credits, text.lastUsed];
+const columns = [text.key, words.mode, text.scopes, text.requests, text.credits, text.lastUsed];
 
 export function DataKeyTable({
   keys,
@@ -28,7 +29,7 @@ export function DataKeyTable({
   return (
     <RowTable
       label={text.label}
-      columns={mayRevoke ? [...columns, { label: text.actions, hidden: true }] : columns}
+      columns={mayRevoke ? [...columns, { label: words.actions, hidden: true }] : columns}
       minWidth={940}
     >
       {keys.map((key) => (

@@ -19,8 +19,8 @@ export function ChangeTable({ changes }: { changes: readonly NamedChange[] }) {
   const sources = useNames(useQuery(sourcesQuery).data);
   return (
     <RowTable
-      label={text.label}
-      columns={[words.time, text.record, text.feed, text.attribute, text.change, text.source]}
+      label={words.changes}
+      columns={[words.time, text.record, words.feed, text.attribute, text.change, words.source]}
       minWidth={860}
     >
       {changes.map((change) => (

@@ -47,7 +47,7 @@ export function EntityPage() {
               <Evidence of={record.source_evidence} />
             )}
           </Section>
-          <Section title={text.events}>
+          <Section title={words.events}>
             <EventList filter={{ entity_id: entityId }} />
           </Section>
           <Section title={text.history}>
@@ -88,8 +88,8 @@ function EntityFacts({ record }: { record: Entity }) {
     <Facts
       of={[
         [words.status, <UserText key="status">{record.status}</UserText>],
-        [text.confidence, percentText(record.confidence * 100)],
-        [text.verified, verificationTexts[record.verification_status]],
+        [words.confidence, percentText(record.confidence * 100)],
+        [words.verified, verificationTexts[record.verification_status]],
         [words.version, record.version],
         [text.location, place === undefined ? undefined : <UserText>{place}</UserText>],
         [
@@ -119,7 +119,7 @@ function Pairs({ of, label, none }: { of: Entity['attributes']; label: string; n
     );
   }
   return (
-    <RowTable label={label} columns={[words.name, text.value]} minWidth={320}>
+    <RowTable label={label} columns={[words.name, words.value]} minWidth={320}>
       {pairs.map(([name, value]) => (
         <Row key={name}>
           <Table.Th scope="row" fw={500} w="35%">

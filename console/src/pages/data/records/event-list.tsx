@@ -20,12 +20,12 @@ export function EventList({ filter, limit }: { filter: EventFilter; limit?: numb
     <LoadedList query={events} empty={<Empty {...text.empty} />}>
       {(rows) => (
         <RowTable
-          label={text.label}
+          label={words.events}
           columns={[
             words.time,
-            text.event,
-            text.verified,
-            { label: text.confidence, numbers: true },
+            words.event,
+            words.verified,
+            { label: words.confidence, numbers: true },
           ]}
         >
           {rows.map((event) => (

@@ -1,4 +1,5 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
+import { words } from '#console/src/messages/en/words.ts';
 import { recordFilters as text } from '#console/src/messages/en/data/records.ts';
 import { FeedSelect } from '#console/src/pages/data/feeds/feed-select.tsx';
 import { FilterText } from '#console/src/parts/forms/filter-text.tsx';
@@ -23,7 +24,7 @@ export function RecordFilters({
     <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="sm" role="search">
       <FeedSelect value={search.feed_id} onChange={(feed_id) => onChange({ feed_id })} />
       <FilterText
-        label={text.type}
+        label={words.type}
         placeholder={text.typePlaceholder}
         maxLength={100}
         value={search.entity_type}
@@ -37,7 +38,7 @@ export function RecordFilters({
         onChange={(geography) => onChange({ geography })}
       />
       <Select
-        label={text.confidence}
+        label={words.confidence}
         placeholder={text.any}
         clearable
         clearButtonProps={{ 'aria-label': text.anyConfidence }}

@@ -12,10 +12,10 @@ import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 const columns = [
   text.record,
-  text.type,
+  words.type,
   text.location,
-  { label: text.confidence, numbers: true },
-  text.verified,
+  { label: words.confidence, numbers: true },
+  words.verified,
   { label: words.version, numbers: true },
   text.updated,
 ] as const;

@@ -64,7 +64,7 @@ export const SourceForm = editForm<Source, { onClose: () => void }, undefined>(
           {...form.getInputProps('name')}
         />
         <TextInput
-          label={text.type}
+          label={words.type}
           description={text.typeAbout}
           required
           maxLength={200}

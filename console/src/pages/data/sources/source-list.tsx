@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Source } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import { sourceList as text } from '#console/src/messages/en/data/sources.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
@@ -16,8 +17,8 @@ import { SourceRow } from './source-row.tsx';
 type Open = { form: 'new' } | { form: 'edit' | 'report'; source: Source } | undefined;
 
 const columns = [
-  text.source,
-  text.mode,
+  words.source,
+  words.mode,
   text.health,
   text.lastCheck,
   text.checkFrequency,
@@ -51,7 +52,7 @@ export function SourceList() {
           ) : (
             <RowTable
               label={text.title}
-              columns={mayChange ? [...columns, { label: text.actions, hidden: true }] : columns}
+              columns={mayChange ? [...columns, { label: words.actions, hidden: true }] : columns}
             >
               {all.map((source) => (
                 <SourceRow

@@ -2,6 +2,7 @@ import { Group, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ListedInboundEvent, Workflow } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import { eventLog as text } from '#console/src/messages/en/workflows/inbound-events.ts';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
 import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
@@ -17,7 +18,7 @@ import { outcomes } from './event-texts.ts';
 import { ReplayProgress } from './replay-progress.tsx';
 import { ReplayRange } from './replay-range.tsx';
 
-const columns = [text.received, text.outcome, text.runOrReason, text.source];
+const columns = [text.received, text.outcome, text.runOrReason, words.source];
 const MINUTE_MS = 60_000;
 /** The periods for which events are shown, in minutes. */
 const spans = [
@@ -33,7 +34,7 @@ export function EventLog({ workflow }: { workflow: Workflow }) {
   const events = useInfiniteQuery(inboundEventsQuery(workflow.id, { outcome, since: span?.since }));
   const mayRun = useMay('run_workflows');
   return (
-    <Section title={text.title} actions={mayRun && <ReplayRange workflowId={workflow.id} />}>
+    <Section title={words.events} actions={mayRun && <ReplayRange workflowId={workflow.id} />}>
       <ReplayProgress workflowId={workflow.id} mayCancel={mayRun} />
       <Filters {...{ outcome, setOutcome, span, setSpan }} />
       <LoadedList
@@ -48,11 +49,11 @@ export function EventLog({ workflow }: { workflow: Workflow }) {
       >
         {(rows) => (
           <RowTable
-            label={text.title}
+            label={words.events}
             columns={[
               ...columns,
               { label: text.size, numbers: true },
-              { label: text.actions, hidden: true },
+              { label: words.actions, hidden: true },
             ]}
             minWidth={820}
           >

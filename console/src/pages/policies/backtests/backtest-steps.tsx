@@ -43,7 +43,7 @@ export function BacktestSteps({ backtest }: { backtest: Backtest }) {
         {(rows) => (
           <RowTable
             label={text.table}
-            columns={[words.step, text.decision, words.reason]}
+            columns={[words.step, words.decision, words.reason]}
             minWidth={560}
           >
             {rows.map((row) => (

@@ -7,6 +7,7 @@ import {
   truthy,
 } from '#shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import { expressionBench as texts } from '#console/src/messages/en/governance/expressions.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
@@ -57,7 +58,7 @@ function Value({ value, roots }: { value: Json; roots: string[] }) {
     <Stack gap="xs" role="status">
       <Group gap="xs">
         <Text size="sm" fw={600}>
-          {texts.value}
+          {words.value}
         </Text>
         <Tag color={truthy(value) ? 'success' : 'gray'}>
           {truthy(value) ? texts.isTrue : texts.isFalse}

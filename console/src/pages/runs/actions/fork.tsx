@@ -147,7 +147,7 @@ export function AgainFields({
   return (
     <>
       <Select
-        label={againFields.graph}
+        label={words.graph}
         data={graphChoices(run, workflow)}
         value={given.graph}
         allowDeselect={false}

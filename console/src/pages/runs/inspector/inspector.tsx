@@ -53,7 +53,7 @@ export function Inspector(props: InspectorProps) {
       <StepError step={step} />
       <StepActions run={run} step={step} />
       {step.decision !== undefined && (
-        <Part title={text.decision}>
+        <Part title={words.decision}>
           <Decided decision={step.decision} decisions={step.decisions} />
         </Part>
       )}

@@ -40,7 +40,7 @@ export function RunTable({
             )}
             <Table.Th>{words.run}</Table.Th>
             <Table.Th>{words.status}</Table.Th>
-            <Table.Th>{text.startedBy}</Table.Th>
+            <Table.Th>{words.startedBy}</Table.Th>
             <Table.Th>{words.created}</Table.Th>
             <Table.Th className="numbers">{words.duration}</Table.Th>
             <Table.Th className="numbers">{words.cost}</Table.Th>

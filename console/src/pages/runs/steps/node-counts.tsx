@@ -41,7 +41,7 @@ export function NodeCounts({ run, chosen, select }: NodeStepsProps) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{words.node}</Table.Th>
-              <Table.Th>{text.kind}</Table.Th>
+              <Table.Th>{words.kind}</Table.Th>
               <Table.Th className="numbers">{words.steps}</Table.Th>
               <Table.Th>{words.status}</Table.Th>
             </Table.Tr>

@@ -11,6 +11,7 @@ import {
 import { type ReactNode, useState } from 'react';
 import type { Drawing } from '#console/src/graph/drawn.ts';
 import { layOut } from '#console/src/graph/layout.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import { editorToolbar as text } from '#console/src/messages/en/workflows/editor.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 import { isRunnable } from '#console/src/pages/workflows/mistakes/mistakes.ts';
@@ -98,7 +99,7 @@ function RunButton({ state }: { state: EditorState }) {
           loading={draftRun.start.isPending}
           onClick={ask}
         >
-          {text.run}
+          {words.run}
         </Button>
       </Tooltip>
       <RunDraft

@@ -183,7 +183,7 @@ function VersionLinks({
         size="sm"
         aria-label={text.graphOf(version)}
       >
-        {text.graph}
+        {words.graph}
       </TextLink>
       {version > 1 && (
         <TextLink
@@ -193,7 +193,7 @@ function VersionLinks({
           size="sm"
           aria-label={text.changesBetween(version - 1, version)}
         >
-          {text.changes}
+          {words.changes}
         </TextLink>
       )}
     </Group>

@@ -61,7 +61,7 @@ export function CanvasMenu({
       <Menu.Target>
         <UnstyledButton aria-label={text.target} pos="fixed" left={at.x} top={at.y} w={1} h={1} />
       </Menu.Target>
-      <Menu.Dropdown aria-label={text.title}>
+      <Menu.Dropdown aria-label={words.actions}>
         {entriesFor(at.for, actions).map((entry) => (
           <Menu.Item
             key={entry.label}

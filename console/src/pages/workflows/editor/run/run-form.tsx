@@ -43,7 +43,7 @@ function RunForm({ content, draftRun, saving, onClose, onStarted }: RunFormProps
     });
   useRunKey(send, { ready: !broken && !start.isPending, inDialog: true });
   return (
-    <Form action={start} submit={text.run} ready={!broken} onSubmit={send} onCancel={onClose}>
+    <Form action={start} submit={words.run} ready={!broken} onSubmit={send} onCancel={onClose}>
       <RunInput
         label={words.input}
         schema={content.inputSchema}

@@ -169,7 +169,7 @@ export function NodeResult({ run, nodeId }: { run: Run | undefined; nodeId: stri
       <Stack gap="xs">
         <Group gap="xs">
           <Title order={2} size="h6">
-            {text.lastRun}
+            {words.lastRun}
           </Title>
           <StateBadge state={shownState(step)} size="sm" />
           {step.cost_usd > 0 && <Text size="sm">{dollarsText(step.cost_usd)}</Text>}
