@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readMessages } from '#shared/db/agents/messages.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { chain, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import type { Question, Said } from '#test/support/model-server-said.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
@@ -58,18 +58,15 @@ afterAll(async () => {
 const define = (agent: string) => {
   const args = { url: `${tools.url}/${agent}`, method: 'POST' };
   const effect = { name: 'http_request', ['fixed']: args };
-  return engine.define({
-    nodes: [
-      {
-        id: agent,
-        kind: 'agent',
-        prompt: 'Handle {ticket}',
-        model: 'openai/gpt-5-mini',
-        tools: [effect],
-      },
-    ],
-    edges: [],
-  });
+  return engine.define(
+    chain({
+      id: agent,
+      kind: 'agent',
+      prompt: 'Handle {ticket}',
+      model: 'openai/gpt-5-mini',
+      tools: [effect],
+    }),
+  );
 };
 
 const isAsked = (question: Question, turn: number): boolean =>

@@ -3,7 +3,7 @@ import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
 import { createCustomTool, deleteCustomTool } from '#shared/db/tools/custom-tools.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { chain, edge, type Engine, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 let server: ToolServer;
@@ -46,7 +46,7 @@ describe('a tool that an agent offers', () => {
       { tool: 'custom:refund', arguments: { amount: 6, order: 'mine' } },
       { tool: 'custom:refund', arguments: { amount: 'many' } },
     );
-    const runId = await engine.trigger(await engine.define({ nodes: [node], edges: [] }), {
+    const runId = await engine.trigger(await engine.define(chain(node)), {
       order: { id: 'o-1' },
     });
     const run = await engine.until(runId, ['success', 'failed']);
@@ -63,7 +63,7 @@ describe('a tool that an agent offers', () => {
       { tool: 'http_request' },
     );
     const input = { order: { id: 'a/../b?c' }, by: 'x&y=z' };
-    const runId = await engine.trigger(await engine.define({ nodes: [node], edges: [] }), input);
+    const runId = await engine.trigger(await engine.define(chain(node)), input);
     await engine.until(runId, ['success', 'failed']);
     expect(server.calls('orders/a%2F..%2Fb%3Fc').map(({ url }) => url)).toEqual([
       '/orders/a%2F..%2Fb%3Fc?by=x%26y%3Dz',
@@ -78,10 +78,7 @@ describe('a tool that an agent offers', () => {
       ...{ id: 'a', kind: 'agent', prompt: 'Go', tools: ['custom:look'] },
       mock: { turns: [{ calls, cost_usd: 0.01 }] },
     };
-    const runId = await engine.trigger(
-      await engine.define({ nodes: [node as never], edges: [] }),
-      {},
-    );
+    const runId = await engine.trigger(await engine.define(chain(node as never)), {});
     const run = await engine.until(runId, ['success', 'failed']);
     expect(run).toMatchObject({ status: 'success', cost_usd: 0.01 });
     const turn = run.steps.find(({ step_key: key }) => key === 'a/1')!;

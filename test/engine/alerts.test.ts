@@ -12,7 +12,7 @@ import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.t
 import { reconcileOnce } from '#shared/operations/runs/reconcile.ts';
 import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { chain, echo, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
 
@@ -66,13 +66,10 @@ afterEach(async () => {
 });
 
 const failing = (message = 'Mock failure 1 of 9') => ({
-  graph: { nodes: [mock('book', { output: 'x', fail_times: 9 })], edges: [] },
+  graph: chain(mock('book', { output: 'x', fail_times: 9 })),
   error: `Node 'book' failed: ${message}`,
 });
-const gated = {
-  nodes: [{ id: 'review', kind: 'human_gate', prompt: 'Send {ticket}?' } as never, echo('send')],
-  edges: [edge('review', 'send')],
-};
+const gated = chain({ id: 'review', kind: 'human_gate', prompt: 'Send {ticket}?' }, echo('send'));
 const chatTexts = () => chat.seen.map((seen) => (JSON.parse(seen.body) as { text: string }).text);
 const mails = () =>
   mail.seen.map((seen) => {

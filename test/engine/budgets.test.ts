@@ -5,7 +5,7 @@ import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { sql } from '#shared/db/pool.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelRun, resumeRun } from '#shared/operations/runs/runs.ts';
-import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { chain, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { setting } from '#test/support/settings.ts';
@@ -246,10 +246,9 @@ describe('a budget', () => {
   soakTest(
     'keeps the hold of a run until it ends, also when a worker is killed',
     async () => {
-      const workflowId = await engine.define({
-        nodes: [mock('slow', { cost_usd: 0.2, delay_ms: 1_500 }), mock('end', { cost_usd: 0.1 })],
-        edges: [edge('slow', 'end')],
-      });
+      const workflowId = await engine.define(
+        chain(mock('slow', { cost_usd: 0.2, delay_ms: 1_500 }), mock('end', { cost_usd: 0.1 })),
+      );
       const id = await budget(workflowId, 1, 0.5);
       const runId = await engine.trigger(workflowId);
       await eventually(async () => (await engine.run(runId)).steps.length === 1);

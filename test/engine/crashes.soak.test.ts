@@ -4,7 +4,7 @@ import { sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { chain, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
 import { setting } from '#test/support/settings.ts';
@@ -41,10 +41,9 @@ const terminals = async (runId: string) =>
 describe('a killed worker', () => {
   test('in a step lets another worker repeat only that step, with the same key', async () => {
     const worker = await startWorker();
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
-      edges: [edge('a', 'b'), edge('b', 'c')],
-    });
+    const workflowId = await engine.define(
+      chain(tools.node('a'), tools.node('b'), tools.node('c')),
+    );
     tools.answer('b', { delayMs: 60_000 });
     const runId = await engine.trigger(workflowId);
     await eventually(() => tools.calls('b').length === 1);
@@ -61,10 +60,7 @@ describe('a killed worker', () => {
   }, 60_000);
 
   test('twice in a step with one try still lets the step succeed', async () => {
-    const workflowId = await engine.define({
-      nodes: [tools.node('a', { retry: { max_attempts: 1 } })],
-      edges: [],
-    });
+    const workflowId = await engine.define(chain(tools.node('a', { retry: { max_attempts: 1 } })));
     tools.answer('a', { delayMs: 60_000 });
     let worker = await startWorker();
     const runId = await engine.trigger(workflowId);
@@ -82,10 +78,9 @@ describe('a killed worker', () => {
 
 describe('two attempts at one step', () => {
   test('let only the claim holder decide the result', async () => {
-    const workflowId = await engine.define({
-      nodes: [mock('a', { delay_ms: 12_000, cost_usd: 0.01, output: 'done' }), tools.node('b')],
-      edges: [edge('a', 'b')],
-    });
+    const workflowId = await engine.define(
+      chain(mock('a', { delay_ms: 12_000, cost_usd: 0.01, output: 'done' }), tools.node('b')),
+    );
     await startWorker('proxied');
     const runId = await engine.trigger(workflowId);
     await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running');
@@ -106,10 +101,7 @@ describe('two attempts at one step', () => {
 describe('an attempt with a heartbeat timeout', () => {
   const slow = async (delayMs: number): Promise<string> => {
     const runId = await engine.trigger(
-      await engine.define({
-        nodes: [mock('a', { delay_ms: delayMs, cost_usd: 0.01, output: 'done' })],
-        edges: [],
-      }),
+      await engine.define(chain(mock('a', { delay_ms: delayMs, cost_usd: 0.01, output: 'done' }))),
     );
     await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running', 20_000);
     return runId;
@@ -149,10 +141,9 @@ describe('an attempt with a heartbeat timeout', () => {
 describe('a gate with crashes', () => {
   test('keeps a decision made without workers, through a cancel and a resume', async () => {
     const worker = await startWorker();
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')],
-      edges: [edge('a', 'gate'), edge('gate', 'b')],
-    });
+    const workflowId = await engine.define(
+      chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')),
+    );
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await worker.kill();

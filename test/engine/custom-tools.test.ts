@@ -12,7 +12,7 @@ import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { randomText } from '#shared/crypto/ids.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { chain, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
@@ -56,7 +56,7 @@ async function register(path: string, fields: object = {}): Promise<{ id: string
 const node = (name: string, rest: object = {}) =>
   ({ id: 'a', kind: 'tool', tool_name: `custom:${name}`, ...rest }) as never;
 const start = async (name: string, rest: object = {}, input = {}) =>
-  engine.trigger(await engine.define({ nodes: [node(name, rest)], edges: [] }), input);
+  engine.trigger(await engine.define(chain(node(name, rest))), input);
 const keysOf = (path: string) =>
   tools.calls(path).map((seen) => String(seen.headers['idempotency-key']));
 
@@ -163,7 +163,7 @@ describe('a step that calls a custom tool', () => {
 
   test('uses the current settings of the tool', async () => {
     const tool = await register('before');
-    const workflowId = await engine.define({ nodes: [node(tool.name)], edges: [] });
+    const workflowId = await engine.define(chain(node(tool.name)));
     await engine.until(await engine.trigger(workflowId), ['success']);
     await call('PUT', `/api/tools/${tool.id}`, { endpoint_url: `${tools.url}/after` });
     await engine.until(await engine.trigger(workflowId), ['success']);
@@ -255,7 +255,7 @@ soakDescribe('a worker killed during a custom tool call', () => {
       },
     });
     tools.answer('interrupted', { delayMs: 60_000 });
-    const workflowId = await other.define({ nodes: [node('interrupted')], edges: [] });
+    const workflowId = await other.define(chain(node('interrupted')));
     const runId = await other.trigger(workflowId);
     await eventually(() => tools.calls('interrupted').length === 1, 20_000);
     await first.kill();

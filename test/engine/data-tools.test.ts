@@ -8,7 +8,7 @@ import { ingestBatch } from '#shared/db/data/ingest.ts';
 import { createSource, readSource } from '#shared/db/data/sources.ts';
 import { sql } from '#shared/db/pool.ts';
 import { leadEnrichment } from '#shared/templates/lead-enrichment.ts';
-import { edge, useEngine } from '#test/support/engine.ts';
+import { chain, useEngine } from '#test/support/engine.ts';
 
 const engine = useEngine();
 
@@ -31,8 +31,8 @@ test('a run creates a record and an event and reports a source; a second run fin
     actor,
     sourceInput.parse({ name: 'Portal', type: 'portal' }),
   );
-  const workflowId = await engine.define({
-    nodes: [
+  const workflowId = await engine.define(
+    chain(
       tool('keep', 'entity_upsert', {
         feed_id: '{feed_id}',
         external_key: 'a',
@@ -49,9 +49,8 @@ test('a run creates a record and an event and reports a source; a second run fin
         summary: '{name} was founded',
       }),
       tool('report', 'source_report', { name: 'Portal', ok: false, error: 'closed' }),
-    ],
-    edges: [edge('keep', 'tell'), edge('tell', 'report')],
-  });
+    ),
+  );
   const input = { feed_id: feed.id, name: 'North', size: 7 };
   const results = [];
   for (let round = 0; round < 2; round += 1) {
@@ -95,7 +94,7 @@ test('a run reads its own records by every filter, and nothing of other workspac
     await db.transaction((tx) => ingestBatch(tx, { workspaceId, feedId }, records));
   }
   const found = async (params: object): Promise<[string[], boolean]> => {
-    const graph = { nodes: [tool('find', 'entity_search', params)], edges: [] };
+    const graph = chain(tool('find', 'entity_search', params));
     const run = await engine.until(await engine.trigger(await engine.define(graph)), ['success']);
     const { data, has_more: more } = run.state!['find'] as { data: any[]; has_more: boolean };
     for (const { canonical_name: name } of data) expect(name).toContain(actor.workspaceId);
@@ -114,7 +113,7 @@ test('a run reads its own records by every filter, and nothing of other workspac
     false,
   ]);
 
-  const graph = { nodes: [tool('feeds', 'feed_list', { name: 'Shops' })], edges: [] };
+  const graph = chain(tool('feeds', 'feed_list', { name: 'Shops' }));
   const run = await engine.until(await engine.trigger(await engine.define(graph)), ['success']);
   expect(run.state!['feeds']).toMatchObject({
     data: [{ id: feed.id, status: 'active', freshness: { lag_seconds: expect.any(Number) } }],
@@ -141,7 +140,7 @@ test.each<[string, string, object]>([
     attributes: {},
   };
   const given = name === 'entity_upsert' ? { ...record, ...params } : params;
-  const workflowId = await engine.define({ nodes: [tool('keep', name, given)], edges: [] });
+  const workflowId = await engine.define(chain(tool('keep', name, given)));
   const run = await engine.until(await engine.trigger(workflowId), ['success', 'failed']);
   expect([run.status, run.error]).toEqual(['failed', expect.stringContaining(reason)]);
 });

@@ -9,7 +9,7 @@ import { admitRun } from '#shared/db/runs/admission.ts';
 import { createWorkflow } from '#shared/db/workflows/workflows.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { cancelRun, resumeRun, triggerRun } from '#shared/operations/runs/runs.ts';
-import { echo, eventually, mock, startEngine, useEngine } from '#test/support/engine.ts';
+import { chain, echo, eventually, mock, startEngine, useEngine } from '#test/support/engine.ts';
 import { call } from '#test/support/sub-workflows.ts';
 import { fetchHistory } from './histories.ts';
 
@@ -31,7 +31,7 @@ async function startInOtherWorkspace(): Promise<string> {
   const id = await db.oneFirst(sql.type(z.object({ id: z.string() }))`
     SELECT id FROM members WHERE workspace_id = ${workspaceId}`);
   const other = { ...actor, workspaceId, id };
-  const graph = { nodes: [mock('only', { output: 1, delay_ms: 1 })], edges: [] };
+  const graph = chain(mock('only', { output: 1, delay_ms: 1 }));
   const workflowId = await createWorkflow(db, other, {
     name: 'other',
     graph,
@@ -88,7 +88,7 @@ test("a workspace's flood of steps leaves slots to others and loses none of its 
 /** Admits so many children that are not sent to Temporal. */
 async function keepPending(children: number): Promise<void> {
   const { db, actor } = engine;
-  const workflowId = await engine.define({ nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] });
+  const workflowId = await engine.define(chain({ id: 'ok', kind: 'human_gate' }));
   const parent = { runId: await engine.trigger(workflowId), execution: 'none', attempt: 1 };
   for (let n = 0; n < children; n += 1) {
     const request = { actor, workflowId, trigger: 'workflow', input: {} } as const;
@@ -106,7 +106,7 @@ const startPending = () =>
 test("a workspace's tree of runs starts in order, and does not delay the runs of others", async () => {
   const { db, deps, actor } = engine;
   const three = (name: string) => ['a', 'b', 'c'].map((id) => call(id, name));
-  await engine.define({ nodes: [echo('leaf')], edges: [] }, 'Level 1');
+  await engine.define(chain(echo('leaf')), 'Level 1');
   for (const level of [2, 3, 4]) {
     await engine.define({ nodes: three(`Level ${level - 1}`), edges: [] }, `Level ${level}`);
   }

@@ -2,7 +2,7 @@ import proto from '@temporalio/proto';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { rerunRun } from '#shared/operations/forks/forks.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { echo, edge, type Engine, eventually, mock } from '#test/support/engine.ts';
+import { chain, echo, edge, type Engine, eventually, mock } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
 /** Six steps that end at about the same time, each followed by a condition that takes a while to compute. */
@@ -89,10 +89,9 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       await updateWorkflow(engine.db, engine.actor, id, { input_schema: schema });
       return `workflow:${name}`;
     };
-    const alone = (node: object) => ({ nodes: [node], edges: [] });
-    const asks = await define('Asks an approver', alone({ id: 'ok', kind: 'human_gate' }));
-    const fails = await define('Fails once', alone(mock('a', { output: 'a', fail_times: 1 })));
-    const works = await define('Works', alone(echo('a', 'n')));
+    const asks = await define('Asks an approver', chain({ id: 'ok', kind: 'human_gate' }));
+    const fails = await define('Fails once', chain(mock('a', { output: 'a', fail_times: 1 })));
+    const works = await define('Works', chain(echo('a', 'n')));
     const calls = (...names: string[]) => ({
       calls: names.map((tool) => ({ tool, arguments: { n: 1 } })),
     });
@@ -145,8 +144,8 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
 
   // Children that end, pause, fail, are retried and resumed, beside a gate; one of them is caught.
   'sub-workflows': async (engine) => {
-    const flaky = { nodes: [mock('a', { output: 'a', fail_times: 2 })], edges: [] };
-    await engine.define({ nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] }, 'Asks');
+    const flaky = chain(mock('a', { output: 'a', fail_times: 2 }));
+    await engine.define(chain({ id: 'ok', kind: 'human_gate' }), 'Asks');
     await engine.define(flaky, 'Fails twice');
     const workflowId = await engine.define({
       nodes: [
@@ -304,10 +303,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   },
 
   'rejected-with-a-reason-and-approved-with-another': async (engine) => {
-    const workflowId = await engine.define({
-      nodes: [{ id: 'gate', kind: 'human_gate' }, echo('end')],
-      edges: [edge('gate', 'end')],
-    });
+    const workflowId = await engine.define(chain({ id: 'gate', kind: 'human_gate' }, echo('end')));
     const runId = await engine.trigger(workflowId);
     const decide = async (approved: boolean, reason: string) => {
       await engine.until(runId, ['paused']);
@@ -322,14 +318,13 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   },
 
   'delay-then-cancelled-then-resumed': async (engine) => {
-    const workflowId = await engine.define({
-      nodes: [
+    const workflowId = await engine.define(
+      chain(
         echo('a'),
         { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 1 } },
         { id: 'gate', kind: 'human_gate' },
-      ],
-      edges: [edge('a', 'wait'), edge('wait', 'gate')],
-    });
+      ),
+    );
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await cancelRun(engine.deps, { actor: engine.actor, runId });

@@ -7,7 +7,7 @@ import { createFeed } from '#shared/db/data/feeds.ts';
 import { sql } from '#shared/db/pool.ts';
 import { createLogger } from '#shared/platform/logger.ts';
 import { createWorker } from '#worker/create-worker.ts';
-import { startEngine } from '#test/support/engine.ts';
+import { chain, startEngine } from '#test/support/engine.ts';
 import { setting } from '#test/support/settings.ts';
 import { fetchHistory } from './histories.ts';
 
@@ -33,23 +33,20 @@ test(
         engine.actor,
         feedInput.parse({ name: 'Held' }),
       );
-      const workflowId = await engine.define({
-        nodes: [
-          {
-            id: 'keep',
-            kind: 'tool',
-            tool_name: 'entity_upsert',
-            params: {
-              feed_id: feedId,
-              external_key: '{key}',
-              entity_type: 'company',
-              canonical_name: 'Company',
-              attributes: { size: 7 },
-            },
+      const workflowId = await engine.define(
+        chain({
+          id: 'keep',
+          kind: 'tool',
+          tool_name: 'entity_upsert',
+          params: {
+            feed_id: feedId,
+            external_key: '{key}',
+            entity_type: 'company',
+            canonical_name: 'Company',
+            attributes: { size: 7 },
           },
-        ],
-        edges: [],
-      });
+        }),
+      );
       // The tool's statement waits for this lock, and no signal ends it.
       await holder.query('BEGIN');
       await holder.query('SELECT FROM data_feeds WHERE id = $1 FOR UPDATE', [feedId]);

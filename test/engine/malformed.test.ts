@@ -3,7 +3,7 @@ import { WorkflowFailedError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { SIGNAL_DECISION, SIGNAL_RESUMED } from '#shared/execution.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
-import { echo, edge, eventually, useEngine } from '#test/support/engine.ts';
+import { chain, echo, eventually, useEngine } from '#test/support/engine.ts';
 
 const engine = useEngine();
 
@@ -45,10 +45,9 @@ const undecodable = [
 
 describe('a malformed signal', () => {
   test('changes nothing, and the run continues', async () => {
-    const workflowId = await engine.define({
-      nodes: [{ id: 'gate', kind: 'human_gate' }, echo('after', 'note')],
-      edges: [edge('gate', 'after')],
-    });
+    const workflowId = await engine.define(
+      chain({ id: 'gate', kind: 'human_gate' }, echo('after', 'note')),
+    );
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);
@@ -70,10 +69,9 @@ describe('a malformed signal', () => {
   });
 
   test('with undecodable payloads changes nothing, and the gate can be approved', async () => {
-    const workflowId = await engine.define({
-      nodes: [{ id: 'gate', kind: 'human_gate' }, echo('after', 'note')],
-      edges: [edge('gate', 'after')],
-    });
+    const workflowId = await engine.define(
+      chain({ id: 'gate', kind: 'human_gate' }, echo('after', 'note')),
+    );
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     const { client, namespace } = engine.deps.temporal;
@@ -105,10 +103,7 @@ describe('a malformed signal', () => {
   });
 
   test('does not block a valid decision in the same signal', async () => {
-    const workflowId = await engine.define({
-      nodes: [{ id: 'gate', kind: 'human_gate' }],
-      edges: [],
-    });
+    const workflowId = await engine.define(chain({ id: 'gate', kind: 'human_gate' }));
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);

@@ -13,7 +13,15 @@ import {
 import { loadConfig } from '#shared/platform/config.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, eventually, mock, startEngine, useEngine } from '#test/support/engine.ts';
+import {
+  chain,
+  echo,
+  edge,
+  eventually,
+  mock,
+  startEngine,
+  useEngine,
+} from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
 import { setting } from '#test/support/settings.ts';
@@ -47,7 +55,7 @@ const actor = () => ({ actor: engine.actor });
 
 describe('without Temporal', () => {
   test('a trigger is accepted and run later by a worker', async () => {
-    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    const workflowId = await engine.define(chain(tools.node('a')));
     proxy.cut();
     const { runId, dispatched } = await triggerRun(api, {
       ...actor(),
@@ -62,10 +70,9 @@ describe('without Temporal', () => {
   });
 
   test('approve, cancel and resume work', async () => {
-    const workflowId = await engine.define({
-      nodes: [{ id: 'gate', kind: 'human_gate' }, tools.node('a')],
-      edges: [edge('gate', 'a')],
-    });
+    const workflowId = await engine.define(
+      chain({ id: 'gate', kind: 'human_gate' }, tools.node('a')),
+    );
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     proxy.cut();
@@ -80,10 +87,9 @@ describe('without Temporal', () => {
   });
 
   test('a decision is sent later, with its reason if there is one', async () => {
-    const workflowId = await engine.define({
-      nodes: [{ id: 'gate', kind: 'human_gate', label: 'Legal' }],
-      edges: [],
-    });
+    const workflowId = await engine.define(
+      chain({ id: 'gate', kind: 'human_gate', label: 'Legal' }),
+    );
     for (const [reason, error] of [
       ['too late', "Rejected at gate 'Legal': too late"],
       [undefined, "Rejected at gate 'Legal'"],
@@ -104,7 +110,7 @@ describe('without Temporal', () => {
       const temporal = connectTemporal(config, lonely.db);
       const cutOff = { ...lonely.deps, config, temporal };
       proxy.cut();
-      const workflowId = await lonely.define({ nodes: [tools.node('a')], edges: [] });
+      const workflowId = await lonely.define(chain(tools.node('a')));
       const { runId, dispatched } = await triggerRun(cutOff, {
         actor: lonely.actor,
         workflowId,
@@ -133,7 +139,7 @@ describe('without a history to reset', () => {
   test('a run cancelled before its first workflow task resumes from the ledger', async () => {
     const lonely = await startEngine({ worker: false });
     try {
-      const workflowId = await lonely.define({ nodes: [tools.node('a')], edges: [] });
+      const workflowId = await lonely.define(chain(tools.node('a')));
       const runId = await lonely.trigger(workflowId);
       await cancelRun(lonely.deps, { actor: lonely.actor, runId });
       await resumeRun(lonely.deps, { actor: lonely.actor, runId });
@@ -188,10 +194,9 @@ describe('without a history to reset', () => {
 
 describe('an execution ended outside the service', () => {
   test('is detected, settled as failed, and can be resumed', async () => {
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')],
-      edges: [edge('a', 'gate'), edge('gate', 'b')],
-    });
+    const workflowId = await engine.define(
+      chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')),
+    );
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await engine.deps.temporal.client.workflow.getHandle(runId).terminate('by an operator');
@@ -209,10 +214,7 @@ describe('an execution ended outside the service', () => {
   });
 
   test('by a cancel fails its run as cancelled', async () => {
-    const workflowId = await engine.define({
-      nodes: [{ id: 'gate', kind: 'human_gate' }],
-      edges: [],
-    });
+    const workflowId = await engine.define(chain({ id: 'gate', kind: 'human_gate' }));
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await engine.deps.temporal.client.workflow.getHandle(runId).cancel();
@@ -221,7 +223,7 @@ describe('an execution ended outside the service', () => {
   });
 
   test('after its last step settles its run as success', async () => {
-    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    const workflowId = await engine.define(chain(tools.node('a')));
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['success']);
     // The state after the final report was lost: the row open, every step finished.
@@ -234,10 +236,9 @@ describe('an execution ended outside the service', () => {
 
 describe('a late reset', () => {
   test('does not affect the new execution', async () => {
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }],
-      edges: [edge('a', 'gate')],
-    });
+    const workflowId = await engine.define(
+      chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }),
+    );
     tools.answer('a', { status: 500 });
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['failed']);
@@ -258,10 +259,7 @@ describe('a late reset', () => {
 
 describe('a deleted workflow', () => {
   test('ends the executions of its live runs, which begin no further step', async () => {
-    const workflowId = await engine.define({
-      nodes: [tools.node('slow'), tools.node('after')],
-      edges: [edge('slow', 'after')],
-    });
+    const workflowId = await engine.define(chain(tools.node('slow'), tools.node('after')));
     tools.answer('slow', { delayMs: 60_000 });
     const runId = await engine.trigger(workflowId);
     await eventually(() => tools.calls('slow').length === 1);
@@ -317,13 +315,12 @@ describe('a delay', () => {
     };
     try {
       const worker = await startWorker();
-      const workflowId = await lonely.define({
-        nodes: [
+      const workflowId = await lonely.define(
+        chain(
           { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: '{seconds}' } },
           echo('b'),
-        ],
-        edges: [edge('wait', 'b')],
-      });
+        ),
+      );
       const runId = await lonely.trigger(workflowId, { seconds: 2 });
       await eventually(async () => (await lonely.run(runId)).steps[0]?.status === 'running');
       await worker.kill();

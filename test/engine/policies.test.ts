@@ -8,7 +8,15 @@ import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import {
+  chain,
+  echo,
+  edge,
+  type Engine,
+  eventually,
+  mock,
+  startEngine,
+} from '#test/support/engine.ts';
 import { raceRounds } from '#test/support/soak.ts';
 
 let engine: Engine;
@@ -147,7 +155,7 @@ describe('a tool', () => {
     const node = tools.node('ship', {
       params: { url: `${tools.url}/ship`, method: 'POST', body: { country: '{country}' } },
     });
-    const workflowId = await engine.define({ nodes: [node], edges: [] });
+    const workflowId = await engine.define(chain(node));
     const blocked = await engine.until(await engine.trigger(workflowId, { country: 'KP' }), [
       'failed',
     ]);
@@ -287,14 +295,13 @@ describe('an agent', () => {
 
 describe('a changed policy', () => {
   test('applies to the next step of an active run', async () => {
-    const workflowId = await engine.define({
-      nodes: [
+    const workflowId = await engine.define(
+      chain(
         tools.node('before'),
         { id: 'gate', kind: 'human_gate', prompt: 'Go on?' },
         tools.node('after'),
-      ],
-      edges: [edge('before', 'gate'), edge('gate', 'after')],
-    });
+      ),
+    );
     for (let round = 0; round < 5; round += 1) {
       await set({});
       const runId = await engine.trigger(workflowId);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { chain, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
 
@@ -30,10 +30,9 @@ const OUTAGE_MS = 10_000;
 
 describe('a ten-second Postgres outage', () => {
   test('during a step: its result is recorded after the outage, and the step is not repeated', async () => {
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
-      edges: [edge('a', 'b'), edge('b', 'c')],
-    });
+    const workflowId = await engine.define(
+      chain(tools.node('a'), tools.node('b'), tools.node('c')),
+    );
     let answer: () => void = () => undefined;
     tools.answer('b', { until: new Promise<void>((resolve) => (answer = resolve)) });
     const runId = await engine.trigger(workflowId);
@@ -48,13 +47,12 @@ describe('a ten-second Postgres outage', () => {
   }, 90_000);
 
   test('while a run is about to pause: the run waits and does not fail', async () => {
-    const workflowId = await engine.define({
-      nodes: [
+    const workflowId = await engine.define(
+      chain(
         { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 3 } },
         { id: 'gate', kind: 'human_gate' },
-      ],
-      edges: [edge('wait', 'gate')],
-    });
+      ),
+    );
     const runId = await engine.trigger(workflowId);
     await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running');
     wire.cut();

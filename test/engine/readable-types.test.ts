@@ -3,7 +3,7 @@ import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { listOpenExecutions, listTerminated } from '#shared/operations/runs/executions.ts';
 import { decideGate, resumeRun, triggerRun } from '#shared/operations/runs/runs.ts';
 import { createRunTypes } from '#shared/operations/runs/run-types.ts';
-import { echo, edge, type Engine, eventually, mock } from '#test/support/engine.ts';
+import { chain, echo, type Engine, eventually, mock } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 import { startEngineOfShortHistories } from './generated/short-histories.ts';
 
@@ -13,11 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-const asks = { nodes: [{ id: 'ok', kind: 'human_gate' as const }], edges: [] };
-const chain = (...nodes: { id: string }[]) => ({
-  nodes: nodes as never,
-  edges: nodes.slice(1).map(({ id }, n) => edge(nodes[n]!.id, id)),
-});
+const gate = { id: 'ok', kind: 'human_gate' };
+const asks = chain(gate);
 
 /** The types of the executions of a run in Temporal's list, newest first. */
 async function typesOf(runId: string): Promise<string[]> {
@@ -64,7 +61,7 @@ describe("in Temporal's list, the type of a run names the workflow", () => {
 
   test('stays the name at the start, in each execution that continues another as new', async () => {
     const slow = Array.from({ length: 16 }, (_, n) => mock(`s${n}`, { output: 'x', delay_ms: 1 }));
-    const workflowId = await engine.define(chain(asks.nodes[0]!, ...slow), 'Before');
+    const workflowId = await engine.define(chain(gate, ...slow), 'Before');
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await updateWorkflow(engine.db, engine.actor, workflowId, { name: 'After' });

@@ -5,7 +5,7 @@ import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { reconcileOnce, startReconciler } from '#shared/operations/runs/reconcile.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
-import { edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { chain, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { stopBefore } from '#test/support/stop-before.ts';
 
@@ -23,10 +23,9 @@ describe('an execution ended outside the service', () => {
   afterAll(() => engine.close());
 
   async function pausedRun(): Promise<string> {
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')],
-      edges: [edge('a', 'gate'), edge('gate', 'b')],
-    });
+    const workflowId = await engine.define(
+      chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')),
+    );
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     return runId;
@@ -105,7 +104,7 @@ describe('hundreds of open runs', () => {
       worker: false,
       env: { RECONCILE_GRACE_SECONDS: String(graceMs / 1_000), RECONCILE_INTERVAL_SECONDS: '1' },
     });
-    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    const workflowId = await engine.define(chain(tools.node('a')));
     const runIds: string[] = [];
     while (runIds.length < 500) {
       const started = Array.from({ length: 20 }, () => engine.trigger(workflowId));
@@ -152,10 +151,7 @@ describe('workers killed one after the other', () => {
     const reconciler = startReconciler(engine.deps);
     try {
       const runId = await engine.trigger(
-        await engine.define({
-          nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }],
-          edges: [edge('a', 'gate')],
-        }),
+        await engine.define(chain(tools.node('a'), { id: 'gate', kind: 'human_gate' })),
       );
       const attempts: number[] = [];
       for (let kill = 1; kill <= 10; kill += 1) {

@@ -5,7 +5,7 @@ import { resumeRun } from '#shared/operations/runs/runs.ts';
 import type { TaskFailure } from '#shared/operations/runs/stuck-tasks.ts';
 import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { eventually, useEngine } from '#test/support/engine.ts';
+import { chain, eventually, useEngine } from '#test/support/engine.ts';
 import { bundleFixture } from '#test/support/workflow-bundle.ts';
 
 const engine = useEngine({ worker: false });
@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => tools.close());
 
 const handleOf = (runId: string) => engine.deps.temporal.client.workflow.getHandle(runId);
-const define = () => engine.define({ nodes: [tools.node('a')], edges: [] });
+const define = () => engine.define(chain(tools.node('a')));
 
 /** A run whose history comes from workflow code with other commands. */
 async function runOfOtherCode(): Promise<string> {

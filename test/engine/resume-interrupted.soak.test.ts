@@ -7,7 +7,7 @@ import { loadConfig } from '#shared/platform/config.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { edge, eventually, useEngine } from '#test/support/engine.ts';
+import { chain, eventually, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
 import { setting } from '#test/support/settings.ts';
@@ -39,10 +39,7 @@ const current = async (runId: string) => (await describeCurrent(engine.deps, run
 
 /** A failed run of a -> b!, with its execution closed and its tool repaired. */
 async function failedRun(): Promise<string> {
-  const workflowId = await engine.define({
-    nodes: [tools.node('a'), tools.node('b')],
-    edges: [edge('a', 'b')],
-  });
+  const workflowId = await engine.define(chain(tools.node('a'), tools.node('b')));
   tools.answer('b', { status: 500 });
   const runId = await engine.trigger(workflowId);
   await engine.until(runId, ['failed'], 40 * SECONDS);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AppError } from '#shared/errors.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, eventually, useEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, eventually, useEngine } from '#test/support/engine.ts';
 import { raceRounds, soakDescribe } from '#test/support/soak.ts';
 
 const engine = useEngine();
@@ -66,10 +66,9 @@ describe('a resume repeats only incomplete work', () => {
   });
 
   test('when it failed after a gate, whose decision stays valid without a new pause', async () => {
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate', prompt: '?' }, tools.node('b')],
-      edges: [edge('a', 'gate'), edge('gate', 'b')],
-    });
+    const workflowId = await engine.define(
+      chain(tools.node('a'), { id: 'gate', kind: 'human_gate', prompt: '?' }, tools.node('b')),
+    );
     tools.answer('b', { status: 500 });
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
@@ -85,10 +84,9 @@ describe('a resume repeats only incomplete work', () => {
 
   test('when it was cancelled in the middle of a step', async () => {
     // a -> slow -> c
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), tools.node('slow'), tools.node('c')],
-      edges: [edge('a', 'slow'), edge('slow', 'c')],
-    });
+    const workflowId = await engine.define(
+      chain(tools.node('a'), tools.node('slow'), tools.node('c')),
+    );
     tools.answer('slow', { delayMs: 60_000 });
     const runId = await engine.trigger(workflowId);
     await eventually(() => tools.calls('slow').length === 1);
@@ -133,10 +131,9 @@ describe('a resume repeats only incomplete work', () => {
   });
 
   test('when repeated', async () => {
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
-      edges: [edge('a', 'b'), edge('b', 'c')],
-    });
+    const workflowId = await engine.define(
+      chain(tools.node('a'), tools.node('b'), tools.node('c')),
+    );
     tools.answer('b', { status: 500 });
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['failed']);
@@ -165,7 +162,7 @@ describe('a resume repeats only incomplete work', () => {
 
 soakDescribe('resume races', () => {
   test('one of three resumes succeeds, the others conflict', async () => {
-    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    const workflowId = await engine.define(chain(tools.node('a')));
     for (let round = 0; round < raceRounds(10); round += 1) {
       tools.answer('a', { status: 500 });
       const runId = await engine.trigger(workflowId);
@@ -182,10 +179,7 @@ soakDescribe('resume races', () => {
   });
 
   test('one of several decisions on a gate succeeds', async () => {
-    const workflowId = await engine.define({
-      nodes: [{ id: 'gate', kind: 'human_gate' }, echo('b')],
-      edges: [edge('gate', 'b')],
-    });
+    const workflowId = await engine.define(chain({ id: 'gate', kind: 'human_gate' }, echo('b')));
     for (let round = 0; round < raceRounds(10); round += 1) {
       const runId = await engine.trigger(workflowId);
       await engine.until(runId, ['paused']);
@@ -200,7 +194,7 @@ soakDescribe('resume races', () => {
   });
 
   test('a resume and a cancel leave a run that succeeds or can be resumed', async () => {
-    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    const workflowId = await engine.define(chain(tools.node('a')));
     for (let round = 0; round < raceRounds(30); round += 1) {
       tools.answer('a', { status: 500 });
       const runId = await engine.trigger(workflowId);

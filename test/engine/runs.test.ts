@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 
 const engine = useEngine();
 const tools = useToolServer();
@@ -17,14 +17,13 @@ const types = async (runId: string) =>
 describe('a run', () => {
   test('executes a chain and keeps outputs, state, cost and checkpoints', async () => {
     // a -> b -> c
-    const workflowId = await engine.define({
-      nodes: [
+    const workflowId = await engine.define(
+      chain(
         mock('a', { output: { n: 1 }, cost_usd: 0.0125 }),
         echo('b', 'a.n + who'),
         mock('c', {}, { prompt: 'Say {b}' }),
-      ],
-      edges: [edge('a', 'b'), edge('b', 'c')],
-    });
+      ),
+    );
     const run = await engine.until(await engine.trigger(workflowId, { who: 41 }), ['success']);
     expect(run.state).toMatchObject({ who: 41, a: { n: 1 }, b: 42 });
     expect(Object.keys(run.output as object)).toEqual(['c']);
@@ -49,7 +48,7 @@ describe('a run', () => {
 
   test('has the event of a delay in its checkpoints', async () => {
     const delay = { id: 'a', kind: 'tool', tool_name: 'delay', params: { seconds: 0.2 } } as const;
-    const workflowId = await engine.define({ nodes: [delay, echo('b')], edges: [edge('a', 'b')] });
+    const workflowId = await engine.define(chain(delay, echo('b')));
     const run = await engine.until(await engine.trigger(workflowId), ['success']);
     const events = run.checkpoints.map((checkpoint) => checkpoint.event_id);
     expect(events).toEqual([expect.any(Number), expect.any(Number)]);
@@ -142,10 +141,9 @@ const keysOf = (name: string) =>
 
 describe('the idempotency key of tool calls', () => {
   test('is new after a definite error, so that no stored failure is repeated', async () => {
-    const workflowId = await engine.define({
-      nodes: [tools.node('a', { retry: { max_attempts: 2, initial_interval_seconds: 0.05 } })],
-      edges: [],
-    });
+    const workflowId = await engine.define(
+      chain(tools.node('a', { retry: { max_attempts: 2, initial_interval_seconds: 0.05 } })),
+    );
     tools.answer('a', { status: 500 });
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['failed']);
@@ -156,15 +154,14 @@ describe('the idempotency key of tool calls', () => {
   });
 
   test('is the same after a try with an unknown result', async () => {
-    const workflowId = await engine.define({
-      nodes: [
+    const workflowId = await engine.define(
+      chain(
         tools.node('a', {
           timeout_seconds: 0.3,
           retry: { max_attempts: 2, initial_interval_seconds: 0.05 },
         }),
-      ],
-      edges: [],
-    });
+      ),
+    );
     tools.answer('a', { delayMs: 10_000 });
     const runId = await engine.trigger(workflowId);
     const run = await engine.until(runId, ['failed']);
@@ -175,17 +172,16 @@ describe('the idempotency key of tool calls', () => {
 
 describe('tries', () => {
   test('wait longer each time, and the successful one is charged', async () => {
-    const workflowId = await engine.define({
-      nodes: [
+    const workflowId = await engine.define(
+      chain(
         mock(
           'a',
           { fail_times: 2, cost_usd: 0.02 },
           { retry: { max_attempts: 3, initial_interval_seconds: 0.1, backoff: 3 } },
         ),
         echo('b'),
-      ],
-      edges: [edge('a', 'b')],
-    });
+      ),
+    );
     const run = await engine.until(await engine.trigger(workflowId), ['success']);
     expect(run.steps[0]).toMatchObject({ attempt: 3, cost_usd: 0.02, model: 'mock' });
     expect(run.steps[0]?.duration_ms).toBeGreaterThanOrEqual(400);
@@ -215,10 +211,9 @@ describe('tries', () => {
 describe('large payloads', () => {
   test('are stored and restored whole, and the history stays small', async () => {
     const big = 'x'.repeat(300_000);
-    const workflowId = await engine.define({
-      nodes: [mock('a', { output: { big: '{text}' } }), echo('b', 'len(a.big)')],
-      edges: [edge('a', 'b')],
-    });
+    const workflowId = await engine.define(
+      chain(mock('a', { output: { big: '{text}' } }), echo('b', 'len(a.big)')),
+    );
     const runId = await engine.trigger(workflowId, { text: big });
     const run = await engine.until(runId, ['success']);
     expect(run.state?.['b']).toBe(300_000);
@@ -235,10 +230,7 @@ describe('large payloads', () => {
 
 describe('text Postgres cannot store', () => {
   test('is replaced in tool responses, the same for every reader', async () => {
-    const workflowId = await engine.define({
-      nodes: [tools.node('a'), echo('b', 'a.body.text')],
-      edges: [edge('a', 'b')],
-    });
+    const workflowId = await engine.define(chain(tools.node('a'), echo('b', 'a.body.text')));
     tools.answer('a', { body: { text: 'nul \u0000, half \ud800.', '\u0000': 1 } });
     const run = await engine.until(await engine.trigger(workflowId), ['success']);
     expect(run.state?.['b']).toBe('nul \ufffd, half \ufffd.');

@@ -16,7 +16,7 @@ import {
   triggerSchedule,
   updateSchedule,
 } from '#shared/operations/schedules/schedules.ts';
-import { echo, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { chain, echo, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
 import { setting } from '#test/support/settings.ts';
@@ -24,8 +24,8 @@ import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 const MINUTE = 60_000;
 const row = z.object({});
-const plain = { nodes: [echo('a')], edges: [] };
-const gated = { nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' } as never], edges: [] };
+const plain = chain(echo('a'));
+const gated = chain({ id: 'gate', kind: 'human_gate', prompt: 'Go on?' });
 
 let engine: Engine;
 let proxy: Proxy;

@@ -9,7 +9,7 @@ import { loadConfig } from '#shared/platform/config.ts';
 import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
 import { callerOf } from '#test/api/test-api.ts';
 import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
-import { type Engine, startEngine } from '#test/support/engine.ts';
+import { chain, type Engine, startEngine } from '#test/support/engine.ts';
 import { setting } from '#test/support/settings.ts';
 
 // Replaces the encryption key while runs send secrets, by the steps of docs/secrets.md.
@@ -87,7 +87,7 @@ test('everything is sealed with another key while runs send secrets', async () =
     (
       await made('POST', '/api/workflows', {
         name: 'x',
-        graph: { nodes: [{ id: 'a', kind: 'tool', ...node }], edges: [] },
+        graph: chain({ id: 'a', kind: 'tool', ...node }),
       })
     ).id as string;
   const direct = await oneStep({

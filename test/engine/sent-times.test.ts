@@ -10,7 +10,7 @@ import { type StreamFrame, streamFrameSchema } from '#shared/contract/runs/strea
 import { sql } from '#shared/db/pool.ts';
 import { plans } from '#shared/people/plans.ts';
 import { type FakeServer, type Seen, startHttpServer } from '#test/fakes/http-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { chain, echo, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { oddTimes, TIME } from '#test/support/times.ts';
 
 // What the service sends by itself, to webhook endpoints and over streams, has times in the format of responses.
@@ -61,11 +61,8 @@ async function follow(runId: string): Promise<{ frames: StreamFrame[]; socket: W
 }
 
 const defineGated = () =>
-  engine.define({
-    nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }, echo('a')],
-    edges: [edge('gate', 'a')],
-  });
-const defineFailing = () => engine.define({ nodes: [mock('a', { fail_times: 1 })], edges: [] });
+  engine.define(chain({ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }, echo('a')));
+const defineFailing = () => engine.define(chain(mock('a', { fail_times: 1 })));
 
 test('times have the response format in frames, streamed and listed', async () => {
   const gated = await defineGated();

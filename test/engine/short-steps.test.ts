@@ -3,7 +3,7 @@ import proto from '@temporalio/proto';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { cancelRun, decideGate } from '#shared/operations/runs/runs.ts';
-import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { fetchHistory } from './histories.ts';
 
@@ -99,10 +99,9 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a step in the short lane', () => {
   test('is not a server activity, and its run needs few workflow tasks', async () => {
-    const workflowId = await engine.define({
-      nodes: [echo('a', '1'), mock('b', { output: '{a}', cost_usd: 0.01 }), echo('c', 'b')],
-      edges: [edge('a', 'b'), edge('b', 'c')],
-    });
+    const workflowId = await engine.define(
+      chain(echo('a', '1'), mock('b', { output: '{a}', cost_usd: 0.01 }), echo('c', 'b')),
+    );
     const runId = await engine.trigger(workflowId);
     const run = await engine.until(runId, ['success']);
     expect(run).toMatchObject({ output: { c: 1 }, cost_usd: 0.01 });
@@ -121,16 +120,15 @@ describe('a step in the short lane', () => {
   });
 
   test('moves to the long lane for a retry, after the pause of its node', async () => {
-    const workflowId = await engine.define({
-      nodes: [
+    const workflowId = await engine.define(
+      chain(
         mock(
           'a',
           { output: 'ok', fail_times: 2 },
           { retry: { max_attempts: 3, initial_interval_seconds: 0.3, backoff: 1 } },
         ),
-      ],
-      edges: [],
-    });
+      ),
+    );
     const runId = await engine.trigger(workflowId);
     const { steps } = await engine.until(runId, ['success']);
     expect(steps[0]).toMatchObject({ attempt: 3, output: 'ok' });
@@ -164,10 +162,7 @@ describe('a step in the short lane', () => {
   });
 
   test('fails when its tries are used up', async () => {
-    const workflowId = await engine.define({
-      nodes: [echo('a', '1 / 0')],
-      edges: [],
-    });
+    const workflowId = await engine.define(chain(echo('a', '1 / 0')));
     const runId = await engine.trigger(workflowId);
     const run = await engine.until(runId, ['failed']);
     expect(run.failure).toEqual({ kind: 'node', node_id: 'a' });
@@ -182,10 +177,9 @@ describe('a step in the short lane', () => {
 
   soakTest('that waits for the database moves to the long lane, and runs once', async () => {
     const gate = { id: 'gate', kind: 'human_gate' as const };
-    const workflowId = await engine.define({
-      nodes: [gate, mock('a', { output: 'x', cost_usd: 0.01 }), echo('b', 'a')],
-      edges: [edge('gate', 'a'), edge('a', 'b')],
-    });
+    const workflowId = await engine.define(
+      chain(gate, mock('a', { output: 'x', cost_usd: 0.01 }), echo('b', 'a')),
+    );
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });

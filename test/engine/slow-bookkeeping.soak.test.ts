@@ -4,7 +4,7 @@ import { Worker } from '@temporalio/worker';
 import pg from 'pg';
 import { SIGNAL_RESUMED } from '#shared/execution.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
-import { echo, edge, quietRuntime, startEngine } from '#test/support/engine.ts';
+import { chain, echo, quietRuntime, startEngine } from '#test/support/engine.ts';
 import { setting } from '#test/support/settings.ts';
 import { fetchHistory, outlineOf } from './histories.ts';
 
@@ -20,10 +20,9 @@ test(
     const holder = new pg.Client({ connectionString: engine.databaseUrl });
     await holder.connect();
     try {
-      const workflowId = await engine.define({
-        nodes: [echo('draft'), { id: 'sign', kind: 'human_gate', prompt: 'Sign?' }, echo('send')],
-        edges: [edge('draft', 'sign'), edge('sign', 'send')],
-      });
+      const workflowId = await engine.define(
+        chain(echo('draft'), { id: 'sign', kind: 'human_gate', prompt: 'Sign?' }, echo('send')),
+      );
       const runId = await engine.trigger(workflowId, {});
       await engine.until(runId, ['paused']);
       const handle = engine.deps.temporal.client.workflow.getHandle(runId);

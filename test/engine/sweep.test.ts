@@ -13,7 +13,7 @@ import type { PlanName } from '#shared/people/plans.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createPayloadStore } from '#shared/platform/payload-store.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { chain, echo, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { startSweepSchedule, sweepScheduleId } from '#worker/sweep-schedule.ts';
 import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
@@ -38,10 +38,7 @@ afterEach(async () => {
   await engine.db.query(sql.unsafe`UPDATE workspaces SET plan = 'enterprise'`);
 });
 
-const gated = {
-  nodes: [{ id: 'review', kind: 'human_gate', prompt: 'Sure?' } as never, echo('send')],
-  edges: [edge('review', 'send')],
-};
+const gated = chain({ id: 'review', kind: 'human_gate', prompt: 'Sure?' }, echo('send'));
 
 interface Place {
   workspaceId: string;
@@ -377,9 +374,7 @@ describe('a live run past its window', () => {
     const paused = await engine.trigger(await engine.define(gated));
     await engine.until(paused, ['paused']);
     tools.answer('slow', { delayMs: 60_000 });
-    const running = await engine.trigger(
-      await engine.define({ nodes: [tools.node('slow')], edges: [] }),
-    );
+    const running = await engine.trigger(await engine.define(chain(tools.node('slow'))));
     await eventually(() => tools.calls('slow').length === 1);
     const kept = await engine.trigger(await engine.define(gated));
     await engine.until(kept, ['paused']);

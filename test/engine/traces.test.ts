@@ -11,7 +11,15 @@ import { type Collector, type ExportedSpan, startCollector } from '#test/fakes/c
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import { type ListingServer, startListingServer } from '#test/fakes/listing-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import {
+  chain,
+  echo,
+  edge,
+  type Engine,
+  eventually,
+  mock,
+  startEngine,
+} from '#test/support/engine.ts';
 import {
   startApiProcess,
   startWorkerProcess,
@@ -216,7 +224,7 @@ test('a run is one trace, from the request to the calls of models and tools', as
 test("a caller's trace keeps its request, and is linked with the run's in both directions", async () => {
   const traceId = 'c'.repeat(32);
   const traceparent = `00-${traceId}-${'d'.repeat(16)}-01`;
-  const runId = await start(await define({ nodes: [echo('a')], edges: [] }), { traceparent });
+  const runId = await start(await define(chain(echo('a'))), { traceparent });
   await engine.until(runId, ['success']);
   await arrived(runId, 'invoke_workflow Traced', 'start_run');
   const request = () => collector.spans.find((span) => span.traceId === traceId);
@@ -231,10 +239,7 @@ test("a caller's trace keeps its request, and is linked with the run's in both d
 }, 30_000);
 
 test('a resumed run keeps its trace, with a span for each end', async () => {
-  const workflowId = await define({
-    nodes: [echo('a'), tools.node('fragile')],
-    edges: [edge('a', 'fragile')],
-  });
+  const workflowId = await define(chain(echo('a'), tools.node('fragile')));
   tools.answer('fragile', { status: 400, body: { error: RESULT } });
   const runId = await start(workflowId);
   await engine.until(runId, ['failed']);
@@ -283,19 +288,15 @@ test('a resumed run keeps its trace, with a span for each end', async () => {
 }, 60_000);
 
 describe('an agent with tools has one span over its turns and calls', () => {
-  const agent = (tool: object, ...turns: object[]) => ({
-    nodes: [
-      {
-        id: 'clerk',
-        kind: 'agent',
-        label: 'Clerk',
-        prompt: PROMPT,
-        tools: [tool],
-        mock: { turns },
-      } as never,
-    ],
-    edges: [],
-  });
+  const agent = (tool: object, ...turns: object[]) =>
+    chain({
+      id: 'clerk',
+      kind: 'agent',
+      label: 'Clerk',
+      prompt: PROMPT,
+      tools: [tool],
+      mock: { turns },
+    });
   const fetching = (name: string) => ({
     name: 'http_request',
     ['fixed']: { url: `${tools.url}/${name}`, method: 'POST' },
@@ -324,7 +325,7 @@ describe('an agent with tools has one span over its turns and calls', () => {
       ...{ id: 'triage', kind: 'agent', label: 'Triage', model: 'openai/gpt-4o', prompt: PROMPT },
       tools: ['custom:order', 'custom:stock', { name: 'http_request', ['fixed']: request }],
     };
-    const workflowId = await define({ nodes: [node as never], edges: [] });
+    const workflowId = await define(chain(node as never));
     const runId = await start(workflowId);
     const run = await engine.until(runId, ['success']);
     await arrived(runId, 'invoke_agent Triage', 'POST /api/workflows/:id/runs');
@@ -485,7 +486,7 @@ describe('an agent with tools has one span over its turns and calls', () => {
 soakDescribe('the span of a run is recorded once', () => {
   const waiting = async (): Promise<string> => {
     const gate = { id: 'gate', kind: 'human_gate', prompt: PROMPT };
-    const runId = await start(await define({ nodes: [gate], edges: [] } as never));
+    const runId = await start(await define(chain(gate) as never));
     await paused(runId);
     return runId;
   };
@@ -538,7 +539,7 @@ test('headers of tools are not in any span, even if a server repeats them', asyn
   ];
   for (const [tool_name, params] of calls) {
     const node = { id: 'call', kind: 'tool', tool_name, params } as never;
-    const runId = await start(await define({ nodes: [node], edges: [] }));
+    const runId = await start(await define(chain(node)));
     await engine.until(runId, ['failed'], 30_000);
     await arrived(runId, 'step call', 'invoke_workflow Traced', 'start_run');
     expect(named(runId, `execute_tool ${tool_name}`)).toHaveLength(1);
@@ -573,10 +574,7 @@ soakTest(
     const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
     tools.answer('held', { until: released });
     const runId = await start(
-      await define({
-        nodes: [echo('before'), tools.node('held'), echo('after')],
-        edges: [edge('before', 'held'), edge('held', 'after')],
-      }),
+      await define(chain(echo('before'), tools.node('held'), echo('after'))),
     );
     await eventually(() => tools.calls('held').length === 1);
     await slow.kill();
@@ -611,7 +609,7 @@ soakTest(
   async () => {
     await Promise.all(workers.splice(0).map((worker) => worker.stop()));
     const slow = await startWorker({ OTEL_BSP_SCHEDULE_DELAY: '600000' });
-    const runId = await start(await define({ nodes: [echo('a')], edges: [] }));
+    const runId = await start(await define(chain(echo('a'))));
     await engine.until(runId, ['success']);
     expect(named(runId, 'step a')).toEqual([]);
     await slow.stop();

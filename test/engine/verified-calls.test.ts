@@ -10,7 +10,7 @@ import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import { rerunRun } from '#shared/operations/forks/forks.ts';
 import { resumeRun, decideGate } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { chain, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 
 /** The check of the audit log compares the approvals of tool calls with the calls that were made. */
@@ -36,31 +36,28 @@ const change = (statement: FragmentSqlToken) =>
 async function waiting(text = 'Pay', tool = 'pay'): Promise<string> {
   const url = `${server.url}/${tool}`;
   const args = { method: 'POST', body: { text, to: 'ann@example.com' } };
-  const workflowId = await engine.define({
-    nodes: [
-      {
-        id: 'clerk',
-        kind: 'agent',
-        prompt: 'Pay it',
-        tools: [
-          { name: 'http_request', ['fixed']: { url }, approval: 'always', on_error: 'fail' },
-          'json_transform',
+  const workflowId = await engine.define(
+    chain({
+      id: 'clerk',
+      kind: 'agent',
+      prompt: 'Pay it',
+      tools: [
+        { name: 'http_request', ['fixed']: { url }, approval: 'always', on_error: 'fail' },
+        'json_transform',
+      ],
+      mock: {
+        turns: [
+          {
+            calls: [
+              { tool: 'http_request', arguments: args },
+              { tool: 'json_transform', arguments: { expression: '1 + 1' } },
+            ],
+          },
+          { output: 'Paid' },
         ],
-        mock: {
-          turns: [
-            {
-              calls: [
-                { tool: 'http_request', arguments: args },
-                { tool: 'json_transform', arguments: { expression: '1 + 1' } },
-              ],
-            },
-            { output: 'Paid' },
-          ],
-        },
-      } as never,
-    ],
-    edges: [],
-  });
+      },
+    }),
+  );
   const runId = await engine.trigger(workflowId);
   await engine.until(runId, ['paused']);
   return runId;

@@ -189,6 +189,12 @@ export const edge = (source: string, target: string, condition_value?: EdgeCondi
   ...(condition_value === undefined ? {} : { condition_value }),
 });
 
+/** A graph of nodes that run one after the other. */
+export const chain = (...nodes: { id: string; [field: string]: unknown }[]): GraphInput => ({
+  nodes: nodes as never,
+  edges: nodes.slice(1).map((node, at) => edge(nodes[at]!.id, node.id)),
+});
+
 /** Waits until the condition holds; throws after `timeoutMs`, or later on a busy machine. */
 export async function eventually(
   holds: () => boolean | Promise<boolean>,

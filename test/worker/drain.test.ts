@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { chain, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { soakTest } from '#test/support/soak.ts';
@@ -46,10 +46,9 @@ async function stoppedWhileAsking(
     LOG_LEVEL: 'info',
     SHUTDOWN_GRACE_SECONDS: String(graceSeconds),
   });
-  const workflowId = await engine.define({
-    nodes: [{ id: 'ask', kind: 'agent', prompt: 'Hello?', model: 'openai/gpt-5-mini' }],
-    edges: [],
-  });
+  const workflowId = await engine.define(
+    chain({ id: 'ask', kind: 'agent', prompt: 'Hello?', model: 'openai/gpt-5-mini' }),
+  );
   const runId = await engine.trigger(workflowId);
   await eventually(() => models.asked().length === 1);
   process.kill(worker.pid, 'SIGTERM');
@@ -59,7 +58,7 @@ async function stoppedWhileAsking(
 
 test('a worker that is being stopped lets its steps end, and takes no others', async () => {
   const { runId, worker } = await stoppedWhileAsking(60);
-  const later = await engine.trigger(await engine.define({ nodes: [tools.node('b')], edges: [] }));
+  const later = await engine.trigger(await engine.define(chain(tools.node('b'))));
   // Long enough for a worker that takes a step, or that cancels one.
   await sleep(3_000);
   expect(tools.calls('b')).toEqual([]);

@@ -1,7 +1,7 @@
 import { connectDatabase } from '#shared/db/pool.ts';
 import { createLogger } from '#shared/platform/logger.ts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { chain, echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { createWorkerMetrics } from '#worker/metrics.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 
@@ -24,10 +24,7 @@ const scrape = async (): Promise<string> => {
 
 describe('the worker’s /metrics', () => {
   test('reports steps, open runs, the outbox and the metrics of the SDK', async () => {
-    const workflowId = await engine.define({
-      nodes: [echo('a'), { id: 'gate', kind: 'human_gate' }],
-      edges: [edge('a', 'gate')],
-    });
+    const workflowId = await engine.define(chain(echo('a'), { id: 'gate', kind: 'human_gate' }));
     await engine.until(await engine.trigger(workflowId), ['paused']);
     const text = await scrape();
     expect(text).toMatch(

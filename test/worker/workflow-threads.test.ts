@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { echo, edge, useEngine } from '#test/support/engine.ts';
+import { chain, echo, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { setting } from '#test/support/settings.ts';
 import { soakTest } from '#test/support/soak.ts';
@@ -13,7 +13,7 @@ const engine = useEngine({ worker: false });
 test('workflow code collects no stack traces, and the query for them says so', async () => {
   const worker = await startWorkerProcess(engine.env);
   try {
-    const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+    const workflowId = await engine.define(chain(echo('a')));
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['success'], 60_000);
     const execution = engine.deps.temporal.client.workflow.getHandle(runId);
@@ -34,10 +34,7 @@ soakTest(
       WORKFLOW_BUNDLE: path,
       LOG_LEVEL: 'fatal',
     });
-    const workflowId = await engine.define({
-      nodes: [echo('a'), echo('b')],
-      edges: [edge('a', 'b')],
-    });
+    const workflowId = await engine.define(chain(echo('a'), echo('b')));
     const runId = await engine.trigger(workflowId);
     // The SDK's own timer would fail the task after five seconds, and the process would continue.
     expect(await stuck.exited).toMatchObject({ code: 1 });

@@ -4,20 +4,18 @@ import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { sql } from '#shared/db/pool.ts';
 import { cancelExperiment } from '#shared/operations/experiments/start.ts';
 import { jobs } from '#shared/platform/threads/jobs.ts';
-import { edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { chain, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { pastRuns, readWhole, redraft, result, start, tried } from '#test/support/experiments.ts';
 import { soakTest } from '#test/support/soak.ts';
 
 const engine = useEngine();
 
 /** An agent that repeats its letter, and an answer that is computed. */
-const letters = (expression: string, prompt = '{letter}'): GraphInput => ({
-  nodes: [
+const letters = (expression: string, prompt = '{letter}'): GraphInput =>
+  chain(
     { id: 'read', kind: 'agent', prompt, mock: { output: 'About {letter}', cost_usd: 0.1 } },
     { id: 'answer', kind: 'tool', tool_name: 'json_transform', params: { expression } },
-  ],
-  edges: [edge('read', 'answer')],
-});
+  );
 /** `other` is another answer; text plus `bad` fails where it is a number. */
 const inputs = [
   { letter: 'tea', other: 'Nothing at all', bad: 1 },
@@ -160,10 +158,8 @@ describe('an experiment', () => {
   });
 
   soakTest('can be cancelled, with its open rehearsals', async () => {
-    const patient = (delay_ms: number): GraphInput => ({
-      nodes: [mock('read', { output: 'x', cost_usd: 0.1, delay_ms })],
-      edges: [],
-    });
+    const patient = (delay_ms: number): GraphInput =>
+      chain(mock('read', { output: 'x', cost_usd: 0.1, delay_ms }));
     const numbers = Array.from({ length: 12 }, (_, n) => ({ n }));
     const { workflowId } = await pastRuns(engine, patient(0), numbers);
     await redraft(engine, workflowId, patient(30_000));
@@ -180,10 +176,8 @@ describe('an experiment', () => {
   });
 });
 
-const asking = (prompt: string, cost_usd: number) => ({
-  nodes: [mock('read', { output: '{n}', cost_usd, delay_ms: 20 }, { prompt })],
-  edges: [],
-});
+const asking = (prompt: string, cost_usd: number) =>
+  chain(mock('read', { output: '{n}', cost_usd, delay_ms: 20 }, { prompt }));
 const numbers = (length: number) => Array.from({ length }, (_, n) => ({ n }));
 
 soakTest(
@@ -219,10 +213,11 @@ test('what costs nothing does not wait for the budget', async () => {
 
 test('a step of unknown cost is refused under a budget, with a remedy', async () => {
   const { workflowId } = await pastRuns(engine, asking('{n}', 0.01), numbers(1));
-  await redraft(engine, workflowId, {
-    nodes: [{ id: 'read', kind: 'agent', prompt: '{n}', model: 'openai/gpt-4.1-mini' }],
-    edges: [],
-  });
+  await redraft(
+    engine,
+    workflowId,
+    chain({ id: 'read', kind: 'agent', prompt: '{n}', model: 'openai/gpt-4.1-mini' }),
+  );
   const { runs } = await tried(engine, workflowId, { allow: ['agent'], budget_usd: 1 });
   expect(runs[0]).toMatchObject({ outcome: 'refused' });
   expect(runs[0]?.reason).toContain('max_output_tokens');

@@ -5,16 +5,13 @@ import { saveDraft } from '#shared/db/workflows/drafts.ts';
 import { readWorkflow, updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { publishFromDraft } from '#shared/operations/workflows/publish-draft.ts';
 import { sql } from '#shared/db/pool.ts';
-import { echo, useEngine } from '#test/support/engine.ts';
+import { chain, echo, useEngine } from '#test/support/engine.ts';
 import { pastRuns, redraft, tried } from '#test/support/experiments.ts';
 import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 const engine = useEngine();
 
-const graphOf = (expression: string): GraphInput => ({
-  nodes: [echo('answer', expression)],
-  edges: [],
-});
+const graphOf = (expression: string): GraphInput => chain(echo('answer', expression));
 const says = [{ name: 'says yes', type: 'contains', value: 'yes' }] as never;
 
 /** A published workflow with past runs, which asks for an experiment. */
@@ -73,10 +70,7 @@ describe('a workflow that requires an experiment', () => {
 
   test('cannot be published while the experiment runs, or after one that compared nothing', async () => {
     const workflowId = await guarded();
-    const gated: GraphInput = {
-      nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Sure?' }],
-      edges: [],
-    };
+    const gated: GraphInput = chain({ id: 'gate', kind: 'human_gate', prompt: 'Sure?' });
     const etag = await redraft(engine, workflowId, gated);
     const { id } = await tried(engine, workflowId);
     await expect(publish(workflowId, etag)).rejects.toThrow('could compare no run');

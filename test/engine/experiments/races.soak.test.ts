@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
 import { advanceJob } from '#shared/operations/jobs/advance.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { chain, echo, type Engine, mock, startEngine } from '#test/support/engine.ts';
 import { type Laboratory, pastRuns, redraft, result, start } from '#test/support/experiments.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 
@@ -18,14 +18,12 @@ beforeAll(async () => {
   engine = await startEngine({ worker: false });
   tools = await startToolServer();
   const worker = await startWorkerProcess(engine.env);
-  const graph = (expression: string) => ({
-    nodes: [
+  const graph = (expression: string) =>
+    chain(
       mock('ask', { output: 'Number {n}', cost_usd: 0.5 }),
       tools.node('send'),
       echo('last', expression),
-    ] as never,
-    edges: [edge('ask', 'send'), edge('send', 'last')],
-  });
+    );
   laboratory = await pastRuns(
     engine,
     graph('ask'),

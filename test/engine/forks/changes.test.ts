@@ -15,7 +15,7 @@ import { resumeRun, type RunDeps } from '#shared/operations/runs/runs.ts';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
 import { oddResult, startOddMcpServer } from '#test/fakes/odd-mcp-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
 import {
   type ModelAnswer,
   type ModelServer,
@@ -40,10 +40,6 @@ afterAll(async () => {
 });
 
 const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
-const chain = (...nodes: { id: string }[]): GraphInput => ({
-  nodes: nodes as never,
-  edges: nodes.slice(1).map((node, at) => edge(nodes[at]!.id, node.id)),
-});
 const three = chain(
   mock('ask', { output: 'About {topic}' }),
   echo('sum', 'topic'),

@@ -6,7 +6,7 @@ import { replaceChecks, updateWorkflow } from '#shared/db/workflows/workflows.ts
 import { forkRun, type ForkRequest } from '#shared/operations/forks/forks.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 import { fetchHistory } from '#test/engine/histories.ts';
@@ -29,11 +29,6 @@ async function fork(runId: string, fromStep: string, rest: Partial<ForkRequest> 
   await forked.dispatched;
   return forked;
 }
-
-const chain = (...nodes: { id: string }[]): GraphInput => ({
-  nodes: nodes as never,
-  edges: nodes.slice(1).map((node, at) => edge(nodes[at]!.id, node.id)),
-});
 
 const reused = ({ steps }: Run) =>
   steps.filter((step) => step.reused_from !== undefined).map(({ step_key }) => step_key);
@@ -211,7 +206,7 @@ describe('a fork', () => {
 
   test('asks gates again, and then reuses caught errors and children', async () => {
     tools.answer('flaky', { status: 500 });
-    await engine.define({ nodes: [tools.node('inner')], edges: [] }, 'Inner');
+    await engine.define(chain(tools.node('inner')), 'Inner');
     const runId = await start({
       nodes: [
         { id: 'gate', kind: 'human_gate', prompt: 'Go?' },

@@ -6,7 +6,7 @@ import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
 import { testNode, type NodeTestRequest } from '#shared/operations/workflows/node-tests.ts';
 import { AppError } from '#shared/errors.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, mock, useEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, mock, useEngine } from '#test/support/engine.ts';
 import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 const engine = useEngine();
@@ -19,11 +19,6 @@ function refusalText(error: unknown): string {
   if (error instanceof AppError) return `${error.code}: ${error.message}`;
   throw error;
 }
-
-const chain = (...nodes: { id: string }[]): GraphInput => ({
-  nodes: nodes as never,
-  edges: nodes.slice(1).map((node, at) => edge(nodes[at]!.id, node.id)),
-});
 
 async function source(graph: GraphInput, input: JsonObject = {}) {
   const workflowId = await engine.define(graph);

@@ -15,7 +15,7 @@ import {
 } from '#shared/operations/forks/forks.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, mock, useEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
@@ -31,11 +31,6 @@ const rehearse = async (runId: string, rest: Partial<RerunRequest> = {}) =>
   (await rerunRun(engine.deps, { ...act(runId), mode: 'recorded', ...rest })).runId;
 const rehearseFrom = async (runId: string, fromStep: string, rest: Partial<ForkRequest> = {}) =>
   (await forkRun(engine.deps, { ...act(runId), fromStep, mode: 'recorded', ...rest })).runId;
-
-const chain = (...nodes: { id: string }[]): GraphInput => ({
-  nodes: nodes as never,
-  edges: nodes.slice(1).map((node, at) => edge(nodes[at]!.id, node.id)),
-});
 
 /** Rehearses with this graph as the newest version. */
 async function changed(source: Run, graph: GraphInput, rest: Partial<RerunRequest> = {}) {

@@ -5,7 +5,7 @@ import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { chain, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { childrenOf } from '#test/support/sub-workflows.ts';
 
@@ -38,14 +38,11 @@ const statusOf = async (runId: string, key: string) =>
   (await engine.run(runId)).steps.find(({ step_key }) => step_key === key)?.status;
 
 test('cancels and resumes at any moment of a call keep its run, and never start another', async () => {
-  const tool = await offer('Raced', {
-    nodes: [mock('one', { output: '1', delay_ms: 20 }), mock('two', { output: '2' })],
-    edges: [edge('one', 'two')],
-  });
-  const workflowId = await engine.define({
-    nodes: [agent([tool], calls(tool, 1, 2), calls(tool, 3))],
-    edges: [],
-  });
+  const tool = await offer(
+    'Raced',
+    chain(mock('one', { output: '1', delay_ms: 20 }), mock('two', { output: '2' })),
+  );
+  const workflowId = await engine.define(chain(agent([tool], calls(tool, 1, 2), calls(tool, 3))));
   const worker = await startWorkerProcess(engine.env);
   let interrupted = 0;
   try {
@@ -78,8 +75,8 @@ test('an agent continues as new while the runs of its calls continue, and keeps 
   try {
     let answer: () => void = () => undefined;
     tools.answer('long', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    const long = await offer('Long', { nodes: [tools.node('long')], edges: [] });
-    const asks = await offer('Asks', { nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] });
+    const long = await offer('Long', chain(tools.node('long')));
+    const asks = await offer('Asks', chain({ id: 'ok', kind: 'human_gate' }));
     const both = [...calls(long, 1).calls, ...calls(asks, 2).calls];
     const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
     const runId = await engine.trigger(
@@ -122,18 +119,12 @@ test('an agent continues as new while the runs of its calls continue, and keeps 
 test('a run whose history is gone continues its calls from the ledger', async () => {
   const worker = await startWorkerProcess(engine.env);
   try {
-    const good = await offer('Good', { nodes: [mock('b', { output: 'b' })], edges: [] });
-    const bad = await offer('Bad', {
-      nodes: [mock('c', { output: 'c', fail_times: 1 })],
-      edges: [],
-    });
+    const good = await offer('Good', chain(mock('b', { output: 'b' })));
+    const bad = await offer('Bad', chain(mock('c', { output: 'c', fail_times: 1 })));
     const strict = { name: bad, on_error: 'fail' };
     const second = { calls: [...calls(good, 2).calls, ...calls(bad, 3).calls] };
     const runId = await engine.trigger(
-      await engine.define({
-        nodes: [agent([good, strict], calls(good, 1), second)],
-        edges: [],
-      }),
+      await engine.define(chain(agent([good, strict], calls(good, 1), second))),
     );
     await engine.until(runId, ['failed'], 30_000);
     await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);

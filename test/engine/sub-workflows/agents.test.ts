@@ -10,7 +10,15 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { cancelRun, decideGate, dispatchAndWake, resumeRun } from '#shared/operations/runs/runs.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import {
+  chain,
+  echo,
+  edge,
+  type Engine,
+  eventually,
+  mock,
+  startEngine,
+} from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { childrenOf } from '#test/support/sub-workflows.ts';
 
@@ -228,7 +236,7 @@ describe('a call that fails', () => {
     await ended(runId);
     expect(await results(runId)).toEqual([[false, { twice: 2 }]]);
 
-    const held = await typed({ nodes: [gate, echo('twice')], edges: [edge('ok', 'twice')] });
+    const held = await typed(chain(gate, echo('twice')));
     const first = numbered(held.tool, 1);
     const later = await start(alone(agent([held.tool], first, first)));
     await paused(later, 'a/1.1');
@@ -277,7 +285,7 @@ describe('a call that fails', () => {
 
 describe('a call whose run waits', () => {
   test('is shown as paused in a running parent, and continues with the decision', async () => {
-    const { tool } = await typed({ nodes: [gate, echo('end')], edges: [edge('ok', 'end')] });
+    const { tool } = await typed(chain(gate, echo('end')));
     const other = await typed(double);
     const calls = [...numbered(tool, 1).calls, ...numbered(other.tool, 2).calls];
     const runId = await start(alone(agent([tool, other.tool], { calls })));
@@ -294,7 +302,7 @@ describe('a call whose run waits', () => {
   });
 
   soakTest('is cancelled with the parent, and continues with it', async () => {
-    const { tool } = await typed({ nodes: [gate, echo('end')], edges: [edge('ok', 'end')] });
+    const { tool } = await typed(chain(gate, echo('end')));
     const runId = await start(alone(agent([tool], numbered(tool, 1, 2))));
     await paused(runId, 'a/1.1');
     await paused(runId, 'a/1.2');
@@ -317,7 +325,7 @@ describe('a call whose run waits', () => {
   });
 
   soakTest('is found again by the agent that failed beside it', async () => {
-    const { tool } = await typed({ nodes: [gate, echo('end')], edges: [edge('ok', 'end')] });
+    const { tool } = await typed(chain(gate, echo('end')));
     const broken = await typed(alone(mock('broken', { fail_times: 1, output: 'fine' })));
     const calls = [...numbered(tool, 1).calls, ...numbered(broken.tool, 2).calls];
     const strict = { name: broken.tool, on_error: 'fail' };
@@ -476,10 +484,9 @@ describe('governance of a call', () => {
   });
 
   test('its cost counts in the parent, and a stop by a cap stops the agent', async () => {
-    const { tool } = await typed({
-      nodes: [mock('one', { cost_usd: 0.4 }), mock('two', { cost_usd: 0.4 })],
-      edges: [edge('one', 'two')],
-    });
+    const { tool } = await typed(
+      chain(mock('one', { cost_usd: 0.4 }), mock('two', { cost_usd: 0.4 })),
+    );
     const graph: GraphInput = {
       nodes: [agent([tool], numbered(tool, 1, 2)), echo('caught')],
       edges: [edge('a', 'caught', 'error')],

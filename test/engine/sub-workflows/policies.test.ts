@@ -5,7 +5,7 @@ import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
 const engine = useEngine();
@@ -103,10 +103,9 @@ describe('the input of a workflow node', () => {
   });
 
   test('that was allowed when its run started continues under other policies', async () => {
-    const { name } = await define({
-      nodes: [{ id: 'ok', kind: 'human_gate' } as never, mock('a', { output: 'a' })],
-      edges: [edge('ok', 'a')],
-    });
+    const { name } = await define(
+      chain({ id: 'ok', kind: 'human_gate' }, mock('a', { output: 'a' })),
+    );
     const runId = await start(alone(call('sub', name, { input: { n: 1 } })));
     await eventually(async () => (await childrenOf(engine, runId))[0]?.status === 'paused');
     const blocked_arguments = [{ argument: 'n', values: [1] }];

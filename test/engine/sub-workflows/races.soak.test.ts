@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { chain, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
@@ -36,8 +36,8 @@ const isOpen = async (id: string): Promise<boolean> => {
 test('a cancel at the moment a child starts leaves nothing running below', async () => {
   const worker = await startWorkerProcess(engine.env);
   try {
-    await engine.define({ nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] }, 'Lowest');
-    await engine.define({ nodes: [call('sub', 'Lowest')], edges: [] }, 'Middle');
+    await engine.define(chain({ id: 'ok', kind: 'human_gate' }), 'Lowest');
+    await engine.define(chain(call('sub', 'Lowest')), 'Middle');
     const workflowId = await engine.define({
       nodes: [call('a', 'Middle'), call('b', 'Lowest')],
       edges: [],
@@ -74,10 +74,8 @@ test('a child whose execution and parent are terminated continues with a resume 
   try {
     let answer: () => void = () => undefined;
     tools.answer('held', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    await engine.define({ nodes: [tools.node('held')], edges: [] }, 'Held');
-    const runId = await engine.trigger(
-      await engine.define({ nodes: [call('sub', 'Held')], edges: [] }),
-    );
+    await engine.define(chain(tools.node('held')), 'Held');
+    const runId = await engine.trigger(await engine.define(chain(call('sub', 'Held'))));
     await eventually(() => tools.calls('held').length > 0);
     await engine.deps.temporal.client.workflow.getHandle(runId).terminate('lost');
     const ended = await engine.until(runId, ['failed'], 30_000);
@@ -98,8 +96,8 @@ test('a run continues as new while its children run, and keeps them', async () =
   try {
     let answer: () => void = () => undefined;
     tools.answer('long', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    await engine.define({ nodes: [tools.node('long')], edges: [] }, 'Long');
-    await engine.define({ nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] }, 'Asks');
+    await engine.define(chain(tools.node('long')), 'Long');
+    await engine.define(chain({ id: 'ok', kind: 'human_gate' }), 'Asks');
     const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
     const runId = await engine.trigger(
       await engine.define({

@@ -8,7 +8,7 @@ import { plans } from '#shared/people/plans.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
 import { z } from 'zod';
-import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
@@ -268,10 +268,7 @@ describe('money', () => {
       limit_usd: 0.5,
       reservation_estimate_usd: 0.4,
     });
-    const parent = await engine.define(
-      { nodes: [call('a', child), call('b', child)], edges: [edge('a', 'b')] },
-      'Twice',
-    );
+    const parent = await engine.define(chain(call('a', child), call('b', child)), 'Twice');
     const run = await ended(await engine.trigger(parent));
     expect(run).toMatchObject({ status: 'failed', failure: { kind: 'budget', node_id: 'b' } });
     expect(run.error).toContain("Budget 'Small' exhausted");

@@ -4,7 +4,7 @@ import { findWorkflowId, replaceChecks, updateWorkflow } from '#shared/db/workfl
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
 const engine = useEngine();
@@ -47,13 +47,10 @@ describe('a step of kind workflow', () => {
   test('is a separate run, and has its output', async () => {
     const name = await define(alone(echo('twice', 'n * 2') as never));
     const runId = await start(
-      {
-        nodes: [
-          call('sub', name, { input: { n: '{count}', note: 'of {count}' }, output_key: 'result' }),
-          echo('after', 'result.twice + 1'),
-        ],
-        edges: [edge('sub', 'after')],
-      },
+      chain(
+        call('sub', name, { input: { n: '{count}', note: 'of {count}' }, output_key: 'result' }),
+        echo('after', 'result.twice + 1'),
+      ),
       { count: 4 },
     );
     const run = await ended(runId);
@@ -137,10 +134,7 @@ describe('a child that fails', () => {
 
   test('is resumed, not started again, by a retry of the node and by a resume of the parent', async () => {
     tools.answer('second', { status: 500 });
-    const name = await define({
-      nodes: [tools.node('first'), tools.node('second')],
-      edges: [edge('first', 'second')],
-    });
+    const name = await define(chain(tools.node('first'), tools.node('second')));
     const retry = { max_attempts: 2, initial_interval_seconds: 0.01 };
     const runId = await start(alone(call('sub', name, { retry })));
     await ended(runId);
@@ -183,10 +177,7 @@ describe('a child that fails', () => {
 describe('a paused child', () => {
   test('keeps its parent running, and the step says so', async () => {
     const name = await define(alone({ id: 'ok', kind: 'human_gate' } as never));
-    const runId = await start({
-      nodes: [call('sub', name), echo('after', 'sub.ok.approved')],
-      edges: [edge('sub', 'after')],
-    });
+    const runId = await start(chain(call('sub', name), echo('after', 'sub.ok.approved')));
     const child = await onlyChild(runId);
     await engine.until(child.id, ['paused']);
     expect(await engine.run(runId)).toMatchObject({
@@ -204,15 +195,14 @@ describe('a paused child', () => {
     for (const name of ['first', 'second']) {
       tools.answer(name, { until: new Promise<void>((resolve) => answers.push(resolve)) });
     }
-    const inner = await define({
-      nodes: [
-        { id: 'one', kind: 'human_gate' } as never,
+    const inner = await define(
+      chain(
+        { id: 'one', kind: 'human_gate' },
         tools.node('first'),
-        { id: 'two', kind: 'human_gate', timeout_seconds: 2, on_timeout: 'approve' } as never,
+        { id: 'two', kind: 'human_gate', timeout_seconds: 2, on_timeout: 'approve' },
         tools.node('second'),
-      ],
-      edges: [edge('one', 'first'), edge('first', 'two'), edge('two', 'second')],
-    });
+      ),
+    );
     const runId = await start(alone(call('sub', await define(alone(call('inner', inner))))));
     const child = await onlyChild(runId);
     const below = await onlyChild(child.id);
@@ -313,10 +303,7 @@ describe('a cancel of the parent', () => {
   test('cancels what runs below it, and a resume resumes those runs', async () => {
     let answer: () => void = () => undefined;
     tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    const inner = await define({
-      nodes: [tools.node('first'), tools.node('slow')],
-      edges: [edge('first', 'slow')],
-    });
+    const inner = await define(chain(tools.node('first'), tools.node('slow')));
     const outer = await define(alone(call('inner', inner)));
     const runId = await start(
       alone(call('outer', outer), { id: 'gate', kind: 'human_gate' } as never),
