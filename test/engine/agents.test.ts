@@ -207,23 +207,19 @@ describe('an agent with tools', () => {
     ]);
   });
 
-  soakTest(
-    'runs beside many others and other nodes',
-    async () => {
-      const numbers = Array.from({ length: 40 }, (_, n) => n);
-      const nodes = numbers.flatMap((n) => [
-        { ...agent([{ calls: [{ tool: 'json_transform', arguments: sum }] }]), id: `agent_${n}` },
-        echo(`echo_${n}`),
-        echo(`after_${n}`, `agent_${n}`),
-      ]);
-      const edges = numbers.map((n) => edge(`agent_${n}`, `after_${n}`));
-      const runId = await engine.trigger(await engine.define({ nodes, edges }), input);
-      const run = await engine.until(runId, ['success', 'failed'], 60_000);
-      expect([run.status, run.error]).toEqual(['success', null]);
-      expect(run.steps.filter((step) => step.status === 'success')).toHaveLength(40 * 6);
-    },
-    90_000,
-  );
+  soakTest('runs beside many others and other nodes', 90_000, async () => {
+    const numbers = Array.from({ length: 40 }, (_, n) => n);
+    const nodes = numbers.flatMap((n) => [
+      { ...agent([{ calls: [{ tool: 'json_transform', arguments: sum }] }]), id: `agent_${n}` },
+      echo(`echo_${n}`),
+      echo(`after_${n}`, `agent_${n}`),
+    ]);
+    const edges = numbers.map((n) => edge(`agent_${n}`, `after_${n}`));
+    const runId = await engine.trigger(await engine.define({ nodes, edges }), input);
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect([run.status, run.error]).toEqual(['success', null]);
+    expect(run.steps.filter((step) => step.status === 'success')).toHaveLength(40 * 6);
+  });
 
   test('gives the model the errors of unknown tools and failed calls', async () => {
     const node = agent([
@@ -359,39 +355,36 @@ describe('an agent with tools', () => {
     expect(run.steps.find((step) => step.step_key === 'triage/1.1')?.output).toBe(21);
   });
 
-  soakTest(
-    'needs twelve events of history for a turn with a call, without the conversation',
-    async () => {
-      const tools = await startToolServer();
-      const told = 'SAID-BY-THE-TOOL';
-      tools.answer('once', { body: { told } });
-      models.answers.push(
-        ...Array.from({ length: 10 }, (_, n) => ({
-          text: `SAID-BY-THE-MODEL-${n}`,
-          calls: [{ name: 'http_request', arguments: { body: { marker: `ARGUMENT-${n}` } } }],
-        })),
-        { text: 'fine' },
-      );
-      const node = agent([], {
-        model: 'openai/gpt-5-mini',
-        mock: undefined,
-        tools: [effect(tools, 'once')],
-        max_turns: 12,
-      });
-      const runId = await start(node);
-      await engine.until(runId, ['success']);
-      expect(tools.calls('once')).toHaveLength(10);
-      await tools.close();
-      const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-      const { events } = await handle.fetchHistory();
-      const count = events?.length ?? Infinity;
-      // A start, a last turn and an end besides.
-      expect(count).toBeLessThanOrEqual(10 * 12 + 20);
-      const text = JSON.stringify(events).replace(/"data":"([^"]*)"/g, (_, data: string) =>
-        Buffer.from(data, 'base64').toString(),
-      );
-      for (const said of [told, 'ARGUMENT', 'SAID-BY-THE-MODEL']) expect(text).not.toContain(said);
-      expect(text).toContain('fine');
-    },
-  );
+  soakTest('needs twelve events for a turn with a call, without the conversation', async () => {
+    const tools = await startToolServer();
+    const told = 'SAID-BY-THE-TOOL';
+    tools.answer('once', { body: { told } });
+    models.answers.push(
+      ...Array.from({ length: 10 }, (_, n) => ({
+        text: `SAID-BY-THE-MODEL-${n}`,
+        calls: [{ name: 'http_request', arguments: { body: { marker: `ARGUMENT-${n}` } } }],
+      })),
+      { text: 'fine' },
+    );
+    const node = agent([], {
+      model: 'openai/gpt-5-mini',
+      mock: undefined,
+      tools: [effect(tools, 'once')],
+      max_turns: 12,
+    });
+    const runId = await start(node);
+    await engine.until(runId, ['success']);
+    expect(tools.calls('once')).toHaveLength(10);
+    await tools.close();
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    const { events } = await handle.fetchHistory();
+    const count = events?.length ?? Infinity;
+    // A start, a last turn and an end besides.
+    expect(count).toBeLessThanOrEqual(10 * 12 + 20);
+    const text = JSON.stringify(events).replace(/"data":"([^"]*)"/g, (_, data: string) =>
+      Buffer.from(data, 'base64').toString(),
+    );
+    for (const said of [told, 'ARGUMENT', 'SAID-BY-THE-MODEL']) expect(text).not.toContain(said);
+    expect(text).toContain('fine');
+  });
 });

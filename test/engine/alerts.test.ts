@@ -260,26 +260,23 @@ describe('a gate that is assigned', () => {
     return { engine, ann: ann!, ben: ben!, runId, assign };
   };
 
-  soakTest(
-    'is announced to the assignee by email, unless they assigned it to themselves',
-    async () => {
-      const { engine, ann, ben, runId, assign } = await start();
-      await assign(ann.id);
-      await assign(ben.id);
-      await eventually(() => mail.seen.length === 1);
-      const line = `Ann assigned you an approval of Run ${runId} of 'Answer tickets': Send it?`;
-      expect(mails()).toEqual([
-        {
-          to: [ben.email],
-          subject: '[Service] Approval assigned to you - Answer tickets',
-          text: `${line}\n${ADDRESS}/approvals/${runId}/review`,
-        },
-      ]);
-      const { status, history } = await alertOf(engine, runId);
-      expect(status).toBe('COMPLETED');
-      expect(history).not.toContain(ben.email);
-    },
-  );
+  soakTest('is announced to the assignee by email, except by themselves', async () => {
+    const { engine, ann, ben, runId, assign } = await start();
+    await assign(ann.id);
+    await assign(ben.id);
+    await eventually(() => mail.seen.length === 1);
+    const line = `Ann assigned you an approval of Run ${runId} of 'Answer tickets': Send it?`;
+    expect(mails()).toEqual([
+      {
+        to: [ben.email],
+        subject: '[Service] Approval assigned to you - Answer tickets',
+        text: `${line}\n${ADDRESS}/approvals/${runId}/review`,
+      },
+    ]);
+    const { status, history } = await alertOf(engine, runId);
+    expect(status).toBe('COMPLETED');
+    expect(history).not.toContain(ben.email);
+  });
 
   test('is not announced to a member who has lost it in the meantime', async () => {
     const { engine, ben, runId, assign } = await start();
@@ -332,34 +329,30 @@ describe('a run that fails or pauses', () => {
     expect([chat.seen.length, mail.seen.length]).toEqual([2, 2]);
   }, 60_000);
 
-  soakTest(
-    'sends an alert when cancelled, and again when it fails after a resume',
-    async () => {
-      const engine = await engineWith(chatSettings());
-      const runId = await engine.trigger(await engine.define(gated, 'G'), { ticket: 'it' });
-      await engine.until(runId, ['paused']);
-      await cancelRun(engine.deps, { actor: engine.actor, runId });
-      await eventually(() => chat.seen.length === 2);
-      expect(chatTexts().sort()).toEqual([
-        `[Service] Run ${runId} of 'G' failed: Cancelled by Owner\n${ADDRESS}/runs/${runId}`,
-        `[Service] Run ${runId} of 'G' is paused at a human gate: Send it?\n${ADDRESS}/approvals/${runId}/review`,
-      ]);
+  soakTest('alerts when cancelled, and again when it fails after a resume', 60_000, async () => {
+    const engine = await engineWith(chatSettings());
+    const runId = await engine.trigger(await engine.define(gated, 'G'), { ticket: 'it' });
+    await engine.until(runId, ['paused']);
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await eventually(() => chat.seen.length === 2);
+    expect(chatTexts().sort()).toEqual([
+      `[Service] Run ${runId} of 'G' failed: Cancelled by Owner\n${ADDRESS}/runs/${runId}`,
+      `[Service] Run ${runId} of 'G' is paused at a human gate: Send it?\n${ADDRESS}/approvals/${runId}/review`,
+    ]);
 
-      chat.seen.length = 0;
-      const { graph } = failing();
-      const again = await engine.trigger(await engine.define(graph, 'B'));
-      await engine.until(again, ['failed']);
-      await eventually(() => chat.seen.length === 1);
-      await resumeRun(engine.deps, { actor: engine.actor, runId: again });
-      await eventually(() => chat.seen.length === 2, 20_000);
-      const page = `${ADDRESS}/runs/${again}`;
-      expect(chatTexts()).toEqual([
-        `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 1 of 9\n${page}`,
-        `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 2 of 9\n${page}`,
-      ]);
-    },
-    60_000,
-  );
+    chat.seen.length = 0;
+    const { graph } = failing();
+    const again = await engine.trigger(await engine.define(graph, 'B'));
+    await engine.until(again, ['failed']);
+    await eventually(() => chat.seen.length === 1);
+    await resumeRun(engine.deps, { actor: engine.actor, runId: again });
+    await eventually(() => chat.seen.length === 2, 20_000);
+    const page = `${ADDRESS}/runs/${again}`;
+    expect(chatTexts()).toEqual([
+      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 1 of 9\n${page}`,
+      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 2 of 9\n${page}`,
+    ]);
+  });
 
   test('alerts only over the configured channels', async () => {
     const { graph } = failing();
@@ -444,67 +437,57 @@ describe('an alert', () => {
     ],
   });
 
-  soakTest(
-    'is queued once per transition, also with concurrent reports',
-    async () => {
-      const engine = await engineWith(chatSettings(), false);
-      const workflowId = await engine.define(gated, 'G');
-      for (let round = 0; round < raceRounds(20); round += 1) {
-        const runId = await engine.trigger(workflowId);
-        const call = { ...pauseCall(runId), execution: 'e1', alerts: true, publicUrl: ADDRESS };
-        await Promise.all([1, 2, 3].map(() => pauseAtGates(engine.db, call)));
-        expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual([
-          'paused',
-        ]);
-        const end = { runId, kind: 'crash', error: 'gone', alerts: true } as const;
-        await Promise.allSettled([
-          abandonRun(engine.db, end),
-          abandonRun(engine.db, end),
-          cancelRun(engine.deps, { actor: engine.actor, runId }),
-          pauseAtGates(engine.db, call),
-        ]);
-        expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual([
-          'paused',
-          'failed',
-        ]);
-      }
-    },
-    60_000,
-  );
+  soakTest('is queued once per transition, also with concurrent reports', 60_000, async () => {
+    const engine = await engineWith(chatSettings(), false);
+    const workflowId = await engine.define(gated, 'G');
+    for (let round = 0; round < raceRounds(20); round += 1) {
+      const runId = await engine.trigger(workflowId);
+      const call = { ...pauseCall(runId), execution: 'e1', alerts: true, publicUrl: ADDRESS };
+      await Promise.all([1, 2, 3].map(() => pauseAtGates(engine.db, call)));
+      expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual(['paused']);
+      const end = { runId, kind: 'crash', error: 'gone', alerts: true } as const;
+      await Promise.allSettled([
+        abandonRun(engine.db, end),
+        abandonRun(engine.db, end),
+        cancelRun(engine.deps, { actor: engine.actor, runId }),
+        pauseAtGates(engine.db, call),
+      ]);
+      expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual([
+        'paused',
+        'failed',
+      ]);
+    }
+  });
 
-  soakTest(
-    'neither blocks nor waits for the rest of its run',
-    async () => {
-      const engine = await engineWith(chatSettings(), false);
-      const runId = await engine.trigger(await engine.define(gated, 'G'));
-      await engine.carriedOut(runId);
-      await pauseAtGates(engine.db, {
-        ...pauseCall(runId),
-        execution: 'e1',
-        alerts: true,
-        publicUrl: ADDRESS,
-      });
-      // Blocks the alert: it is due in an hour.
-      await engine.db.query(sql.unsafe`
+  soakTest('neither blocks nor waits for the rest of its run', 60_000, async () => {
+    const engine = await engineWith(chatSettings(), false);
+    const runId = await engine.trigger(await engine.define(gated, 'G'));
+    await engine.carriedOut(runId);
+    await pauseAtGates(engine.db, {
+      ...pauseCall(runId),
+      execution: 'e1',
+      alerts: true,
+      publicUrl: ADDRESS,
+    });
+    // Blocks the alert: it is due in an hour.
+    await engine.db.query(sql.unsafe`
       UPDATE outbox SET due_at = now() + interval '1 hour' WHERE kind = 'alert'
     `);
-      const { dispatched } = await decideGate(engine.deps, {
-        actor: engine.actor,
-        runId,
-        approved: true,
-      });
-      expect(await dispatched).toBe(true);
-      await engine.carriedOut(runId);
-      // The reverse: a cancel that is not due yet, with an alert behind it.
-      await engine.db.query(sql.type(z.object({}))`
+    const { dispatched } = await decideGate(engine.deps, {
+      actor: engine.actor,
+      runId,
+      approved: true,
+    });
+    expect(await dispatched).toBe(true);
+    await engine.carriedOut(runId);
+    // The reverse: a cancel that is not due yet, with an alert behind it.
+    await engine.db.query(sql.type(z.object({}))`
       INSERT INTO outbox (run_id, kind, due_at) VALUES (${runId}, 'cancel', now() + interval '1 hour')
     `);
-      await engine.db.query(sql.unsafe`UPDATE outbox SET due_at = now() WHERE kind = 'alert'`);
-      await reconcileOnce(engine.deps);
-      await eventually(async () => (await queued(engine, runId)).length === 0);
-    },
-    60_000,
-  );
+    await engine.db.query(sql.unsafe`UPDATE outbox SET due_at = now() WHERE kind = 'alert'`);
+    await reconcileOnce(engine.deps);
+    await eventually(async () => (await queued(engine, runId)).length === 0);
+  });
 
   test('queued by a version without gate names links to the page of its run', async () => {
     const engine = await engineWith(chatSettings());
@@ -532,39 +515,35 @@ describe('an alert', () => {
     expect(chatTexts()).toEqual([text, text]);
   }, 60_000);
 
-  soakTest(
-    'left unsent by a killed worker is sent once by the next',
-    async () => {
-      const engine = await engineWith({ ...chatSettings(), ...mailSettings() }, false);
-      // This worker commits, but never checks for due work before it dies.
-      const env = { ...engine.env, RECONCILE_INTERVAL_SECONDS: '600', LOG_LEVEL: 'trace' };
-      const first = await startWorkerProcess(env);
-      await pause(500);
-      const runId = await engine.trigger(await engine.define(failing().graph, 'B'));
-      await engine.until(runId, ['failed']);
-      expect(await queued(engine, runId)).toHaveLength(1);
-      await first.kill();
-      answers = [500];
-      const next = { ...engine.env, LOG_LEVEL: 'trace' };
-      const workers = await Promise.all([1, 2].map(() => startWorkerProcess(next)));
-      try {
-        const { status, history } = await alertOf(engine, runId);
-        expect(status).toBe('COMPLETED');
-        await pause(1_500);
-        expect(chat.seen).toHaveLength(2);
-        expect(mail.seen).toHaveLength(1);
-        const logs = [first, ...workers].flatMap((worker) => worker.tail(5_000)).join('\n');
-        expect(logs).toContain('could not deliver an alert');
-        for (const text of [logs, history]) {
-          expect(text).not.toContain(SECRET);
-          expect(text).not.toContain(KEY);
-        }
-      } finally {
-        await Promise.all(workers.map((worker) => worker.stop()));
+  soakTest('left unsent by a killed worker is sent once by the next', 90_000, async () => {
+    const engine = await engineWith({ ...chatSettings(), ...mailSettings() }, false);
+    // This worker commits, but never checks for due work before it dies.
+    const env = { ...engine.env, RECONCILE_INTERVAL_SECONDS: '600', LOG_LEVEL: 'trace' };
+    const first = await startWorkerProcess(env);
+    await pause(500);
+    const runId = await engine.trigger(await engine.define(failing().graph, 'B'));
+    await engine.until(runId, ['failed']);
+    expect(await queued(engine, runId)).toHaveLength(1);
+    await first.kill();
+    answers = [500];
+    const next = { ...engine.env, LOG_LEVEL: 'trace' };
+    const workers = await Promise.all([1, 2].map(() => startWorkerProcess(next)));
+    try {
+      const { status, history } = await alertOf(engine, runId);
+      expect(status).toBe('COMPLETED');
+      await pause(1_500);
+      expect(chat.seen).toHaveLength(2);
+      expect(mail.seen).toHaveLength(1);
+      const logs = [first, ...workers].flatMap((worker) => worker.tail(5_000)).join('\n');
+      expect(logs).toContain('could not deliver an alert');
+      for (const text of [logs, history]) {
+        expect(text).not.toContain(SECRET);
+        expect(text).not.toContain(KEY);
       }
-    },
-    90_000,
-  );
+    } finally {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    }
+  });
 });
 
 describe('a test alert', () => {
@@ -580,62 +559,54 @@ describe('a test alert', () => {
   const outcomes = (body: any) =>
     body.channels.map((each: any) => [each.channel, each.configured, each.events.join()]);
 
-  soakTest(
-    'is sent once over each configured channel, and is audited',
-    async () => {
-      const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
-      const settings = await callOn(engine, 'GET', '/api/workspace/alerts');
-      expect(outcomes(settings.body)).toEqual([
-        ['chat', true, 'failed,paused'],
-        ['email', true, 'failed,paused'],
-      ]);
-      answers = [500];
-      const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
-      expect([asked.status, asked.body]).toEqual([202, { channels: ['chat', 'email'] }]);
-      for (const secret of [SECRET, KEY, chat.url, mail.url, 'ops@example.com']) {
-        expect(settings.text + asked.text).not.toContain(secret);
-      }
-      await eventually(() => chat.seen.length === 2 && mail.seen.length === 1);
-      const text = `This is a test of alerts, requested by Owner\n${ADDRESS}/`;
-      expect(chatTexts()).toEqual([`[Service] ${text}`, `[Service] ${text}`]);
-      expect(mails()).toEqual([{ to: ['ops@example.com'], subject: '[Service] Test alert', text }]);
-      const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
-      expect(keys.size).toBe(1);
-      const { logs } = (await callOn(engine, 'GET', '/api/audit?limit=1')).body;
-      expect(logs).toMatchObject([
-        {
-          action: 'alert_test',
-          actor_id: engine.actor.id,
-          target_type: 'workspace',
-          target_id: engine.actor.workspaceId,
-          details: { channels: ['chat', 'email'] },
-        },
-      ]);
+  soakTest('is sent once over each configured channel, and is audited', 60_000, async () => {
+    const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+    const settings = await callOn(engine, 'GET', '/api/workspace/alerts');
+    expect(outcomes(settings.body)).toEqual([
+      ['chat', true, 'failed,paused'],
+      ['email', true, 'failed,paused'],
+    ]);
+    answers = [500];
+    const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
+    expect([asked.status, asked.body]).toEqual([202, { channels: ['chat', 'email'] }]);
+    for (const secret of [SECRET, KEY, chat.url, mail.url, 'ops@example.com']) {
+      expect(settings.text + asked.text).not.toContain(secret);
+    }
+    await eventually(() => chat.seen.length === 2 && mail.seen.length === 1);
+    const text = `This is a test of alerts, requested by Owner\n${ADDRESS}/`;
+    expect(chatTexts()).toEqual([`[Service] ${text}`, `[Service] ${text}`]);
+    expect(mails()).toEqual([{ to: ['ops@example.com'], subject: '[Service] Test alert', text }]);
+    const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
+    expect(keys.size).toBe(1);
+    const { logs } = (await callOn(engine, 'GET', '/api/audit?limit=1')).body;
+    expect(logs).toMatchObject([
+      {
+        action: 'alert_test',
+        actor_id: engine.actor.id,
+        target_type: 'workspace',
+        target_id: engine.actor.workspaceId,
+        details: { channels: ['chat', 'email'] },
+      },
+    ]);
 
-      await callOn(engine, 'POST', '/api/workspace/alerts/test');
-      await eventually(() => chat.seen.length === 3 && mail.seen.length === 2);
-      expect((await alertOf(engine, engine.actor.workspaceId)).status).toBe('COMPLETED');
-    },
-    60_000,
-  );
+    await callOn(engine, 'POST', '/api/workspace/alerts/test');
+    await eventually(() => chat.seen.length === 3 && mail.seen.length === 2);
+    expect((await alertOf(engine, engine.actor.workspaceId)).status).toBe('COMPLETED');
+  });
 
-  soakTest(
-    'is sent over the configured channel; the other hints at what is missing',
-    async () => {
-      const engine = await engineWith({ ...chatSettings(), ALERT_EMAIL: 'ops@example.com' });
-      const { body } = await callOn(engine, 'GET', '/api/workspace/alerts');
-      expect(outcomes(body)).toEqual([
-        ['chat', true, 'failed,paused'],
-        ['email', false, 'failed,paused'],
-      ]);
-      expect(body.channels[1].hint).toMatch(/EMAIL_API_KEY.*ALERT_EMAIL/);
-      const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
-      expect(asked.body).toEqual({ channels: ['chat'] });
-      await eventually(() => chat.seen.length === 1);
-      expect(mail.seen).toEqual([]);
-    },
-    60_000,
-  );
+  soakTest('is sent over the configured channel; the other is explained', 60_000, async () => {
+    const engine = await engineWith({ ...chatSettings(), ALERT_EMAIL: 'ops@example.com' });
+    const { body } = await callOn(engine, 'GET', '/api/workspace/alerts');
+    expect(outcomes(body)).toEqual([
+      ['chat', true, 'failed,paused'],
+      ['email', false, 'failed,paused'],
+    ]);
+    expect(body.channels[1].hint).toMatch(/EMAIL_API_KEY.*ALERT_EMAIL/);
+    const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
+    expect(asked.body).toEqual({ channels: ['chat'] });
+    await eventually(() => chat.seen.length === 1);
+    expect(mail.seen).toEqual([]);
+  });
 
   test('is refused and not queued when no channel is configured', async () => {
     const engine = await engineWith({}, false);

@@ -243,23 +243,19 @@ describe('a budget', () => {
     await engine.until(await engine.trigger(workflowId), ['success']);
   });
 
-  soakTest(
-    'keeps the hold of a run until it ends, also when a worker is killed',
-    async () => {
-      const workflowId = await engine.define(
-        chain(mock('slow', { cost_usd: 0.2, delay_ms: 1_500 }), mock('end', { cost_usd: 0.1 })),
-      );
-      const id = await budget(workflowId, 1, 0.5);
-      const runId = await engine.trigger(workflowId);
-      await eventually(async () => (await engine.run(runId)).steps.length === 1);
-      await workers.splice(0)[0]?.kill();
-      expect(await status(id)).toMatchObject({ reserved_usd: 0.5, spent_usd: 0 });
-      await startWorker();
-      const run = await engine.until(runId, ['success'], 40_000);
-      expect(await status(id)).toMatchObject({ reserved_usd: 0, spent_usd: run.cost_usd });
-    },
-    60_000,
-  );
+  soakTest('keeps the hold of a run until its end, also if a worker dies', 60_000, async () => {
+    const workflowId = await engine.define(
+      chain(mock('slow', { cost_usd: 0.2, delay_ms: 1_500 }), mock('end', { cost_usd: 0.1 })),
+    );
+    const id = await budget(workflowId, 1, 0.5);
+    const runId = await engine.trigger(workflowId);
+    await eventually(async () => (await engine.run(runId)).steps.length === 1);
+    await workers.splice(0)[0]?.kill();
+    expect(await status(id)).toMatchObject({ reserved_usd: 0.5, spent_usd: 0 });
+    await startWorker();
+    const run = await engine.until(runId, ['success'], 40_000);
+    expect(await status(id)).toMatchObject({ reserved_usd: 0, spent_usd: run.cost_usd });
+  });
 });
 
 describe('parallel steps', () => {
@@ -298,85 +294,71 @@ describe('parallel steps', () => {
     expect(run.steps.map((step) => step.attempt)).toEqual(run.steps.map(() => 1));
   }, 60_000);
 
-  soakTest(
-    'never exceed a budget, over several runs',
-    async () => {
-      const workflowId = await fan(15, 0.3, 150, 1_500);
-      const id = await budget(workflowId, 3, 0.5);
-      const runIds: string[] = [];
-      for (let n = 0; n < 4; n += 1) runIds.push(await engine.trigger(workflowId));
-      const runs = await Promise.all(
-        runIds.map((runId) => engine.until(runId, ['failed'], 60_000)),
-      );
-      const total = runs.reduce((sum, run) => sum + run.cost_usd, 0);
-      expect(total).toBeLessThanOrEqual(3);
-      expect(await status(id)).toMatchObject({ spent_usd: total, reserved_usd: 0 });
-    },
-    90_000,
-  );
+  soakTest('never exceed a budget, over several runs', 90_000, async () => {
+    const workflowId = await fan(15, 0.3, 150, 1_500);
+    const id = await budget(workflowId, 3, 0.5);
+    const runIds: string[] = [];
+    for (let n = 0; n < 4; n += 1) runIds.push(await engine.trigger(workflowId));
+    const runs = await Promise.all(runIds.map((runId) => engine.until(runId, ['failed'], 60_000)));
+    const total = runs.reduce((sum, run) => sum + run.cost_usd, 0);
+    expect(total).toBeLessThanOrEqual(3);
+    expect(await status(id)).toMatchObject({ spent_usd: total, reserved_usd: 0 });
+  });
 
-  soakTest(
-    'keep to the cap when their worker dies, and leave nothing reserved',
-    async () => {
-      const workflowId = await fan(10, 0.5, 600);
-      await cap(workflowId, 2, 'none');
-      const id = await budget(workflowId, 100, 0.1);
-      const runId = await engine.trigger(workflowId);
-      await eventually(async () => (await engine.run(runId)).steps.length > 1);
-      await workers.splice(0)[0]?.kill();
-      await startWorker();
-      const run = await engine.until(runId, ['failed'], 90_000);
-      expect(run.cost_usd).toBeLessThanOrEqual(2);
-      expect(await status(id)).toMatchObject({ spent_usd: run.cost_usd, reserved_usd: 0 });
-    },
-    120_000,
-  );
+  soakTest('keep to the cap if their worker dies, and reserve nothing', 120_000, async () => {
+    const workflowId = await fan(10, 0.5, 600);
+    await cap(workflowId, 2, 'none');
+    const id = await budget(workflowId, 100, 0.1);
+    const runId = await engine.trigger(workflowId);
+    await eventually(async () => (await engine.run(runId)).steps.length > 1);
+    await workers.splice(0)[0]?.kill();
+    await startWorker();
+    const run = await engine.until(runId, ['failed'], 90_000);
+    expect(run.cost_usd).toBeLessThanOrEqual(2);
+    expect(await status(id)).toMatchObject({ spent_usd: run.cost_usd, reserved_usd: 0 });
+  });
 });
 
-soakTest(
-  'steps, runs, budgets and usage agree on costs after retries, cancels and resumes',
-  async () => {
-    const workflowId = await engine.define({
-      nodes: [
-        mock('a', { cost_usd: 0.01 }),
-        mock(
-          'flaky',
-          { cost_usd: 0.02, fail_times: 1 },
-          { retry: { initial_interval_seconds: 0.1 } },
-        ),
-        mock('slow', { cost_usd: 0.03, delay_ms: 150 }),
-        mock('end', { cost_usd: 0.04 }),
-      ],
-      edges: [edge('a', 'flaky'), edge('a', 'slow'), edge('flaky', 'end'), edge('slow', 'end')],
-    });
-    const budgets = [await budget(workflowId, 1_000, 0.05), await budget(workflowId, 1_000)];
-    const outcomes = await Promise.all(
-      Array.from({ length: 24 }, async (_, n) => {
-        const runId = await engine.trigger(workflowId);
-        if (n % 4 === 0) {
-          await new Promise((resolve) => setTimeout(resolve, (n * 17) % 200));
-          // A cancel that comes too late fails with `conflict`.
-          await cancelRun(engine.deps, { actor: engine.actor, runId }).catch((error: unknown) => {
-            expect(error).toMatchObject({ code: 'conflict' });
-          });
-        }
-        const run = await engine.until(runId, ['success', 'failed'], 30_000);
-        if (run.status === 'failed' && n % 8 !== 0) {
-          await resumeRun(engine.deps, { actor: engine.actor, runId });
-          await engine.until(runId, ['success', 'failed'], 30_000);
-        }
-        return runId;
-      }),
-    );
-    // A cancelled attempt may still book its cost.
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    const runs = await Promise.all(outcomes.map((runId) => engine.run(runId)));
-    const total = runs.reduce((sum, run) => sum + Math.round(run.cost_usd * 1e6), 0);
-    expect(total).toBeGreaterThan(0);
-    for (const id of budgets) {
-      const { spent_usd: spent, reserved_usd: reserved } = await status(id);
-      expect([Math.round(spent * 1e6), reserved]).toEqual([total, 0]);
-    }
-  },
-  90_000,
-);
+soakTest('steps, runs, budgets and usage agree after retries and resumes', 90_000, async () => {
+  const workflowId = await engine.define({
+    nodes: [
+      mock('a', { cost_usd: 0.01 }),
+      mock(
+        'flaky',
+        { cost_usd: 0.02, fail_times: 1 },
+        { retry: { initial_interval_seconds: 0.1 } },
+      ),
+      mock('slow', { cost_usd: 0.03, delay_ms: 150 }),
+      mock('end', { cost_usd: 0.04 }),
+    ],
+    edges: [edge('a', 'flaky'), edge('a', 'slow'), edge('flaky', 'end'), edge('slow', 'end')],
+  });
+  const budgets = [await budget(workflowId, 1_000, 0.05), await budget(workflowId, 1_000)];
+  const outcomes = await Promise.all(
+    Array.from({ length: 24 }, async (_, n) => {
+      const runId = await engine.trigger(workflowId);
+      if (n % 4 === 0) {
+        await new Promise((resolve) => setTimeout(resolve, (n * 17) % 200));
+        // A cancel that comes too late fails with `conflict`.
+        await cancelRun(engine.deps, { actor: engine.actor, runId }).catch((error: unknown) => {
+          expect(error).toMatchObject({ code: 'conflict' });
+        });
+      }
+      const run = await engine.until(runId, ['success', 'failed'], 30_000);
+      if (run.status === 'failed' && n % 8 !== 0) {
+        await resumeRun(engine.deps, { actor: engine.actor, runId });
+        await engine.until(runId, ['success', 'failed'], 30_000);
+      }
+      return runId;
+    }),
+  );
+  // A cancelled attempt may still book its cost.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const runs = await Promise.all(outcomes.map((runId) => engine.run(runId)));
+  const total = runs.reduce((sum, run) => sum + Math.round(run.cost_usd * 1e6), 0);
+  expect(total).toBeGreaterThan(0);
+  for (const id of budgets) {
+    const { spent_usd: spent, reserved_usd: reserved } = await status(id);
+    expect([Math.round(spent * 1e6), reserved]).toEqual([total, 0]);
+  }
+});

@@ -127,42 +127,38 @@ describe('a gate with a timeout', () => {
     }
   }, 60_000);
 
-  soakTest(
-    'fires while another branch is in progress, and after one that failed and was resumed',
-    async () => {
-      let answer: () => void = () => undefined;
-      tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
-      const workflowId = await engine.define({
-        nodes: [
-          { id: 'first', kind: 'human_gate' },
-          gate({ timeout_seconds: 3, on_timeout: 'approve' }),
-          tools.node('slow'),
-          mock('flaky', { output: 'x', fail_times: 1 }),
-          echo('paid'),
-        ],
-        edges: [edge('first', 'slow'), edge('slow', 'flaky'), edge('review', 'paid', 'true')],
-      });
-      const runId = await engine.trigger(workflowId);
-      await engine.until(runId, ['paused']);
-      await decideGate(engine.deps, {
-        actor: engine.actor,
-        runId,
-        approved: true,
-        nodeId: 'first',
-      });
-      await eventually(() => tools.calls('slow').length === 1);
-      const paid = async () =>
-        (await engine.run(runId)).steps.some(
-          ({ step_key, status }) => step_key === 'paid' && status === 'success',
-        );
-      await eventually(paid);
-      answer();
-      await engine.until(runId, ['failed']);
-      await resumeRun(engine.deps, { actor: engine.actor, runId });
-      await engine.until(runId, ['success']);
-    },
-    60_000,
-  );
+  soakTest('fires during another branch, and after one that was resumed', 60_000, async () => {
+    let answer: () => void = () => undefined;
+    tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'first', kind: 'human_gate' },
+        gate({ timeout_seconds: 3, on_timeout: 'approve' }),
+        tools.node('slow'),
+        mock('flaky', { output: 'x', fail_times: 1 }),
+        echo('paid'),
+      ],
+      edges: [edge('first', 'slow'), edge('slow', 'flaky'), edge('review', 'paid', 'true')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, {
+      actor: engine.actor,
+      runId,
+      approved: true,
+      nodeId: 'first',
+    });
+    await eventually(() => tools.calls('slow').length === 1);
+    const paid = async () =>
+      (await engine.run(runId)).steps.some(
+        ({ step_key, status }) => step_key === 'paid' && status === 'success',
+      );
+    await eventually(paid);
+    answer();
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.until(runId, ['success']);
+  });
 
   test('asks again after a resume, without decisions and with a new deadline', async () => {
     const workflowId = await engine.define({
@@ -204,88 +200,76 @@ describe('a gate with a timeout', () => {
     );
   }, 30_000);
 
-  soakTest(
-    'fires although its worker was killed',
-    async () => {
-      await engine.until(abandoned, ['success'], 30_000);
-      expect(await lateness(abandoned)).toBeGreaterThanOrEqual(0);
-    },
-    40_000,
-  );
+  soakTest('fires although its worker was killed', 40_000, async () => {
+    await engine.until(abandoned, ['success'], 30_000);
+    expect(await lateness(abandoned)).toBeGreaterThanOrEqual(0);
+  });
 });
 
-soakTest(
-  'the deadline of a gate counts in the execution that continues a long one',
-  async () => {
-    // On a busy machine, the deadline can come before the history is long.
-    for (let tries = 1, isCarried = false; !isCarried; tries += 1) {
-      expect(tries).toBeLessThan(5);
-      if (tries > 1) carried = await startCarried(15 * tries);
-      const review = async () =>
-        (await engine.run(carried)).steps.find(({ step_key: key }) => key === 'review');
-      await eventually(async () => (await review())?.status === 'success', 30_000);
-      const handle = engine.deps.temporal.client.workflow.getHandle(carried);
-      const { raw, runId: current, startTime } = await handle.describe();
-      isCarried =
-        raw.workflowExecutionInfo?.firstRunId !== current &&
-        Date.parse((await review())!.decision!.at) > startTime.getTime();
-      if (isCarried) {
-        // The step that the run was busy with has not ended.
-        expect((await engine.run(carried)).status).toBe('running');
-        expect(tools.calls('last')).toHaveLength(tries);
-      }
-      answerCarried();
-      await engine.until(carried, ['success']);
+soakTest('the deadline of a gate counts after a run continued as new', 240_000, async () => {
+  // On a busy machine, the deadline can come before the history is long.
+  for (let tries = 1, isCarried = false; !isCarried; tries += 1) {
+    expect(tries).toBeLessThan(5);
+    if (tries > 1) carried = await startCarried(15 * tries);
+    const review = async () =>
+      (await engine.run(carried)).steps.find(({ step_key: key }) => key === 'review');
+    await eventually(async () => (await review())?.status === 'success', 30_000);
+    const handle = engine.deps.temporal.client.workflow.getHandle(carried);
+    const { raw, runId: current, startTime } = await handle.describe();
+    isCarried =
+      raw.workflowExecutionInfo?.firstRunId !== current &&
+      Date.parse((await review())!.decision!.at) > startTime.getTime();
+    if (isCarried) {
+      // The step that the run was busy with has not ended.
+      expect((await engine.run(carried)).status).toBe('running');
+      expect(tools.calls('last')).toHaveLength(tries);
     }
-  },
-  240_000,
-);
+    answerCarried();
+    await engine.until(carried, ['success']);
+  }
+});
 
-soakTest(
-  'gates with deadlines soon after each other end their run once, and it can be resumed',
-  async () => {
-    // The server refuses the workflow task that ends the run when another timer has fired during it, so the execution
-    // forgets that it has ended the run, and does the task again.
-    const ids = Array.from({ length: 6 }, (_, at) => `gate_${at}`);
-    const workflowId = await engine.define({
-      nodes: ids.map((id, at) => ({
-        ...{ id, kind: 'human_gate', on_timeout: 'reject' as const },
-        timeout_seconds: 1 + at / 25,
-      })) as never,
-      edges: [],
+soakTest('gates with deadlines close together end their run once, resumably', 120_000, async () => {
+  // The server refuses the workflow task that ends the run when another timer has fired during it, so the execution
+  // forgets that it has ended the run, and does the task again.
+  const ids = Array.from({ length: 6 }, (_, at) => `gate_${at}`);
+  const workflowId = await engine.define({
+    nodes: ids.map((id, at) => ({
+      ...{ id, kind: 'human_gate', on_timeout: 'reject' as const },
+      timeout_seconds: 1 + at / 25,
+    })) as never,
+    edges: [],
+  });
+  const fails = async (runId: string): Promise<void> => {
+    expect((await engine.until(runId, ['failed'], 30_000)).failure).toMatchObject({
+      kind: 'rejected',
     });
-    const fails = async (runId: string): Promise<void> => {
-      expect((await engine.until(runId, ['failed'], 30_000)).failure).toMatchObject({
-        kind: 'rejected',
+    const execution = engine.deps.temporal.client.workflow.getHandle(runId);
+    await eventually(async () => (await execution.describe()).status.name === 'FAILED', 30_000);
+  };
+  const runIds = await Promise.all(Array.from({ length: 20 }, () => engine.trigger(workflowId)));
+  await Promise.all(
+    runIds.map(async (runId) => {
+      await fails(runId);
+      await resumeRun(engine.deps, { actor: engine.actor, runId });
+      await fails(runId);
+    }),
+  );
+  const forgot = await Promise.all(
+    runIds.map(async (runId) => {
+      const executions = engine.deps.temporal.client.workflow.list({
+        query: `WorkflowId = '${runId}'`,
       });
-      const execution = engine.deps.temporal.client.workflow.getHandle(runId);
-      await eventually(async () => (await execution.describe()).status.name === 'FAILED', 30_000);
-    };
-    const runIds = await Promise.all(Array.from({ length: 20 }, () => engine.trigger(workflowId)));
-    await Promise.all(
-      runIds.map(async (runId) => {
-        await fails(runId);
-        await resumeRun(engine.deps, { actor: engine.actor, runId });
-        await fails(runId);
-      }),
-    );
-    const forgot = await Promise.all(
-      runIds.map(async (runId) => {
-        const executions = engine.deps.temporal.client.workflow.list({
-          query: `WorkflowId = '${runId}'`,
-        });
-        for await (const { runId: id } of executions) {
-          const handle = engine.deps.temporal.client.workflow.getHandle(runId, id);
-          const { events } = await handle.fetchHistory();
-          if (events!.some((event) => event.workflowTaskFailedEventAttributes != null)) return true;
-        }
-        return false;
-      }),
-    );
-    expect(forgot).toContain(true);
-  },
-  120_000,
-);
+      for await (const { runId: id } of executions) {
+        const handle = engine.deps.temporal.client.workflow.getHandle(runId, id);
+        const { events } = await handle.fetchHistory();
+        if (events!.some((event) => event.workflowTaskFailedEventAttributes != null)) return true;
+      }
+      return false;
+    }),
+  );
+  expect(forgot).toContain(true);
+});
 
 soakDescribe('a gate with reminders', () => {
   test('alerts again after each interval until it is decided', async () => {
@@ -300,31 +284,27 @@ soakDescribe('a gate with reminders', () => {
   }, 30_000);
 });
 
-soakTest(
-  'a deadline soon after a restart does not wait for the worker that was killed',
-  async () => {
-    // On a busy machine the new worker can release the run too late, some time after it is ready.
-    for (let tries = 0, inTime = false; !inTime; tries += 1) {
-      expect(tries).toBeLessThan(5);
-      const settings = { timeout_seconds: 8 + 3 * tries, on_timeout: 'approve' };
-      const runId = await engine.trigger(await engine.define(branching(settings)));
-      await engine.until(runId, ['paused']);
-      const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-      await eventually(async () => {
-        const { events } = await handle.fetchHistory();
-        return events!.some((event) => event.timerStartedEventAttributes != null);
-      });
-      await worker.kill();
-      worker = await startWorkerProcess({ ...engine.env, LOG_LEVEL: 'debug' });
-      await eventually(() => worker.tail(500).join('\n').includes('any worker may take the runs'));
-      inTime = (await lateness(runId)) < 0;
-      await engine.until(runId, ['success'], 30_000);
-      if (!inTime) continue;
-      const { events } = await fetchHistory(engine, runId);
-      expect(events!.filter((event) => event.workflowTaskTimedOutEventAttributes != null)).toEqual(
-        [],
-      );
-    }
-  },
-  180_000,
-);
+soakTest('a deadline soon after a restart does not wait for a killed worker', 180_000, async () => {
+  // On a busy machine the new worker can release the run too late, some time after it is ready.
+  for (let tries = 0, inTime = false; !inTime; tries += 1) {
+    expect(tries).toBeLessThan(5);
+    const settings = { timeout_seconds: 8 + 3 * tries, on_timeout: 'approve' };
+    const runId = await engine.trigger(await engine.define(branching(settings)));
+    await engine.until(runId, ['paused']);
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    await eventually(async () => {
+      const { events } = await handle.fetchHistory();
+      return events!.some((event) => event.timerStartedEventAttributes != null);
+    });
+    await worker.kill();
+    worker = await startWorkerProcess({ ...engine.env, LOG_LEVEL: 'debug' });
+    await eventually(() => worker.tail(500).join('\n').includes('any worker may take the runs'));
+    inTime = (await lateness(runId)) < 0;
+    await engine.until(runId, ['success'], 30_000);
+    if (!inTime) continue;
+    const { events } = await fetchHistory(engine, runId);
+    expect(events!.filter((event) => event.workflowTaskTimedOutEventAttributes != null)).toEqual(
+      [],
+    );
+  }
+});

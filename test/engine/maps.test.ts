@@ -90,26 +90,22 @@ describe('a map', () => {
     });
   });
 
-  soakTest(
-    'filters items by a condition, thousands of them without a call',
-    async () => {
-      const runId = await start(
-        [
-          map({ items: 'list' }),
-          { id: 'c', kind: 'condition', expression: 'map.item > 8999' },
-          echo('a', 'map.item'),
-        ],
-        [edge('map', 'c', 'true'), edge('c', 'a', 'true'), edge('a', 'map')],
-        { list: Array.from({ length: 9_003 }, (_, at) => at) },
-      );
-      const run = await ended(runId, 60_000);
-      expect(run.status).toBe('success');
-      expect((outputOf(run, 'map') as unknown[]).filter((value) => value !== null)).toEqual([
-        ...[9000, 9001, 9002],
-      ]);
-    },
-    70_000,
-  );
+  soakTest('filters items by a condition, thousands of them without a call', 70_000, async () => {
+    const runId = await start(
+      [
+        map({ items: 'list' }),
+        { id: 'c', kind: 'condition', expression: 'map.item > 8999' },
+        echo('a', 'map.item'),
+      ],
+      [edge('map', 'c', 'true'), edge('c', 'a', 'true'), edge('a', 'map')],
+      { list: Array.from({ length: 9_003 }, (_, at) => at) },
+    );
+    const run = await ended(runId, 60_000);
+    expect(run.status).toBe('success');
+    expect((outputOf(run, 'map') as unknown[]).filter((value) => value !== null)).toEqual([
+      ...[9000, 9001, 9002],
+    ]);
+  });
 });
 
 describe('an item that fails', () => {
@@ -149,22 +145,18 @@ describe('an item that fails', () => {
   });
 });
 
-soakTest(
-  'a map of many items continues as new, and each item runs once',
-  async () => {
-    const list = Array.from({ length: 400 }, (_, at) => at);
-    const body = [tool('a'), echo('b', '[map.item, a.status]')];
-    const runId = await mapOver(list, body, { concurrency: 25 });
-    const run = await ended(runId, 60_000);
-    expect(run.output).toEqual({ map: list.map((item) => [item, 200]) });
-    const keys = tools.calls('a').map(({ headers }) => headers['idempotency-key']);
-    expect([keys.length, new Set(keys).size]).toEqual([400, 400]);
-    const { historyLength, raw } = await engine.deps.temporal.client.workflow
-      .getHandle(runId)
-      .describe();
-    expect(historyLength).toBeLessThan(2_000);
-    const first = raw.workflowExecutionInfo?.firstRunId;
-    expect(first).not.toBe(raw.workflowExecutionInfo?.execution?.runId);
-  },
-  70_000,
-);
+soakTest('a map of many items continues as new, and each item runs once', 70_000, async () => {
+  const list = Array.from({ length: 400 }, (_, at) => at);
+  const body = [tool('a'), echo('b', '[map.item, a.status]')];
+  const runId = await mapOver(list, body, { concurrency: 25 });
+  const run = await ended(runId, 60_000);
+  expect(run.output).toEqual({ map: list.map((item) => [item, 200]) });
+  const keys = tools.calls('a').map(({ headers }) => headers['idempotency-key']);
+  expect([keys.length, new Set(keys).size]).toEqual([400, 400]);
+  const { historyLength, raw } = await engine.deps.temporal.client.workflow
+    .getHandle(runId)
+    .describe();
+  expect(historyLength).toBeLessThan(2_000);
+  const first = raw.workflowExecutionInfo?.firstRunId;
+  expect(first).not.toBe(raw.workflowExecutionInfo?.execution?.runId);
+});

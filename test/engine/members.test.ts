@@ -154,55 +154,47 @@ describe('email invitations', () => {
     });
   }, 30_000);
 
-  soakTest(
-    'are retried with growing pauses and one key while the provider is down',
-    async () => {
-      await start({ env: env() });
-      mail.refusal = { status: 503, body: { message: 'away' } };
-      const { id, code, email } = await invite(api, { role: 'viewer' });
-      await eventually(() => mail.seen.length === 1);
-      const pause = async () =>
-        engine.db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
+  soakTest('are retried with growing pauses and one key while the provider is down', async () => {
+    await start({ env: env() });
+    mail.refusal = { status: 503, body: { message: 'away' } };
+    const { id, code, email } = await invite(api, { role: 'viewer' });
+    await eventually(() => mail.seen.length === 1);
+    const pause = async () =>
+      engine.db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
         SELECT round(extract(epoch FROM invite_mail_due_at - now())) AS seconds FROM members WHERE id = ${id}`);
-      await eventually(async () => (await pause()) <= 10);
-      for (const seconds of [20, 40]) {
-        const before = mail.seen.length;
-        await hurry();
-        await eventually(() => mail.seen.length > before);
-        await eventually(async () => Math.abs((await pause()) - seconds) <= 1);
-      }
-      mail.refusal = undefined;
+    await eventually(async () => (await pause()) <= 10);
+    for (const seconds of [20, 40]) {
+      const before = mail.seen.length;
       await hurry();
-      await eventually(async () => (await due()) === 0);
-      expect(mail.seen.map((each) => each.headers['idempotency-key'])).toEqual(
-        Array(4).fill(keyOf(id, code)),
-      );
-      expect(mailed().at(-1)).toMatchObject({ to: [email], text: expect.stringContaining(code) });
-    },
-    30_000,
-  );
+      await eventually(() => mail.seen.length > before);
+      await eventually(async () => Math.abs((await pause()) - seconds) <= 1);
+    }
+    mail.refusal = undefined;
+    await hurry();
+    await eventually(async () => (await due()) === 0);
+    expect(mail.seen.map((each) => each.headers['idempotency-key'])).toEqual(
+      Array(4).fill(keyOf(id, code)),
+    );
+    expect(mailed().at(-1)).toMatchObject({ to: [email], text: expect.stringContaining(code) });
+  });
 
-  soakTest(
-    'stop after eight failed attempts, and the code still works',
-    async () => {
-      await start({ env: env() });
-      mail.refusal = { status: 422, body: { message: 'no such address' } };
-      const { code } = await invite(api, { role: 'viewer' });
-      for (let attempt = 1; attempt <= 8; attempt += 1) {
-        await eventually(() => mail.seen.length >= attempt);
-        await eventually(async () => {
-          await hurry();
-          return mail.seen.length > attempt || (await due()) === 0;
-        });
-      }
-      expect(await due()).toBe(0);
-      await quiet();
-      expect(mail.seen).toHaveLength(8);
-      const accept = { invite_code: code, password: PASSWORD };
-      expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
-    },
-    30_000,
-  );
+  soakTest('stop after eight failed attempts, and the code still works', async () => {
+    await start({ env: env() });
+    mail.refusal = { status: 422, body: { message: 'no such address' } };
+    const { code } = await invite(api, { role: 'viewer' });
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      await eventually(() => mail.seen.length >= attempt);
+      await eventually(async () => {
+        await hurry();
+        return mail.seen.length > attempt || (await due()) === 0;
+      });
+    }
+    expect(await due()).toBe(0);
+    await quiet();
+    expect(mail.seen).toHaveLength(8);
+    const accept = { invite_code: code, password: PASSWORD };
+    expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
+  });
 
   test('are not sent once accepted or withdrawn', async () => {
     await start({ worker: false, env: env() });
@@ -216,111 +208,93 @@ describe('email invitations', () => {
     expect(mailed().map((each) => each.to)).toEqual([[last.email]]);
   }, 30_000);
 
-  soakTest(
-    'taken but not sent by a dead worker are sent by another one',
-    async () => {
-      await start({ worker: false, env: env() });
-      const { id, email } = await invite(api, { role: 'viewer' });
-      expect(await takeDueInvitations(engine.db, 10)).toMatchObject([
-        { member_id: id, attempt: 1 },
-      ]);
-      await engine.startWorker();
-      await quiet();
-      expect(mail.seen).toHaveLength(0);
-      const seconds = await engine.db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
+  soakTest('taken but not sent by a dead worker are sent by another one', async () => {
+    await start({ worker: false, env: env() });
+    const { id, email } = await invite(api, { role: 'viewer' });
+    expect(await takeDueInvitations(engine.db, 10)).toMatchObject([{ member_id: id, attempt: 1 }]);
+    await engine.startWorker();
+    await quiet();
+    expect(mail.seen).toHaveLength(0);
+    const seconds = await engine.db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
       SELECT extract(epoch FROM invite_mail_due_at - now()) AS seconds FROM members WHERE id = ${id}`);
-      expect(seconds).toBeGreaterThan(30);
-      // The lease ends.
-      await hurry();
-      await eventually(async () => (await due()) === 0);
-      expect(mailed().map((each) => each.to)).toEqual([[email]]);
-    },
-    30_000,
-  );
+    expect(seconds).toBeGreaterThan(30);
+    // The lease ends.
+    await hurry();
+    await eventually(async () => (await due()) === 0);
+    expect(mailed().map((each) => each.to)).toEqual([[email]]);
+  });
 
-  soakTest(
-    'are sent without an encryption key, and the stored code is then deleted',
-    async () => {
-      await start({ worker: false, env: { ...env(), ENCRYPTION_KEY: '' } });
-      const { id, code } = await invite(api, { role: 'viewer' });
-      const kept = async () =>
-        engine.db.oneFirst(sql.type(z.object({ row: z.string() }))`
+  soakTest('are sent without an encryption key, and the stored code is then deleted', async () => {
+    await start({ worker: false, env: { ...env(), ENCRYPTION_KEY: '' } });
+    const { id, code } = await invite(api, { role: 'viewer' });
+    const kept = async () =>
+      engine.db.oneFirst(sql.type(z.object({ row: z.string() }))`
         SELECT to_jsonb(m)::text AS row FROM members m WHERE id = ${id}`);
-      expect(await kept()).toContain(code);
-      expect((await api.call('GET', `/api/members/${id}`)).body.invite_code).toBeNull();
-      await engine.startWorker();
-      await eventually(async () => (await due()) === 0);
-      expect(mailed()).toMatchObject([{ text: expect.stringContaining(code) }]);
-      expect(await kept()).not.toContain(code);
-      const accept = { invite_code: code, password: PASSWORD };
-      expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
-    },
-    30_000,
-  );
+    expect(await kept()).toContain(code);
+    expect((await api.call('GET', `/api/members/${id}`)).body.invite_code).toBeNull();
+    await engine.startWorker();
+    await eventually(async () => (await due()) === 0);
+    expect(mailed()).toMatchObject([{ text: expect.stringContaining(code) }]);
+    expect(await kept()).not.toContain(code);
+    const accept = { invite_code: code, password: PASSWORD };
+    expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
+  });
 
-  soakTest(
-    'are sent again with each new code, also while an earlier one is in flight',
-    async () => {
-      await start({ env: env() });
-      mail.refusal = { status: 503, body: { message: 'away' } };
-      const { id, code } = await invite(api, { role: 'viewer' });
-      await eventually(() => mail.seen.length === 1);
-      const raised = await api.call('PATCH', `/api/members/${id}`, { role: 'editor' });
-      mail.refusal = undefined;
-      await eventually(async () => (await due()) === 0);
-      const renewed = await api.call('POST', `/api/members/${id}/invite`);
-      await eventually(async () => (await due()) === 0);
-      const codes = [code, raised.body.invite_code, renewed.body.invite_code];
-      expect(new Set(codes).size).toBe(3);
-      const keys = mail.seen.map((each) => each.headers['idempotency-key']);
-      expect(keys[0]).toBe(keyOf(id, codes[0]));
-      expect(keys.slice(-2)).toEqual([keyOf(id, codes[1]), keyOf(id, codes[2])]);
-      expect(mailed().at(-1).text).toContain(codes[2]);
-    },
-    30_000,
-  );
+  soakTest('are sent again with each new code, also during an earlier attempt', async () => {
+    await start({ env: env() });
+    mail.refusal = { status: 503, body: { message: 'away' } };
+    const { id, code } = await invite(api, { role: 'viewer' });
+    await eventually(() => mail.seen.length === 1);
+    const raised = await api.call('PATCH', `/api/members/${id}`, { role: 'editor' });
+    mail.refusal = undefined;
+    await eventually(async () => (await due()) === 0);
+    const renewed = await api.call('POST', `/api/members/${id}/invite`);
+    await eventually(async () => (await due()) === 0);
+    const codes = [code, raised.body.invite_code, renewed.body.invite_code];
+    expect(new Set(codes).size).toBe(3);
+    const keys = mail.seen.map((each) => each.headers['idempotency-key']);
+    expect(keys[0]).toBe(keyOf(id, codes[0]));
+    expect(keys.slice(-2)).toEqual([keyOf(id, codes[1]), keyOf(id, codes[2])]);
+    expect(mailed().at(-1).text).toContain(codes[2]);
+  });
 
-  soakTest(
-    'verify the address of an approved sign-up; its first password never works',
-    async () => {
-      await start({ env: env() });
-      const email = 'sam@example.com';
-      const signUp = { name: 'Sam', email, password: 'chosen by whoever' };
-      const { id } = (await api.call('POST', '/api/auth/signup', signUp)).body;
-      const login = async (password: string) =>
-        (await api.call('POST', '/api/auth/login', { email, password })).status;
-      expect(await login(signUp.password)).toBe(403);
-      const approved = await api.call('POST', `/api/members/${id}/approve`);
-      expect([approved.status, approved.body]).toMatchObject([
-        200,
-        { status: 'active', invite_code: null, invite_expires_at: null },
+  soakTest('verify an approved address; its first password never works', async () => {
+    await start({ env: env() });
+    const email = 'sam@example.com';
+    const signUp = { name: 'Sam', email, password: 'chosen by whoever' };
+    const { id } = (await api.call('POST', '/api/auth/signup', signUp)).body;
+    const login = async (password: string) =>
+      (await api.call('POST', '/api/auth/login', { email, password })).status;
+    expect(await login(signUp.password)).toBe(403);
+    const approved = await api.call('POST', `/api/members/${id}/approve`);
+    expect([approved.status, approved.body]).toMatchObject([
+      200,
+      { status: 'active', invite_code: null, invite_expires_at: null },
+    ]);
+    expect((await api.call('GET', '/api/audit?limit=1')).body.logs).toMatchObject([
+      { action: 'approve_member', details: { address: 'code_mailed' } },
+    ]);
+    expect(await login(signUp.password)).toBe(401);
+    await eventually(() => mail.seen.length === 1);
+    // A caller who manages members can have it mailed again, but does not get the code.
+    const again = await api.call('POST', `/api/members/${id}/invite`);
+    expect([again.status, again.body.invite_code]).toEqual([200, null]);
+    await eventually(() => mail.seen.length === 2);
+    const codes = mailed().map(({ to, subject, text }) => {
+      expect([to, subject]).toEqual([
+        [email],
+        '[Service] Your request to join Default was approved',
       ]);
-      expect((await api.call('GET', '/api/audit?limit=1')).body.logs).toMatchObject([
-        { action: 'approve_member', details: { address: 'code_mailed' } },
-      ]);
-      expect(await login(signUp.password)).toBe(401);
-      await eventually(() => mail.seen.length === 1);
-      // A caller who manages members can have it mailed again, but does not get the code.
-      const again = await api.call('POST', `/api/members/${id}/invite`);
-      expect([again.status, again.body.invite_code]).toEqual([200, null]);
-      await eventually(() => mail.seen.length === 2);
-      const codes = mailed().map(({ to, subject, text }) => {
-        expect([to, subject]).toEqual([
-          [email],
-          '[Service] Your request to join Default was approved',
-        ]);
-        return /inv_\w+/.exec(text)?.[0];
-      });
-      const accept = (invite_code?: string) =>
-        api.call('POST', '/api/auth/accept-invite', { invite_code, password: PASSWORD });
-      expect((await accept(codes[0])).status).toBe(400);
-      expect((await accept(codes[1])).body.member).toMatchObject({ id, status: 'active' });
-      expect((await accept(codes[1])).status).toBe(400);
-      expect([await login(PASSWORD), await login(signUp.password)]).toEqual([200, 401]);
-      expect((await api.call('POST', `/api/members/${id}/invite`)).status).toBe(400);
-    },
-    30_000,
-  );
+      return /inv_\w+/.exec(text)?.[0];
+    });
+    const accept = (invite_code?: string) =>
+      api.call('POST', '/api/auth/accept-invite', { invite_code, password: PASSWORD });
+    expect((await accept(codes[0])).status).toBe(400);
+    expect((await accept(codes[1])).body.member).toMatchObject({ id, status: 'active' });
+    expect((await accept(codes[1])).status).toBe(400);
+    expect([await login(PASSWORD), await login(signUp.password)]).toEqual([200, 401]);
+    expect((await api.call('POST', `/api/members/${id}/invite`)).status).toBe(400);
+  });
 
   test('are not queued without a provider', async () => {
     await start({ env: { ...env(), EMAIL_API_KEY: '' } });

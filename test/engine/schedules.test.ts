@@ -213,35 +213,27 @@ describe('a tick', () => {
     await deleteSchedule(engine.deps, engine.actor, id);
   }, 60_000);
 
-  soakTest(
-    'triggered in Temporal runs at any second, also the first of a minute',
-    async () => {
-      const { id } = await schedule({ overlap: 'allow' });
-      const minute = await awayFromTheMinute();
-      for (const at of [minute, minute + 1_000]) {
-        const result = await runTick(engine.deps, call(id, at, '0 0 1 1 *'));
-        expect(result).toMatchObject({ run_id: expect.any(String) });
-      }
-      expect(await runsOf(id)).toHaveLength(2);
-    },
-    60_000,
-  );
+  soakTest('triggered in Temporal runs in any second, also the first', 60_000, async () => {
+    const { id } = await schedule({ overlap: 'allow' });
+    const minute = await awayFromTheMinute();
+    for (const at of [minute, minute + 1_000]) {
+      const result = await runTick(engine.deps, call(id, at, '0 0 1 1 *'));
+      expect(result).toMatchObject({ run_id: expect.any(String) });
+    }
+    expect(await runsOf(id)).toHaveLength(2);
+  });
 
-  soakTest(
-    'that other rules of its zone caused is ignored, and the schedule gets the rules of this process',
-    async () => {
-      const timezone = 'America/Vancouver';
-      const { id } = await schedule({ cron: '0 9 1 1 *', timezone });
-      const due = await awayFromTheMinute();
-      const late = { ...call(id, due, '0 9 1 1 *'), timezone, zone_rules: 'of another process' };
-      expect(await runTick(engine.deps, late)).toEqual({ skipped: 'the schedule is not due' });
-      expect(await isSynced(id)).toBe(false);
-      const own = { ...late, zone_rules: zoneRules(timezone)! };
-      expect(await runTick(engine.deps, own)).toMatchObject({ run_id: expect.any(String) });
-      await deleteSchedule(engine.deps, engine.actor, id);
-    },
-    60_000,
-  );
+  soakTest('by other rules of its zone is ignored, and corrects the schedule', 60_000, async () => {
+    const timezone = 'America/Vancouver';
+    const { id } = await schedule({ cron: '0 9 1 1 *', timezone });
+    const due = await awayFromTheMinute();
+    const late = { ...call(id, due, '0 9 1 1 *'), timezone, zone_rules: 'of another process' };
+    expect(await runTick(engine.deps, late)).toEqual({ skipped: 'the schedule is not due' });
+    expect(await isSynced(id)).toBe(false);
+    const own = { ...late, zone_rules: zoneRules(timezone)! };
+    expect(await runTick(engine.deps, own)).toMatchObject({ run_id: expect.any(String) });
+    await deleteSchedule(engine.deps, engine.actor, id);
+  });
 
   test('of outdated times, or from before the last change, is ignored', async () => {
     const { id } = await schedule({ cron: '* * * * *' });
@@ -374,104 +366,93 @@ describe('Temporal', () => {
     expect(await there(id)).toBe(false);
   }, 60_000);
 
-  soakTest(
-    'starts runs within a second of the minute, and spreads them only if there are many',
-    async () => {
-      expect([0, 1, 15, 16, 60, 300, 5_000].map(spreadSeconds)).toEqual([1, 1, 1, 2, 4, 20, 20]);
-      const { id } = await schedule({ cron: '30 8 * * 1-5' });
-      await engine.db.query(sql.type(row)`
+  soakTest('starts runs within a second of the minute, and spreads only many', async () => {
+    expect([0, 1, 15, 16, 60, 300, 5_000].map(spreadSeconds)).toEqual([1, 1, 1, 2, 4, 20, 20]);
+    const { id } = await schedule({ cron: '30 8 * * 1-5' });
+    await engine.db.query(sql.type(row)`
       UPDATE schedules SET told_revision = CASE WHEN id = ${id} THEN 0 ELSE revision END,
         enabled = id = ${id}, leased_until = NULL`);
-      await syncOnce(engine.deps);
-      await eventually(async () => (await handleOf(id).describe()).spec.jitter === 1_000);
-      const { info } = await handleOf(id).describe();
-      const next = Date.parse((await read(id)).next_run_at!);
-      const late = info.nextActionTimes[0]!.getTime() - next;
-      expect(late).toBeGreaterThanOrEqual(0);
-      expect(late).toBeLessThanOrEqual(1_000);
-    },
-  );
+    await syncOnce(engine.deps);
+    await eventually(async () => (await handleOf(id).describe()).spec.jitter === 1_000);
+    const { info } = await handleOf(id).describe();
+    const next = Date.parse((await read(id)).next_run_at!);
+    const late = info.nextActionTimes[0]!.getTime() - next;
+    expect(late).toBeGreaterThanOrEqual(0);
+    expect(late).toBeLessThanOrEqual(1_000);
+  });
 
-  soakTest(
-    'can be down while schedules change, and is updated when it is back',
-    async () => {
-      const other = await startEngine({
-        worker: false,
-        env: { TEMPORAL_ADDRESS: proxy.address },
+  soakTest('can be down while schedules change, and is updated afterward', 60_000, async () => {
+    const other = await startEngine({
+      worker: false,
+      env: { TEMPORAL_ADDRESS: proxy.address },
+    });
+    try {
+      const workflowId = await other.define(plain);
+      proxy.cut();
+      const { scheduleId, dispatched } = await createSchedule(other.deps, other.actor, {
+        workflow_id: workflowId,
+        cron: '@yearly',
+        timezone: 'UTC',
+        input: {},
+        enabled: true,
+        overlap: 'skip',
       });
-      try {
-        const workflowId = await other.define(plain);
-        proxy.cut();
-        const { scheduleId, dispatched } = await createSchedule(other.deps, other.actor, {
-          workflow_id: workflowId,
-          cron: '@yearly',
-          timezone: 'UTC',
-          input: {},
-          enabled: true,
-          overlap: 'skip',
-        });
-        expect(await dispatched).toBe(false);
-        await updateSchedule(other.deps, other.actor, scheduleId, { cron: '@monthly' });
-        proxy.restore();
-        await eventually(async () => {
-          await other.db.query(sql.type(row)`UPDATE schedules SET leased_until = NULL`);
-          await syncOnce(other.deps);
-          const id = `${other.deps.config.temporal.taskQueuePrefix}-schedule-${scheduleId}`;
-          const handle = engine.deps.temporal.client.schedule.getHandle(id);
-          const known = await handle.describe().catch(() => undefined);
-          return known?.info.nextActionTimes[0]?.getUTCDate() === 1;
-        }, 30_000);
-        await (
-          await deleteSchedule(other.deps, other.actor, scheduleId)
-        ).dispatched;
-      } finally {
-        await other.close();
-      }
-    },
-    60_000,
-  );
+      expect(await dispatched).toBe(false);
+      await updateSchedule(other.deps, other.actor, scheduleId, { cron: '@monthly' });
+      proxy.restore();
+      await eventually(async () => {
+        await other.db.query(sql.type(row)`UPDATE schedules SET leased_until = NULL`);
+        await syncOnce(other.deps);
+        const id = `${other.deps.config.temporal.taskQueuePrefix}-schedule-${scheduleId}`;
+        const handle = engine.deps.temporal.client.schedule.getHandle(id);
+        const known = await handle.describe().catch(() => undefined);
+        return known?.info.nextActionTimes[0]?.getUTCDate() === 1;
+      }, 30_000);
+      await (
+        await deleteSchedule(other.deps, other.actor, scheduleId)
+      ).dispatched;
+    } finally {
+      await other.close();
+    }
+  });
 
-  soakTest(
-    'that refuses a schedule permanently is not asked again, and the schedule says so',
-    async () => {
-      const other = await startEngine({
-        worker: false,
-        env: { TASK_QUEUE_PREFIX: 'x'.repeat(1_200) },
+  soakTest('that refuses a schedule is asked once, and the schedule says so', 60_000, async () => {
+    const other = await startEngine({
+      worker: false,
+      env: { TASK_QUEUE_PREFIX: 'x'.repeat(1_200) },
+    });
+    try {
+      const { scheduleId, dispatched } = await createSchedule(other.deps, other.actor, {
+        workflow_id: await other.define(plain),
+        cron: '@daily',
+        timezone: 'UTC',
+        input: {},
+        enabled: true,
+        overlap: 'skip',
       });
-      try {
-        const { scheduleId, dispatched } = await createSchedule(other.deps, other.actor, {
-          workflow_id: await other.define(plain),
-          cron: '@daily',
-          timezone: 'UTC',
-          input: {},
-          enabled: true,
-          overlap: 'skip',
-        });
-        expect(await dispatched).toBe(true);
-        const where = { workspaceId: other.actor.workspaceId, scheduleId };
-        expect(await readSchedule(other.db, where)).toMatchObject({
-          sync_error: expect.stringMatching(/^Temporal refuses the schedule: .+/),
-          next_run_at: null,
-        });
-        const outdated = () =>
-          other.db.oneFirst(sql.type(z.object({ behind: z.boolean() }))`
+      expect(await dispatched).toBe(true);
+      const where = { workspaceId: other.actor.workspaceId, scheduleId };
+      expect(await readSchedule(other.db, where)).toMatchObject({
+        sync_error: expect.stringMatching(/^Temporal refuses the schedule: .+/),
+        next_run_at: null,
+      });
+      const outdated = () =>
+        other.db.oneFirst(sql.type(z.object({ behind: z.boolean() }))`
           SELECT told_revision < revision AS behind FROM schedules WHERE id = ${scheduleId}`);
-        const makeOlder = (rules: string | null) =>
-          other.db.query(sql.type(row)`UPDATE schedules
+      const makeOlder = (rules: string | null) =>
+        other.db.query(sql.type(row)`UPDATE schedules
           SET told_at = now() - interval '1 hour', told_rules = coalesce(${rules}, told_rules)`);
-        await makeOlder(null);
-        await compareOnce(other.deps);
-        expect(await outdated()).toBe(false);
-        // New rules of time zones may be what it needs.
-        await makeOlder('2020a');
-        await compareOnce(other.deps);
-        expect(await outdated()).toBe(true);
-      } finally {
-        await other.close();
-      }
-    },
-    60_000,
-  );
+      await makeOlder(null);
+      await compareOnce(other.deps);
+      expect(await outdated()).toBe(false);
+      // New rules of time zones may be what it needs.
+      await makeOlder('2020a');
+      await compareOnce(other.deps);
+      expect(await outdated()).toBe(true);
+    } finally {
+      await other.close();
+    }
+  });
 
   test('loses a schedule that cannot be read, until it is changed', async () => {
     const { id } = await schedule({ name: 'From before' });
@@ -513,50 +494,42 @@ describe('Temporal', () => {
     expect(await there(id)).toBe(false);
   });
 
-  soakTest(
-    'gets the newest of concurrent changes',
-    async () => {
-      const { id } = await schedule({ cron: '0 0 * * *' });
-      for (let round = 0; round < 5; round += 1) {
-        await Promise.all(
-          [1, 2, 3, 4, 5, 6].map(async (hour) => {
-            const { dispatched } = await updateSchedule(engine.deps, engine.actor, id, {
-              cron: `0 ${hour} * * *`,
-            });
-            await dispatched;
-          }),
-        );
-        // Where a sync failed, the next one waits for its lease to expire.
-        await eventually(async () => {
-          await syncOnce(engine.deps);
-          return isSynced(id);
-        }, 25_000);
-        const { cron } = await read(id);
-        await eventually(async () => {
-          const { info } = await handleOf(id).describe();
-          return `0 ${info.nextActionTimes[0]?.getUTCHours()} * * *` === cron;
-        });
-      }
-    },
-    60_000,
-  );
+  soakTest('gets the newest of concurrent changes', 60_000, async () => {
+    const { id } = await schedule({ cron: '0 0 * * *' });
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all(
+        [1, 2, 3, 4, 5, 6].map(async (hour) => {
+          const { dispatched } = await updateSchedule(engine.deps, engine.actor, id, {
+            cron: `0 ${hour} * * *`,
+          });
+          await dispatched;
+        }),
+      );
+      // Where a sync failed, the next one waits for its lease to expire.
+      await eventually(async () => {
+        await syncOnce(engine.deps);
+        return isSynced(id);
+      }, 25_000);
+      const { cron } = await read(id);
+      await eventually(async () => {
+        const { info } = await handleOf(id).describe();
+        return `0 ${info.nextActionTimes[0]?.getUTCHours()} * * *` === cron;
+      });
+    }
+  });
 
-  soakTest(
-    'has one schedule per row with several workers, before and after their restart',
-    async () => {
-      await startWorker();
-      await startWorker();
-      const { id } = await schedule();
-      expect(await tick(id)).toHaveProperty('run_id');
-      await Promise.all(workers.splice(0).map((worker) => worker.kill()));
-      await startWorker();
-      await eventually(async () => (await runsOf(id)).length === 1);
-      const [run] = await runsOf(id);
-      await engine.until(run!.id, ['success'], 30_000);
-      await new Promise((resolve) => setTimeout(resolve, 1_100));
-      expect(await tick(id)).toHaveProperty('run_id');
-      expect(await runsOf(id)).toHaveLength(2);
-    },
-    90_000,
-  );
+  soakTest('has one schedule per row with several workers, also restarted', 90_000, async () => {
+    await startWorker();
+    await startWorker();
+    const { id } = await schedule();
+    expect(await tick(id)).toHaveProperty('run_id');
+    await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+    await startWorker();
+    await eventually(async () => (await runsOf(id)).length === 1);
+    const [run] = await runsOf(id);
+    await engine.until(run!.id, ['success'], 30_000);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await tick(id)).toHaveProperty('run_id');
+    expect(await runsOf(id)).toHaveLength(2);
+  });
 });

@@ -289,25 +289,21 @@ describe('deleting runs', () => {
     }
   });
 
-  soakTest(
-    'by concurrent sweepers counts every run once',
-    async () => {
-      for (let round = 0; round < raceRounds(10); round += 1) {
-        const swept = await place('free');
-        await oldRuns(swept, 700, '8 days');
-        await entry(swept.workspaceId, '31 days');
-        await sealed();
-        const parts = await Promise.all([1, 2, 3].map(() => sweepPart(engine.deps)));
-        expect(parts.reduce((sum, part) => sum + part.runs, 0)).toBe(700);
-        expect(await runsOf(swept.workspaceId)).toBe(0);
-        const removed = await removalsOf(swept.workspaceId);
-        expect(removed.reduce((sum, { runs }) => sum + runs, 0)).toBe(700);
-        expect(removed.reduce((sum, { audit }) => sum + audit, 0)).toBe(1);
-        expect(await sweepPart(engine.deps)).toMatchObject({ runs: 0, audit: 0, failed: 0 });
-      }
-    },
-    60_000,
-  );
+  soakTest('by concurrent sweepers counts every run once', 60_000, async () => {
+    for (let round = 0; round < raceRounds(10); round += 1) {
+      const swept = await place('free');
+      await oldRuns(swept, 700, '8 days');
+      await entry(swept.workspaceId, '31 days');
+      await sealed();
+      const parts = await Promise.all([1, 2, 3].map(() => sweepPart(engine.deps)));
+      expect(parts.reduce((sum, part) => sum + part.runs, 0)).toBe(700);
+      expect(await runsOf(swept.workspaceId)).toBe(0);
+      const removed = await removalsOf(swept.workspaceId);
+      expect(removed.reduce((sum, { runs }) => sum + runs, 0)).toBe(700);
+      expect(removed.reduce((sum, { audit }) => sum + audit, 0)).toBe(1);
+      expect(await sweepPart(engine.deps)).toMatchObject({ runs: 0, audit: 0, failed: 0 });
+    }
+  });
 
   test('skips a locked run, which the next sweep deletes', async () => {
     const swept = await place('free');
@@ -445,69 +441,59 @@ describe('a live run past its window', () => {
     ]);
   }, 30_000);
 
-  soakTest(
-    'stays while its execution is open or a cancel is queued',
-    async () => {
-      const swept = await place('free');
-      await oldRuns(swept, 4, '8 days');
-      const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+  soakTest('stays while its execution is open or a cancel is queued', 60_000, async () => {
+    const swept = await place('free');
+    await oldRuns(swept, 4, '8 days');
+    const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
       SELECT id FROM runs WHERE workspace_id = ${swept.workspaceId} ORDER BY id`);
-      const [untold, atWork, alerted] = ids;
-      await engine.db.query(sql.type(z.object({}))`
+    const [untold, atWork, alerted] = ids;
+    await engine.db.query(sql.type(z.object({}))`
       INSERT INTO outbox (run_id, kind, due_at)
       VALUES (${untold!}, 'cancel', now() + interval '1 hour'), (${alerted!}, 'alert', now() + interval '1 hour')`);
-      await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.type(z.object({}))`
       UPDATE steps SET status = 'running', claim_until = now() + interval '1 minute' WHERE run_id = ${atWork!}`);
-      expect(await sweepPart(engine.deps)).toMatchObject({ runs: 2, waiting: 2 });
-      // An execution that is still open although the run has just ended.
-      const open = await engine.trigger(await engine.define(gated));
-      await engine.until(open, ['paused']);
-      await engine.carriedOut(open);
-      await engine.db.query(sql.type(z.object({}))`
+    expect(await sweepPart(engine.deps)).toMatchObject({ runs: 2, waiting: 2 });
+    // An execution that is still open although the run has just ended.
+    const open = await engine.trigger(await engine.define(gated));
+    await engine.until(open, ['paused']);
+    await engine.carriedOut(open);
+    await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET status = 'failed', finished_at = now(), created_at = now() - interval '8 days'
       WHERE id = ${open}`);
-      await free();
-      expect(await sweepPart(engine.deps)).toMatchObject({ runs: 0, waiting: 3 });
-      await engine.deps.temporal.client.workflow.getHandle(open).terminate();
-      expect(await sweepPart(engine.deps)).toMatchObject({ runs: 1, waiting: 2 });
-    },
-    60_000,
-  );
+    await free();
+    expect(await sweepPart(engine.deps)).toMatchObject({ runs: 0, waiting: 3 });
+    await engine.deps.temporal.client.workflow.getHandle(open).terminate();
+    expect(await sweepPart(engine.deps)).toMatchObject({ runs: 1, waiting: 2 });
+  });
 
-  soakTest(
-    'resumed or cancelled concurrently is entirely deleted or entirely kept',
-    async () => {
-      const workflowId = await engine.define(gated);
-      await free();
-      for (let round = 0; round < raceRounds(15); round += 1) {
-        const swept: Place = { workspaceId: engine.actor.workspaceId, workflowId };
-        await oldRuns(swept, 3, '8 days');
-        await engine.db.query(
-          sql.unsafe`UPDATE runs SET status = 'failed' WHERE status = 'success'`,
-        );
-        const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+  soakTest('resumed or cancelled concurrently is deleted or kept entirely', 120_000, async () => {
+    const workflowId = await engine.define(gated);
+    await free();
+    for (let round = 0; round < raceRounds(15); round += 1) {
+      const swept: Place = { workspaceId: engine.actor.workspaceId, workflowId };
+      await oldRuns(swept, 3, '8 days');
+      await engine.db.query(sql.unsafe`UPDATE runs SET status = 'failed' WHERE status = 'success'`);
+      const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
         SELECT id FROM runs WHERE workspace_id = ${swept.workspaceId}`);
-        const [, ...acts] = await Promise.allSettled([
-          sweepPart(engine.deps),
-          ...ids.map((runId) => resumeRun(engine.deps, { actor: engine.actor, runId })),
-          ...ids.map((runId) => cancelRun(engine.deps, { actor: engine.actor, runId })),
-        ]);
-        for (const [index, runId] of ids.entries()) {
-          const left = await engine.db.one(sql.type(
-            z.object({ runs: z.number(), steps: z.number(), resumes: z.number() }),
-          )`
+      const [, ...acts] = await Promise.allSettled([
+        sweepPart(engine.deps),
+        ...ids.map((runId) => resumeRun(engine.deps, { actor: engine.actor, runId })),
+        ...ids.map((runId) => cancelRun(engine.deps, { actor: engine.actor, runId })),
+      ]);
+      for (const [index, runId] of ids.entries()) {
+        const left = await engine.db.one(sql.type(
+          z.object({ runs: z.number(), steps: z.number(), resumes: z.number() }),
+        )`
           SELECT (SELECT count(*) FROM runs WHERE id = ${runId}) AS runs,
                  (SELECT count(*) FROM steps WHERE run_id = ${runId} AND step_key = 'a') AS steps,
                  (SELECT count(*) FROM audit_log WHERE target_id = ${runId} AND action = 'resume') AS resumes`);
-          expect(left.steps).toBe(left.runs);
-          expect(left.resumes).toBe(acts[index]?.status === 'fulfilled' ? 1 : 0);
-        }
-        await eventually(async () => (await sweepPart(engine.deps)).waiting === 0, 20_000);
-        expect(await runsOf(swept.workspaceId)).toBe(0);
+        expect(left.steps).toBe(left.runs);
+        expect(left.resumes).toBe(acts[index]?.status === 'fulfilled' ? 1 : 0);
       }
-    },
-    120_000,
-  );
+      await eventually(async () => (await sweepPart(engine.deps)).waiting === 0, 20_000);
+      expect(await runsOf(swept.workspaceId)).toBe(0);
+    }
+  });
 });
 
 describe('stored payloads', () => {

@@ -379,108 +379,96 @@ describe('an agent with tools has one span over its turns and calls', () => {
     }
   }, 60_000);
 
-  soakTest(
-    'and another one after a resume, which adds up the whole agent',
-    async () => {
-      tools.answer('fragile', { status: 400, body: { error: RESULT } });
-      const runId = await start(await define(agent(fetching('fragile'), ...fetchOnce)));
-      await engine.until(runId, ['failed']);
-      await arrived(runId, 'invoke_agent Clerk');
-      tools.answer('fragile', {});
-      await call('POST', `/runs/${runId}/resume`);
-      await engine.until(runId, ['success'], 30_000);
-      await eventually(() => named(runId, 'invoke_agent Clerk').length === 2);
-      await arrived(runId, 'POST /api/runs/:id/resume');
+  soakTest('and another one after a resume, which adds up the whole agent', 60_000, async () => {
+    tools.answer('fragile', { status: 400, body: { error: RESULT } });
+    const runId = await start(await define(agent(fetching('fragile'), ...fetchOnce)));
+    await engine.until(runId, ['failed']);
+    await arrived(runId, 'invoke_agent Clerk');
+    tools.answer('fragile', {});
+    await call('POST', `/runs/${runId}/resume`);
+    await engine.until(runId, ['success'], 30_000);
+    await eventually(() => named(runId, 'invoke_agent Clerk').length === 2);
+    await arrived(runId, 'POST /api/runs/:id/resume');
 
-      const resumed = `${START} > POST /api/runs/:id/resume > resume_run > invoke_workflow Traced`;
-      const tool = 'step clerk > execute_tool http_request';
-      const chat = 'step clerk > chat mock';
-      expect(paths(runId).filter((path) => / > (chat|execute_tool)/.test(path))).toEqual(
-        [
-          `${RUN} > invoke_agent Clerk > ${chat}`,
-          `${RUN} > invoke_agent Clerk > ${tool}`,
-          `${resumed} > invoke_agent Clerk > ${chat}`,
-          `${resumed} > invoke_agent Clerk > ${tool}`,
-        ].sort(),
-      );
-      const spans = named(runId, 'invoke_agent Clerk').sort((a, b) => a.end - b.end);
-      expect(spans).toEqual([
-        expect.objectContaining({
-          ...agentPlace(runId, 0, 'clerk'),
-          failed: true,
-          attributes: expect.objectContaining({
-            'error.type': 'node',
-            'ops.outcome': 'failed',
-            'ops.turns': 1,
-            'ops.cost_usd': 0.02,
-          }),
+    const resumed = `${START} > POST /api/runs/:id/resume > resume_run > invoke_workflow Traced`;
+    const tool = 'step clerk > execute_tool http_request';
+    const chat = 'step clerk > chat mock';
+    expect(paths(runId).filter((path) => / > (chat|execute_tool)/.test(path))).toEqual(
+      [
+        `${RUN} > invoke_agent Clerk > ${chat}`,
+        `${RUN} > invoke_agent Clerk > ${tool}`,
+        `${resumed} > invoke_agent Clerk > ${chat}`,
+        `${resumed} > invoke_agent Clerk > ${tool}`,
+      ].sort(),
+    );
+    const spans = named(runId, 'invoke_agent Clerk').sort((a, b) => a.end - b.end);
+    expect(spans).toEqual([
+      expect.objectContaining({
+        ...agentPlace(runId, 0, 'clerk'),
+        failed: true,
+        attributes: expect.objectContaining({
+          'error.type': 'node',
+          'ops.outcome': 'failed',
+          'ops.turns': 1,
+          'ops.cost_usd': 0.02,
         }),
-        expect.objectContaining({
-          ...agentPlace(runId, 1, 'clerk'),
-          failed: false,
-          attributes: expect.objectContaining({
-            'ops.outcome': 'success',
-            'ops.turns': 2,
-            'ops.tool_calls': 1,
-            'ops.cost_usd': 0.03,
-          }),
+      }),
+      expect.objectContaining({
+        ...agentPlace(runId, 1, 'clerk'),
+        failed: false,
+        attributes: expect.objectContaining({
+          'ops.outcome': 'success',
+          'ops.turns': 2,
+          'ops.tool_calls': 1,
+          'ops.cost_usd': 0.03,
         }),
-      ]);
-      expect(spans[1]!.start).toBeGreaterThanOrEqual(spans[0]!.end);
-    },
-    60_000,
-  );
+      }),
+    ]);
+    expect(spans[1]!.start).toBeGreaterThanOrEqual(spans[0]!.end);
+  });
 
-  soakTest(
-    'also when its run is cancelled while a call waits for approval, and resumed',
-    async () => {
-      const tool = { ...fetching('quiet'), approval: 'always' };
-      const runId = await start(await define(agent(tool, ...fetchOnce)));
-      await paused(runId);
-      await call('POST', `/runs/${runId}/cancel`);
-      await arrived(runId, 'invoke_agent Clerk');
-      await call('POST', `/runs/${runId}/resume`);
-      await paused(runId);
-      const { pending_gate: gate } = await call('GET', `/runs/${runId}`);
-      await call('POST', `/runs/${runId}/approve`, { digest: gate.tool_call.digest });
-      await engine.until(runId, ['success'], 30_000);
-      await eventually(() => named(runId, 'invoke_agent Clerk').length === 2);
-      const spans = named(runId, 'invoke_agent Clerk').sort((a, b) => a.end - b.end);
-      expect(
-        spans.map(({ spanId, failed, attributes }) => [spanId, failed, attributes['ops.outcome']]),
-      ).toEqual([
-        [agentPlace(runId, 0, 'clerk').spanId, false, 'cancelled'],
-        [agentPlace(runId, 1, 'clerk').spanId, false, 'success'],
-      ]);
-      expect(paths(runId).filter((path) => path.includes('missing'))).toEqual([]);
-    },
-    60_000,
-  );
+  soakTest('also if its run is cancelled while a call waits, and resumed', 60_000, async () => {
+    const tool = { ...fetching('quiet'), approval: 'always' };
+    const runId = await start(await define(agent(tool, ...fetchOnce)));
+    await paused(runId);
+    await call('POST', `/runs/${runId}/cancel`);
+    await arrived(runId, 'invoke_agent Clerk');
+    await call('POST', `/runs/${runId}/resume`);
+    await paused(runId);
+    const { pending_gate: gate } = await call('GET', `/runs/${runId}`);
+    await call('POST', `/runs/${runId}/approve`, { digest: gate.tool_call.digest });
+    await engine.until(runId, ['success'], 30_000);
+    await eventually(() => named(runId, 'invoke_agent Clerk').length === 2);
+    const spans = named(runId, 'invoke_agent Clerk').sort((a, b) => a.end - b.end);
+    expect(
+      spans.map(({ spanId, failed, attributes }) => [spanId, failed, attributes['ops.outcome']]),
+    ).toEqual([
+      [agentPlace(runId, 0, 'clerk').spanId, false, 'cancelled'],
+      [agentPlace(runId, 1, 'clerk').spanId, false, 'success'],
+    ]);
+    expect(paths(runId).filter((path) => path.includes('missing'))).toEqual([]);
+  });
 
-  soakTest(
-    'also when its worker is killed',
-    async () => {
-      await Promise.all(workers.splice(0).map((worker) => worker.stop()));
-      const first = await startWorker();
-      const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
-      tools.answer('slow', { until: released });
-      const runId = await start(await define(agent(fetching('slow'), ...fetchOnce)));
-      await eventually(() => tools.calls('slow').length === 1);
-      await first.kill();
-      workers.splice(0);
-      release(undefined);
-      await startWorker();
-      await engine.until(runId, ['success'], 40_000);
-      await arrived(runId, 'invoke_agent Clerk');
-      expect(named(runId, 'invoke_agent Clerk')).toEqual([
-        expect.objectContaining({
-          ...agentPlace(runId, 0, 'clerk'),
-          attributes: expect.objectContaining({ 'ops.turns': 2, 'ops.cost_usd': 0.03 }),
-        }),
-      ]);
-    },
-    90_000,
-  );
+  soakTest('also when its worker is killed', 90_000, async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+    const first = await startWorker();
+    const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+    tools.answer('slow', { until: released });
+    const runId = await start(await define(agent(fetching('slow'), ...fetchOnce)));
+    await eventually(() => tools.calls('slow').length === 1);
+    await first.kill();
+    workers.splice(0);
+    release(undefined);
+    await startWorker();
+    await engine.until(runId, ['success'], 40_000);
+    await arrived(runId, 'invoke_agent Clerk');
+    expect(named(runId, 'invoke_agent Clerk')).toEqual([
+      expect.objectContaining({
+        ...agentPlace(runId, 0, 'clerk'),
+        attributes: expect.objectContaining({ 'ops.turns': 2, 'ops.cost_usd': 0.03 }),
+      }),
+    ]);
+  });
 });
 
 soakDescribe('the span of a run is recorded once', () => {
@@ -566,33 +554,27 @@ test('nothing that was exported contains content or a secret', () => {
   expect(collector.received()).toContain('"x-collector-key":"abc"');
 });
 
-soakTest(
-  'a killed worker loses only the spans that it had not sent',
-  async () => {
-    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
-    const slow = await startWorker({ OTEL_BSP_SCHEDULE_DELAY: '600000' });
-    const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
-    tools.answer('held', { until: released });
-    const runId = await start(
-      await define(chain(echo('before'), tools.node('held'), echo('after'))),
-    );
-    await eventually(() => tools.calls('held').length === 1);
-    await slow.kill();
-    workers.splice(0);
-    release(undefined);
-    await startWorker();
-    await engine.until(runId, ['success'], 40_000);
-    await arrived(runId, 'invoke_workflow Traced', 'step after');
-    expect(paths(runId).filter((path) => path.includes('step'))).toEqual([
-      `${RUN} > step after`,
-      `${RUN} > step after > execute_tool json_transform`,
-      `${RUN} > step held`,
-      `${RUN} > step held > execute_tool http_request`,
-    ]);
-    expect(named(runId, 'step held')[0]!.attributes['ops.attempt']).toBe(2);
-  },
-  90_000,
-);
+soakTest('a killed worker loses only the spans that it had not sent', 90_000, async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  const slow = await startWorker({ OTEL_BSP_SCHEDULE_DELAY: '600000' });
+  const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+  tools.answer('held', { until: released });
+  const runId = await start(await define(chain(echo('before'), tools.node('held'), echo('after'))));
+  await eventually(() => tools.calls('held').length === 1);
+  await slow.kill();
+  workers.splice(0);
+  release(undefined);
+  await startWorker();
+  await engine.until(runId, ['success'], 40_000);
+  await arrived(runId, 'invoke_workflow Traced', 'step after');
+  expect(paths(runId).filter((path) => path.includes('step'))).toEqual([
+    `${RUN} > step after`,
+    `${RUN} > step after > execute_tool json_transform`,
+    `${RUN} > step held`,
+    `${RUN} > step held > execute_tool http_request`,
+  ]);
+  expect(named(runId, 'step held')[0]!.attributes['ops.attempt']).toBe(2);
+});
 
 test('no span was sent twice', () => {
   const ids = collector.spans.map((span) => span.spanId);
@@ -604,42 +586,32 @@ test('no span was sent twice', () => {
   expect(new Set(ended).size).toBe(ends.length);
 });
 
-soakTest(
-  'a worker that stops sends its last spans',
-  async () => {
-    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
-    const slow = await startWorker({ OTEL_BSP_SCHEDULE_DELAY: '600000' });
-    const runId = await start(await define(chain(echo('a'))));
-    await engine.until(runId, ['success']);
-    expect(named(runId, 'step a')).toEqual([]);
-    await slow.stop();
-    workers.splice(0);
-    expect(named(runId, 'step a')).toHaveLength(1);
-  },
-  60_000,
-);
+soakTest('a worker that stops sends its last spans', 60_000, async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  const slow = await startWorker({ OTEL_BSP_SCHEDULE_DELAY: '600000' });
+  const runId = await start(await define(chain(echo('a'))));
+  await engine.until(runId, ['success']);
+  expect(named(runId, 'step a')).toEqual([]);
+  await slow.stop();
+  workers.splice(0);
+  expect(named(runId, 'step a')).toHaveLength(1);
+});
 
-soakTest(
-  'without a collector no process loads the SDK of OpenTelemetry',
-  async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'modules-'));
-    const hooks = pathToFileURL(join(import.meta.dirname, '../fixtures/loaded-modules.mjs')).href;
-    const loadedBy = async (env: Record<string, string>): Promise<string[]> => {
-      const file = join(folder, 'loaded');
-      writeFileSync(file, '');
-      const all = { ...env, LOADED_MODULES_FILE: file, NODE_OPTIONS: `--import ${hooks}` };
-      for (const process of [await startApiProcess(all), await startWorkerProcess(all)]) {
-        await process.stop();
-      }
-      const urls = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-      return [
-        ...new Set(urls.map((url) => /@opentelemetry\/([^/]+)/.exec(url)?.[1] ?? url)),
-      ].sort();
-    };
-    // The metrics package loads the API, which is a few interfaces without effect.
-    expect(await loadedBy(engine.env)).toEqual(['api']);
-    expect(await loadedBy(environment())).toContain('sdk-trace');
-    await rm(folder, { recursive: true });
-  },
-  120_000,
-);
+soakTest('without a collector no process loads the SDK of OpenTelemetry', 120_000, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'modules-'));
+  const hooks = pathToFileURL(join(import.meta.dirname, '../fixtures/loaded-modules.mjs')).href;
+  const loadedBy = async (env: Record<string, string>): Promise<string[]> => {
+    const file = join(folder, 'loaded');
+    writeFileSync(file, '');
+    const all = { ...env, LOADED_MODULES_FILE: file, NODE_OPTIONS: `--import ${hooks}` };
+    for (const process of [await startApiProcess(all), await startWorkerProcess(all)]) {
+      await process.stop();
+    }
+    const urls = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+    return [...new Set(urls.map((url) => /@opentelemetry\/([^/]+)/.exec(url)?.[1] ?? url))].sort();
+  };
+  // The metrics package loads the API, which is a few interfaces without effect.
+  expect(await loadedBy(engine.env)).toEqual(['api']);
+  expect(await loadedBy(environment())).toContain('sdk-trace');
+  await rm(folder, { recursive: true });
+});

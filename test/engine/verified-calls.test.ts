@@ -137,29 +137,25 @@ describe('an honest record is valid', () => {
     expect(output).toContain(', 4 decisions about tool calls, 3 calls made, head ');
   }, 60_000);
 
-  soakTest(
-    'when the policies redact what is recorded',
-    async () => {
-      const redaction = { detectors: ['email' as const], patterns: [] };
-      await replacePolicies(engine.db, engine.actor, { ...unrestricted, redaction });
-      const runId = await paid(changed);
-      const { steps } = await engine.run(runId);
-      expect(JSON.stringify(steps.find(({ step_key }) => step_key === STEP)?.input)).toContain(
-        '[REDACTED:email]',
-      );
-      expect(await problems()).toEqual([]);
-      const input = '{"body": {"text": "All", "to": "[REDACTED:email]"}}';
-      await change(
-        sql.fragment`UPDATE steps SET input = ${input}::json WHERE run_id = ${runId} AND step_key = ${STEP}`,
-      );
-      expect(await problems()).toEqual([
-        [runId, STEP, 'the recorded arguments are not those that were approved'],
-      ]);
-      await change(sql.fragment`DELETE FROM runs WHERE id = ${runId}`);
-      await replacePolicies(engine.db, engine.actor, unrestricted);
-    },
-    30_000,
-  );
+  soakTest('when the policies redact what is recorded', async () => {
+    const redaction = { detectors: ['email' as const], patterns: [] };
+    await replacePolicies(engine.db, engine.actor, { ...unrestricted, redaction });
+    const runId = await paid(changed);
+    const { steps } = await engine.run(runId);
+    expect(JSON.stringify(steps.find(({ step_key }) => step_key === STEP)?.input)).toContain(
+      '[REDACTED:email]',
+    );
+    expect(await problems()).toEqual([]);
+    const input = '{"body": {"text": "All", "to": "[REDACTED:email]"}}';
+    await change(
+      sql.fragment`UPDATE steps SET input = ${input}::json WHERE run_id = ${runId} AND step_key = ${STEP}`,
+    );
+    expect(await problems()).toEqual([
+      [runId, STEP, 'the recorded arguments are not those that were approved'],
+    ]);
+    await change(sql.fragment`DELETE FROM runs WHERE id = ${runId}`);
+    await replacePolicies(engine.db, engine.actor, unrestricted);
+  });
 });
 
 describe('tampering is reported, until retention removes the run', () => {
@@ -236,34 +232,30 @@ describe('tampering is reported, until retention removes the run', () => {
     await change(sql.fragment`DELETE FROM runs WHERE id = ${runId}`);
   }, 30_000);
 
-  soakTest(
-    'an entry of the log that is missing, unless retention removed it',
-    async () => {
-      const runId = await paid(changed);
-      await sealAll();
-      await change(sql.fragment`ALTER TABLE audit_log DISABLE TRIGGER ALL`);
-      const entries = sql.fragment`
+  soakTest('an entry of the log that is missing, unless retention removed it', async () => {
+    const runId = await paid(changed);
+    await sealAll();
+    await change(sql.fragment`ALTER TABLE audit_log DISABLE TRIGGER ALL`);
+    const entries = sql.fragment`
       FROM audit_log WHERE target_id = ${runId} AND action = 'approve'`;
-      await change(sql.fragment`CREATE TABLE kept AS SELECT * ${entries}`);
-      await change(sql.fragment`DELETE ${entries}`);
-      expect(await check()).toMatchObject({
-        valid: false,
-        first_problem: { problem: 'the entry was removed' },
-        tool_calls: {
-          problems: [{ run_id: runId, problem: 'the approval is not in the audit log' }],
-        },
-      });
-      await change(sql.fragment`INSERT INTO audit_log OVERRIDING SYSTEM VALUE SELECT * FROM kept`);
-      await change(sql.fragment`ALTER TABLE audit_log ENABLE TRIGGER ALL`);
-      const before = new Date(Date.now() + 60_000).toISOString();
-      while ((await sweepAudit(engine.db, { workspaceId, before, batch: 500 })) > 0);
-      expect(await check()).toMatchObject({
-        valid: true,
-        tool_calls: { decisions: 0, problems: [] },
-      });
-    },
-    30_000,
-  );
+    await change(sql.fragment`CREATE TABLE kept AS SELECT * ${entries}`);
+    await change(sql.fragment`DELETE ${entries}`);
+    expect(await check()).toMatchObject({
+      valid: false,
+      first_problem: { problem: 'the entry was removed' },
+      tool_calls: {
+        problems: [{ run_id: runId, problem: 'the approval is not in the audit log' }],
+      },
+    });
+    await change(sql.fragment`INSERT INTO audit_log OVERRIDING SYSTEM VALUE SELECT * FROM kept`);
+    await change(sql.fragment`ALTER TABLE audit_log ENABLE TRIGGER ALL`);
+    const before = new Date(Date.now() + 60_000).toISOString();
+    while ((await sweepAudit(engine.db, { workspaceId, before, batch: 500 })) > 0);
+    expect(await check()).toMatchObject({
+      valid: true,
+      tool_calls: { decisions: 0, problems: [] },
+    });
+  });
 });
 
 describe('a decision of a request', () => {

@@ -378,55 +378,52 @@ describe('npm start', () => {
     expect(await refused(file)).toMatch(`DATA_DIR ${file} cannot be created: ENOTDIR: `);
   });
 
-  soakTest(
-    'prints the owner password once in required mode, and still creates the examples',
-    async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'start-'));
-      chmodSync(folder, 0o755);
-      const required = { AUTH_MODE: 'required', SEED: 'on', DATA_DIR: folder };
-      const login = async (api: string, password: string) =>
-        fetch(`${api}/api/auth/login`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ email: 'owner@localhost', password }),
-        });
-      const list = async (api: string, token?: string) =>
-        fetch(`${api}/api/workflows`, {
-          headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-        });
-      try {
-        const first = launch(required);
-        const { api } = await ready(first, folder);
-        const password = /The password of the owner <owner@localhost> is: (\S+)/.exec(
-          first.output(),
-        )?.[1];
-        expect(first.output()).toContain(
-          `Sign in      POST ${api}/api/auth/login {"email": "owner@localhost", "password": ...}`,
-        );
-        expect(password).toBeDefined();
-        expect(readFileSync(join(folder, 'logs/api.log'), 'utf8')).not.toContain(password);
-        expect(first.output()).toContain('SECRET_KEY is not set');
-        expect(first.output()).not.toContain('EGRESS_ALLOW');
-        expect((await list(api)).status).toBe(401);
-        const { token } = (await (await login(api, password ?? '')).json()) as { token: string };
-        expect(await (await list(api, token)).json()).toHaveLength(6);
-        first.process.kill('SIGINT');
-        await first.ended;
+  soakTest('prints the owner password once, and still creates the examples', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'start-'));
+    chmodSync(folder, 0o755);
+    const required = { AUTH_MODE: 'required', SEED: 'on', DATA_DIR: folder };
+    const login = async (api: string, password: string) =>
+      fetch(`${api}/api/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email: 'owner@localhost', password }),
+      });
+    const list = async (api: string, token?: string) =>
+      fetch(`${api}/api/workflows`, {
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      });
+    try {
+      const first = launch(required);
+      const { api } = await ready(first, folder);
+      const password = /The password of the owner <owner@localhost> is: (\S+)/.exec(
+        first.output(),
+      )?.[1];
+      expect(first.output()).toContain(
+        `Sign in      POST ${api}/api/auth/login {"email": "owner@localhost", "password": ...}`,
+      );
+      expect(password).toBeDefined();
+      expect(readFileSync(join(folder, 'logs/api.log'), 'utf8')).not.toContain(password);
+      expect(first.output()).toContain('SECRET_KEY is not set');
+      expect(first.output()).not.toContain('EGRESS_ALLOW');
+      expect((await list(api)).status).toBe(401);
+      const { token } = (await (await login(api, password ?? '')).json()) as { token: string };
+      expect(await (await list(api, token)).json()).toHaveLength(6);
+      first.process.kill('SIGINT');
+      await first.ended;
 
-        const again = { ...required, SEED: 'off', OWNER_PASSWORD: 'of no use any more' };
-        const second = launch(again);
-        await ready(second, folder);
-        expect(second.output()).not.toContain('The password of the owner');
-        expect((await list(api, token)).status).toBe(401);
-        expect((await login(api, 'of no use any more')).status).toBe(401);
-        expect((await login(api, password ?? '')).status).toBe(200);
-        second.process.kill('SIGINT');
-        await second.ended;
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
-  );
+      const again = { ...required, SEED: 'off', OWNER_PASSWORD: 'of no use any more' };
+      const second = launch(again);
+      await ready(second, folder);
+      expect(second.output()).not.toContain('The password of the owner');
+      expect((await list(api, token)).status).toBe(401);
+      expect((await login(api, 'of no use any more')).status).toBe(401);
+      expect((await login(api, password ?? '')).status).toBe(200);
+      second.process.kill('SIGINT');
+      await second.ended;
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 
   soakTest('leaves no process behind when stopped during startup', async () => {
     const started = launch();

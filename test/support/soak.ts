@@ -11,11 +11,22 @@ const omitted = Object.assign(() => undefined, {
   each: () => () => undefined,
 }) as unknown;
 
+type SoakTest = typeof test & ((title: string, limitMs: number, body: () => unknown) => void);
+
+const included = Object.assign(
+  (title: string, limitOrBody: unknown, bodyOrLimit?: unknown) => {
+    const [body, limitMs] =
+      typeof limitOrBody === 'number' ? [bodyOrLimit, limitOrBody] : [limitOrBody, bodyOrLimit];
+    test(title, body as () => void, limitMs as number | undefined);
+  },
+  { each: test.each },
+) as unknown as SoakTest;
+
 /**
  * A test of the soak beside shorter ones of the same subject, which `npm test` runs: a journey, a whole table of cases, or a
- * wait for a deadline. Also runs where its file is named.
+ * wait for a deadline. Also runs where its file is named. Its time limit can come before its body.
  */
-export const soakTest: typeof test = SOAK_TESTS === 'on' ? test : (omitted as typeof test);
+export const soakTest: SoakTest = SOAK_TESTS === 'on' ? included : (omitted as SoakTest);
 
 /** Tests of the soak that share their preparation. */
 export const soakDescribe: typeof describe =

@@ -72,16 +72,12 @@ test('a worker that is being stopped lets its steps end, and takes no others', a
   await next.kill();
 }, 60_000);
 
-soakTest(
-  'what does not end in that time continues on another worker',
-  async () => {
-    const { runId, worker } = await stoppedWhileAsking(1);
-    expect(await worker.exited).toEqual({ code: 0, signal: null });
-    gate.open();
-    const next = await startWorkerProcess(engine.env);
-    expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
-    expect(models.asked()).toHaveLength(2);
-    await next.kill();
-  },
-  60_000,
-);
+soakTest('what does not end in that time continues on another worker', 60_000, async () => {
+  const { runId, worker } = await stoppedWhileAsking(1);
+  expect(await worker.exited).toEqual({ code: 0, signal: null });
+  gate.open();
+  const next = await startWorkerProcess(engine.env);
+  expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
+  expect(models.asked()).toHaveLength(2);
+  await next.kill();
+});

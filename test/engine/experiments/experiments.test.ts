@@ -180,27 +180,23 @@ const asking = (prompt: string, cost_usd: number) =>
   chain(mock('read', { output: '{n}', cost_usd, delay_ms: 20 }, { prompt }));
 const numbers = (length: number) => Array.from({ length }, (_, n) => ({ n }));
 
-soakTest(
-  'the budget of an experiment is spent, and never exceeded by rehearsals side by side',
-  async () => {
-    const { workflowId } = await pastRuns(engine, asking('{n}', 0.01), numbers(12));
-    await redraft(engine, workflowId, asking('Read {n}', 0.1));
-    for (const budget of [0.05, 0.1, 0.25, 0.35, 0.99, 1.2]) {
-      const experiment = await tried(engine, workflowId, { allow: ['agent'], budget_usd: budget });
-      const affordable = Math.floor(budget * 10 + 1e-9);
-      expect(experiment).toMatchObject({
-        ...{ status: 'done', budget_usd: budget },
-        summary: { equal: affordable, refused: 12 - affordable },
-      });
-      expect(experiment.spent_usd).toBeCloseTo(affordable / 10, 6);
-      expect(experiment.spent_usd).toBeLessThanOrEqual(budget);
-      for (const { outcome, reason } of experiment.runs) {
-        if (outcome === 'refused') expect(reason).toContain('The budget of the experiment');
-      }
+soakTest('the budget of an experiment is spent, and not exceeded', 120_000, async () => {
+  const { workflowId } = await pastRuns(engine, asking('{n}', 0.01), numbers(12));
+  await redraft(engine, workflowId, asking('Read {n}', 0.1));
+  for (const budget of [0.05, 0.1, 0.25, 0.35, 0.99, 1.2]) {
+    const experiment = await tried(engine, workflowId, { allow: ['agent'], budget_usd: budget });
+    const affordable = Math.floor(budget * 10 + 1e-9);
+    expect(experiment).toMatchObject({
+      ...{ status: 'done', budget_usd: budget },
+      summary: { equal: affordable, refused: 12 - affordable },
+    });
+    expect(experiment.spent_usd).toBeCloseTo(affordable / 10, 6);
+    expect(experiment.spent_usd).toBeLessThanOrEqual(budget);
+    for (const { outcome, reason } of experiment.runs) {
+      if (outcome === 'refused') expect(reason).toContain('The budget of the experiment');
     }
-  },
-  120_000,
-);
+  }
+});
 
 test('what costs nothing does not wait for the budget', async () => {
   const { workflowId } = await pastRuns(engine, asking('{n}', 0.01), numbers(3));

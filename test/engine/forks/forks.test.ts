@@ -274,43 +274,40 @@ describe('a fork', () => {
     expect(callsTo('left')).toEqual([2]);
   });
 
-  soakTest(
-    'shows its state at the gate, does not pay again, and pays nothing after a rejection',
-    async () => {
-      const graph = chain(
-        { id: 'gate', kind: 'human_gate', prompt: 'Pay {amount}?' } as never,
-        tools.node('pay', {
-          params: { url: `${tools.url}/pay`, method: 'POST', body: '{amount}' },
-        }),
-        tools.node('notify'),
-      );
-      const runId = await start(graph, { amount: 100 });
-      await engine.until(runId, ['paused']);
-      await decideGate(engine.deps, { ...act(runId), approved: true });
-      await ended(runId);
-      const same = (await fork(runId, 'notify')).runId;
-      await engine.until(same, ['paused']);
-      await decideGate(engine.deps, { ...act(same), approved: true });
-      expect(reused(await ended(same))).toEqual(['pay']);
-      expect(callsTo('pay', 'notify')).toEqual([1, 2]);
-      const { runId: more, notReused } = await fork(runId, 'notify', {
-        state: { amount: 1_000_000 },
-      });
-      expect(notReused).toMatchObject([
-        { step_key: 'pay', reason: 'its input has changed' },
-        { step_key: 'gate' },
-      ]);
-      const asked = await engine.until(more, ['paused']);
-      expect(asked.pending_gates).toMatchObject([{ prompt: 'Pay 1000000?' }]);
-      await decideGate(engine.deps, { ...act(more), approved: false });
-      expect(await ended(more)).toMatchObject({ status: 'failed' });
-      expect(callsTo('pay', 'notify')).toEqual([1, 2]);
-      const first = await engine.until((await fork(runId, 'pay', { state: { amount: 5 } })).runId, [
-        'paused',
-      ]);
-      expect(first.pending_gates).toMatchObject([{ prompt: 'Pay 5?' }]);
-    },
-  );
+  soakTest('shows its state at the gate, and pays only after an approval', async () => {
+    const graph = chain(
+      { id: 'gate', kind: 'human_gate', prompt: 'Pay {amount}?' } as never,
+      tools.node('pay', {
+        params: { url: `${tools.url}/pay`, method: 'POST', body: '{amount}' },
+      }),
+      tools.node('notify'),
+    );
+    const runId = await start(graph, { amount: 100 });
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...act(runId), approved: true });
+    await ended(runId);
+    const same = (await fork(runId, 'notify')).runId;
+    await engine.until(same, ['paused']);
+    await decideGate(engine.deps, { ...act(same), approved: true });
+    expect(reused(await ended(same))).toEqual(['pay']);
+    expect(callsTo('pay', 'notify')).toEqual([1, 2]);
+    const { runId: more, notReused } = await fork(runId, 'notify', {
+      state: { amount: 1_000_000 },
+    });
+    expect(notReused).toMatchObject([
+      { step_key: 'pay', reason: 'its input has changed' },
+      { step_key: 'gate' },
+    ]);
+    const asked = await engine.until(more, ['paused']);
+    expect(asked.pending_gates).toMatchObject([{ prompt: 'Pay 1000000?' }]);
+    await decideGate(engine.deps, { ...act(more), approved: false });
+    expect(await ended(more)).toMatchObject({ status: 'failed' });
+    expect(callsTo('pay', 'notify')).toEqual([1, 2]);
+    const first = await engine.until((await fork(runId, 'pay', { state: { amount: 5 } })).runId, [
+      'paused',
+    ]);
+    expect(first.pending_gates).toMatchObject([{ prompt: 'Pay 5?' }]);
+  });
 
   soakTest('asks only the latest gate of a loop, and each in items of a map', async () => {
     const runId = await start(
@@ -352,42 +349,39 @@ describe('a fork', () => {
     expect(callsTo('turn', 'item')).toEqual([3, 3]);
   });
 
-  soakTest(
-    'reuses approved calls with their turns, and asks for those of later turns',
-    async () => {
-      const asks = (path: string) => ({
-        tool: 'http_request',
-        arguments: { url: `${tools.url}/${path}` },
-      });
-      const agent = {
-        ...{ id: 'ag', kind: 'agent', model: 'mock', prompt: 'Pay' },
-        tools: [{ name: 'http_request', approval: 'always' }],
-        mock: { turns: [{ calls: [asks('one')] }, { calls: [asks('two')] }, { output: 'paid' }] },
-      };
-      const gate = { id: 'gate', kind: 'human_gate', prompt: 'Go?' } as never;
-      const runId = await start(chain(gate, agent, tools.node('notify')));
-      const approveNext = async (id: string): Promise<string> => {
-        const { pending_gates: gates } = await engine.until(id, ['paused']);
-        const { step_key: stepKey, tool_call: asked } = gates[0]!;
-        const digest = asked === undefined ? {} : { digest: asked.digest };
-        await decideGate(engine.deps, { ...act(id), approved: true, stepKey, ...digest });
-        await engine.carriedOut(id);
-        return stepKey;
-      };
-      for (const key of ['gate', 'ag/1.1', 'ag/2.1']) expect(await approveNext(runId)).toBe(key);
-      await ended(runId);
-      const whole = (await fork(runId, 'notify')).runId;
-      expect(await approveNext(whole)).toBe('gate');
-      const again = await ended(whole);
-      expect(again.status).toBe('success');
-      expect(executed(again)).toEqual(['gate', 'ag', 'notify']);
-      expect(callsTo('one', 'two', 'notify')).toEqual([1, 1, 2]);
-      const later = (await fork(runId, 'ag/2')).runId;
-      for (const key of ['gate', 'ag/2.1']) expect(await approveNext(later)).toBe(key);
-      expect((await ended(later)).status).toBe('success');
-      expect(callsTo('one', 'two', 'notify')).toEqual([1, 2, 3]);
-    },
-  );
+  soakTest('reuses approved calls with their turns, and asks for later ones', async () => {
+    const asks = (path: string) => ({
+      tool: 'http_request',
+      arguments: { url: `${tools.url}/${path}` },
+    });
+    const agent = {
+      ...{ id: 'ag', kind: 'agent', model: 'mock', prompt: 'Pay' },
+      tools: [{ name: 'http_request', approval: 'always' }],
+      mock: { turns: [{ calls: [asks('one')] }, { calls: [asks('two')] }, { output: 'paid' }] },
+    };
+    const gate = { id: 'gate', kind: 'human_gate', prompt: 'Go?' } as never;
+    const runId = await start(chain(gate, agent, tools.node('notify')));
+    const approveNext = async (id: string): Promise<string> => {
+      const { pending_gates: gates } = await engine.until(id, ['paused']);
+      const { step_key: stepKey, tool_call: asked } = gates[0]!;
+      const digest = asked === undefined ? {} : { digest: asked.digest };
+      await decideGate(engine.deps, { ...act(id), approved: true, stepKey, ...digest });
+      await engine.carriedOut(id);
+      return stepKey;
+    };
+    for (const key of ['gate', 'ag/1.1', 'ag/2.1']) expect(await approveNext(runId)).toBe(key);
+    await ended(runId);
+    const whole = (await fork(runId, 'notify')).runId;
+    expect(await approveNext(whole)).toBe('gate');
+    const again = await ended(whole);
+    expect(again.status).toBe('success');
+    expect(executed(again)).toEqual(['gate', 'ag', 'notify']);
+    expect(callsTo('one', 'two', 'notify')).toEqual([1, 1, 2]);
+    const later = (await fork(runId, 'ag/2')).runId;
+    for (const key of ['gate', 'ag/2.1']) expect(await approveNext(later)).toBe(key);
+    expect((await ended(later)).status).toBe('success');
+    expect(callsTo('one', 'two', 'notify')).toEqual([1, 2, 3]);
+  });
 
   soakTest('continues an agent behind an approved call', async () => {
     const asks = { tool: 'http_request', arguments: { url: `${tools.url}/pay` } };

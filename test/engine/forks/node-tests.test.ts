@@ -86,31 +86,28 @@ describe('a test of a node', () => {
     expect(failed.error).toContain('letter.title');
   });
 
-  soakTest(
-    'evaluates the expressions of conditions, loops and maps, in the iteration of the step',
-    async () => {
-      const { workflowId, run } = await source(
-        {
-          nodes: [
-            { id: 'each', kind: 'map', items: 'orders' },
-            echo('price', 'each.item * 2'),
-            { id: 'many', kind: 'condition', expression: 'len(each) > 1' },
-          ] as never,
-          edges: [edge('each', 'price', 'true'), edge('price', 'each'), edge('each', 'many')],
-        },
-        { orders: [3, 5] },
-      );
-      const result = async (nodeId: string, rest: Partial<NodeTestRequest> = {}) =>
-        (await tested(workflowId, nodeId, { runId: run.id, ...rest })).steps[0]?.output;
-      expect(await result('many')).toBe(true);
-      expect(await result('each')).toEqual([3, 5]);
-      expect(await result('price', { stepKey: 'price#1' })).toBe(6);
-      expect(await result('price', { stepKey: 'price#2' })).toBe(10);
-      expect(
-        await result('price', { stepKey: 'price#2', state: { each: { item: 7, index: 0 } } }),
-      ).toBe(14);
-    },
-  );
+  soakTest('evaluates conditions, loops and maps in the iteration of the step', async () => {
+    const { workflowId, run } = await source(
+      {
+        nodes: [
+          { id: 'each', kind: 'map', items: 'orders' },
+          echo('price', 'each.item * 2'),
+          { id: 'many', kind: 'condition', expression: 'len(each) > 1' },
+        ] as never,
+        edges: [edge('each', 'price', 'true'), edge('price', 'each'), edge('each', 'many')],
+      },
+      { orders: [3, 5] },
+    );
+    const result = async (nodeId: string, rest: Partial<NodeTestRequest> = {}) =>
+      (await tested(workflowId, nodeId, { runId: run.id, ...rest })).steps[0]?.output;
+    expect(await result('many')).toBe(true);
+    expect(await result('each')).toEqual([3, 5]);
+    expect(await result('price', { stepKey: 'price#1' })).toBe(6);
+    expect(await result('price', { stepKey: 'price#2' })).toBe(10);
+    expect(
+      await result('price', { stepKey: 'price#2', state: { each: { item: 7, index: 0 } } }),
+    ).toBe(14);
+  });
 
   test('uses pinned outputs of other nodes, even of nodes that the run did not have', async () => {
     const read = mock('read', { output: 'About {letter}' });
@@ -183,30 +180,25 @@ describe('is refused', () => {
     ]);
   });
 
-  soakTest(
-    'a pin of a step without output, of another workflow, or beyond the limits',
-    async () => {
-      const failing = mock('read', { fail_times: 99 }, { retry: { max_attempts: 1 } });
-      const big = mock('big', { output: 'x'.repeat(262_143) });
-      const { workflowId, run } = await source(chain(big, failing));
-      const pin = async (nodeId: string, runId = run.id, stepKey?: string) =>
-        savePin(engine.db, engine.actor, workflowId, { runId, nodeId, stepKey }).then(
-          () => 'none',
-          refusalText,
-        );
-      expect(await pin('read')).toMatch(
-        /^unprocessable: Step 'read' has no output: pin a finished/,
+  soakTest('a pin without output, of another workflow, or beyond the limits', async () => {
+    const failing = mock('read', { fail_times: 99 }, { retry: { max_attempts: 1 } });
+    const big = mock('big', { output: 'x'.repeat(262_143) });
+    const { workflowId, run } = await source(chain(big, failing));
+    const pin = async (nodeId: string, runId = run.id, stepKey?: string) =>
+      savePin(engine.db, engine.actor, workflowId, { runId, nodeId, stepKey }).then(
+        () => 'none',
+        refusalText,
       );
-      expect(await pin('big', undefined, 'big#1')).toMatch(
-        /^unprocessable: Run .* has executed no step/,
-      );
-      expect(await pin('big')).toBe(
-        "unprocessable: The output of step 'big' has 262145 bytes of JSON; at most 262144 can be pinned",
-      );
-      const elsewhere = await source(chain(echo('big')));
-      expect(await pin('big', elsewhere.run.id)).toBe('not_found: Run not found');
-    },
-  );
+    expect(await pin('read')).toMatch(/^unprocessable: Step 'read' has no output: pin a finished/);
+    expect(await pin('big', undefined, 'big#1')).toMatch(
+      /^unprocessable: Run .* has executed no step/,
+    );
+    expect(await pin('big')).toBe(
+      "unprocessable: The output of step 'big' has 262145 bytes of JSON; at most 262144 can be pinned",
+    );
+    const elsewhere = await source(chain(echo('big')));
+    expect(await pin('big', elsewhere.run.id)).toBe('not_found: Run not found');
+  });
 
   soakTest('a pin too many, also when two arrive at once', async () => {
     const nodes = Array.from({ length: 103 }, (_, at) => echo(`n${at}`));

@@ -277,33 +277,30 @@ describe('a rehearsal', () => {
     expect(tools.calls('inside')).toHaveLength(1);
   });
 
-  soakTest(
-    'takes the rejection of a call from the record, and what the model said then',
-    async () => {
-      const asks = { tool: 'http_request', arguments: { url: `${tools.url}/pay` } };
-      const triage = {
-        ...{ id: 'triage', kind: 'agent', model: 'mock', prompt: '{word}' },
-        tools: [{ name: 'http_request', approval: 'always' }],
-        mock: { turns: [{ calls: [asks] }, { output: 'not paid' }] },
-      };
-      const runId = await start(chain(echo('word', "'a' + 'b'"), triage));
-      const paused = await engine.until(runId, ['paused']);
-      const { digest } = paused.pending_gates[0]!.tool_call!;
-      const decision = { actor: engine.actor, runId, approved: false, reason: 'too much', digest };
-      await decideGate(engine.deps, decision);
-      const source = await ended(runId);
-      expect(source).toMatchObject({ status: 'success', output: { triage: 'not paid' } });
-      const rehearsal = await ended(await changed(source, chain(echo('word', "'ab'"), triage)));
-      expect(rehearsal).toMatchObject({ status: 'success', output: source.output });
-      const callOf = (run: Run) => run.steps.find(({ step_key }) => step_key === 'triage/1.1');
-      expect(callOf(rehearsal)).toMatchObject({
-        status: 'failed',
-        error: callOf(source)?.error,
-        reused_from: source.id,
-      });
-      expect(tools.calls('pay')).toHaveLength(0);
-    },
-  );
+  soakTest('takes the rejection of a call, and what follows it, from the record', async () => {
+    const asks = { tool: 'http_request', arguments: { url: `${tools.url}/pay` } };
+    const triage = {
+      ...{ id: 'triage', kind: 'agent', model: 'mock', prompt: '{word}' },
+      tools: [{ name: 'http_request', approval: 'always' }],
+      mock: { turns: [{ calls: [asks] }, { output: 'not paid' }] },
+    };
+    const runId = await start(chain(echo('word', "'a' + 'b'"), triage));
+    const paused = await engine.until(runId, ['paused']);
+    const { digest } = paused.pending_gates[0]!.tool_call!;
+    const decision = { actor: engine.actor, runId, approved: false, reason: 'too much', digest };
+    await decideGate(engine.deps, decision);
+    const source = await ended(runId);
+    expect(source).toMatchObject({ status: 'success', output: { triage: 'not paid' } });
+    const rehearsal = await ended(await changed(source, chain(echo('word', "'ab'"), triage)));
+    expect(rehearsal).toMatchObject({ status: 'success', output: source.output });
+    const callOf = (run: Run) => run.steps.find(({ step_key }) => step_key === 'triage/1.1');
+    expect(callOf(rehearsal)).toMatchObject({
+      status: 'failed',
+      error: callOf(source)?.error,
+      reused_from: source.id,
+    });
+    expect(tools.calls('pay')).toHaveLength(0);
+  });
 
   soakTest('uses pinned outputs where it is asked to, also for agents with tools', async () => {
     const agent = mock('triage', { turns: [{ output: 'recorded' }] }, { tools: ['http_request'] });

@@ -143,34 +143,31 @@ describe('a workflow that an agent offers', () => {
     for (const id of [runId, other]) expect(await childrenOf(engine, id)).toEqual([]);
   });
 
-  soakTest(
-    'runs in the items of a map, and may be the workflow of an agent that calls another',
-    async () => {
-      const lowest = await typed(double);
-      const middle = await typed(alone(agent([lowest.tool], numbered(lowest.tool, '{n}'))));
-      const runId = await start(
-        {
-          nodes: [
-            { id: 'map', kind: 'map', items: 'list' } as never,
-            agent([middle.tool], numbered(middle.tool, '{map.item}')),
-          ],
-          edges: [edge('map', 'a', 'true'), edge('a', 'map')],
-        },
-        { list: [1, 2, 3] },
-      );
-      expect(await ended(runId)).toMatchObject({ output: { map: ['done', 'done', 'done'] } });
-      const children = await childrenOf(engine, runId);
-      expect(children.map(({ parent_step_key: key }) => key).sort()).toEqual([
-        'a#1/1.1',
-        'a#2/1.1',
-        'a#3/1.1',
-      ]);
-      for (const child of children) {
-        const [below] = await childrenOf(engine, child.id);
-        expect(below).toMatchObject({ status: 'success', parent_step_key: 'a/1.1' });
-      }
-    },
-  );
+  soakTest('runs in the items of a map, and can have an agent that calls another', async () => {
+    const lowest = await typed(double);
+    const middle = await typed(alone(agent([lowest.tool], numbered(lowest.tool, '{n}'))));
+    const runId = await start(
+      {
+        nodes: [
+          { id: 'map', kind: 'map', items: 'list' } as never,
+          agent([middle.tool], numbered(middle.tool, '{map.item}')),
+        ],
+        edges: [edge('map', 'a', 'true'), edge('a', 'map')],
+      },
+      { list: [1, 2, 3] },
+    );
+    expect(await ended(runId)).toMatchObject({ output: { map: ['done', 'done', 'done'] } });
+    const children = await childrenOf(engine, runId);
+    expect(children.map(({ parent_step_key: key }) => key).sort()).toEqual([
+      'a#1/1.1',
+      'a#2/1.1',
+      'a#3/1.1',
+    ]);
+    for (const child of children) {
+      const [below] = await childrenOf(engine, child.id);
+      expect(below).toMatchObject({ status: 'success', parent_step_key: 'a/1.1' });
+    }
+  });
 });
 
 describe('a call that fails', () => {
@@ -266,21 +263,15 @@ describe('a call that fails', () => {
     expect(await results(runId)).toEqual([[true, 'The run that it started was deleted']]);
   });
 
-  soakTest(
-    'because it would be too deep is an error of the call',
-    async () => {
-      let { tool } = await typed(double);
-      for (let level = 0; level < 8; level += 1) {
-        ({ tool } = await typed(
-          alone(agent([{ name: tool, on_error: 'fail' }], numbered(tool, 1))),
-        ));
-      }
-      const runId = await start(alone(agent([tool], numbered(tool, 1))));
-      await engine.until(runId, ['success'], 40_000);
-      expect(await results(runId)).toEqual([[true, expect.stringContaining('up to a depth of 8')]]);
-    },
-    60_000,
-  );
+  soakTest('because it would be too deep is an error of the call', 60_000, async () => {
+    let { tool } = await typed(double);
+    for (let level = 0; level < 8; level += 1) {
+      ({ tool } = await typed(alone(agent([{ name: tool, on_error: 'fail' }], numbered(tool, 1)))));
+    }
+    const runId = await start(alone(agent([tool], numbered(tool, 1))));
+    await engine.until(runId, ['success'], 40_000);
+    expect(await results(runId)).toEqual([[true, expect.stringContaining('up to a depth of 8')]]);
+  });
 });
 
 describe('a call whose run waits', () => {

@@ -275,31 +275,28 @@ describe('money', () => {
     expect(await childrenOf(engine, run.id)).toHaveLength(1);
   });
 
-  soakTest(
-    'a child uses the monthly quota, and a step that waits for one holds nothing',
-    async () => {
-      const setPlan = (plan: string, used: number) =>
-        engine.db.query(sql.type(z.object({}))`
+  soakTest('a child uses the monthly quota; a step that waits for one does not', async () => {
+    const setPlan = (plan: string, used: number) =>
+      engine.db.query(sql.type(z.object({}))`
         WITH plan AS (UPDATE workspaces SET plan = ${plan} WHERE id = ${engine.actor.workspaceId})
         UPDATE run_counters SET runs = CASE WHEN shard = 0 THEN ${used}::int ELSE 0 END
         WHERE workspace_id = ${engine.actor.workspaceId}`);
-      const id = await engine.define(catching('Level 1'));
-      const limit = plans.free.runsPerMonth!;
-      await engine.db.query(sql.type(z.object({}))`
+    const id = await engine.define(catching('Level 1'));
+    const limit = plans.free.runsPerMonth!;
+    await engine.db.query(sql.type(z.object({}))`
       INSERT INTO run_counters (workspace_id, month, shard, runs)
       SELECT workspace_id, month, 0, 0 FROM run_counters WHERE workspace_id = ${engine.actor.workspaceId}
       GROUP BY 1, 2 ON CONFLICT DO NOTHING`);
-      await setPlan('free', limit - 1);
-      try {
-        const run = await ended(await engine.trigger(id));
-        expect(run.output).toMatchObject({
-          handler: { message: expect.stringContaining('Monthly run limit reached') as never },
-        });
-      } finally {
-        await setPlan('enterprise', 0);
-      }
-    },
-  );
+    await setPlan('free', limit - 1);
+    try {
+      const run = await ended(await engine.trigger(id));
+      expect(run.output).toMatchObject({
+        handler: { message: expect.stringContaining('Monthly run limit reached') as never },
+      });
+    } finally {
+      await setPlan('enterprise', 0);
+    }
+  });
 });
 
 soakTest('a cancelled child of a running map can be caught, and its parent continues', async () => {
