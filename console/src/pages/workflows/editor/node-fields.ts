@@ -48,19 +48,20 @@ export interface FieldGroup {
   fields: readonly NodeField[];
 }
 
-const outputKey: NodeField = {
-  name: 'output_key',
-  ...text.outputKey,
-  input: 'line',
-};
+const numberFrom = (least: number, most: number) => ({ input: 'number', least, most }) as const;
+const wholeFrom = (least: number, most: number) => ({ ...numberFrom(least, most), whole: true });
+
+/** A choice between the values that these messages name. */
+const choiceOf = (labels: Record<string, string>) => ({
+  input: 'choice' as const,
+  choices: Object.entries(labels).map(([value, label]) => ({ value, label })),
+});
+
+const outputKey: NodeField = { name: 'output_key', ...text.outputKey, input: 'line' };
 
 const prompt = { name: 'prompt', input: 'template' } as const;
 
-const expression: NodeField = {
-  name: 'expression',
-  ...text.expression,
-  input: 'expression',
-};
+const expression: NodeField = { name: 'expression', ...text.expression, input: 'expression' };
 
 /** The fields that each kind always shows, after ID and label. */
 export const mainFields: Record<NodeKind, readonly NodeField[]> = {
@@ -68,125 +69,48 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
     { ...prompt, ...text.agentPrompt },
     { name: 'system_prompt', ...text.systemPrompt, input: 'template' },
     { name: 'model', ...text.model, input: 'line' },
-    {
-      name: 'fallback_models',
-      ...text.fallbackModels,
-      input: 'names',
-    },
+    { name: 'fallback_models', ...text.fallbackModels, input: 'names' },
     outputKey,
   ],
   tool: [
     { name: 'tool_name', ...text.tool, input: 'tool' },
-    {
-      name: 'params',
-      ...text.params,
-      input: 'params',
-      templates: true,
-    },
+    { name: 'params', ...text.params, input: 'params', templates: true },
     outputKey,
   ],
   condition: [expression],
   loop: [
     { ...expression, ...text.loopExpression },
-    {
-      name: 'max_iterations',
-      ...text.maxIterations,
-      input: 'number',
-      least: 1,
-      most: 10_000,
-      whole: true,
-    },
+    { name: 'max_iterations', ...text.maxIterations, ...wholeFrom(1, 10_000) },
   ],
   map: [
-    {
-      name: 'items',
-      ...text.items,
-      input: 'expression',
-    },
-    {
-      name: 'concurrency',
-      ...text.concurrency,
-      input: 'number',
-      least: 1,
-      most: 100,
-      whole: true,
-    },
-    {
-      name: 'on_item_error',
-      ...text.onItemError,
-      input: 'choice',
-      choices: [
-        { value: 'fail', label: text.onItemErrorChoices.fail },
-        { value: 'collect', label: text.onItemErrorChoices.collect },
-      ],
-    },
+    { name: 'items', ...text.items, input: 'expression' },
+    { name: 'concurrency', ...text.concurrency, ...wholeFrom(1, 100) },
+    { name: 'on_item_error', ...text.onItemError, ...choiceOf(text.onItemErrorChoices) },
     outputKey,
   ],
   workflow: [
-    {
-      name: 'workflow',
-      ...text.workflow,
-      input: 'workflow',
-    },
-    {
-      name: 'input',
-      ...text.workflowInput,
-      input: 'object',
-      templates: true,
-    },
-    {
-      name: 'version',
-      ...text.workflowVersion,
-      input: 'version',
-    },
+    { name: 'workflow', ...text.workflow, input: 'workflow' },
+    { name: 'input', ...text.workflowInput, input: 'object', templates: true },
+    { name: 'version', ...text.workflowVersion, input: 'version' },
     outputKey,
   ],
   human_gate: [
     { ...prompt, ...text.gatePrompt },
-    {
-      name: 'input_schema',
-      ...text.gateInputSchema,
-      input: 'object',
-    },
+    { name: 'input_schema', ...text.gateInputSchema, input: 'object' },
   ],
   merge: [],
 };
 
-const seconds = { input: 'number', least: 0 } as const;
-
 const retryFields: readonly NodeField[] = [
-  {
-    name: 'retry.max_attempts',
-    ...more.maxAttempts,
-    input: 'number',
-    least: 1,
-    most: 100,
-    whole: true,
-  },
-  {
-    name: 'retry.initial_interval_seconds',
-    ...more.initialInterval,
-    ...seconds,
-    most: 3600,
-  },
-  {
-    name: 'retry.backoff',
-    ...more.backoff,
-    input: 'number',
-    least: 1,
-    most: 10,
-  },
+  { name: 'retry.max_attempts', ...more.maxAttempts, ...wholeFrom(1, 100) },
+  { name: 'retry.initial_interval_seconds', ...more.initialInterval, ...numberFrom(0, 3600) },
+  { name: 'retry.backoff', ...more.backoff, ...numberFrom(1, 10) },
 ];
 
 const limits: FieldGroup = {
   label: more.groups.limits,
   fields: [
-    {
-      name: 'timeout_seconds',
-      ...more.timeoutPerAttempt,
-      ...seconds,
-      most: 604_800,
-    },
+    { name: 'timeout_seconds', ...more.timeoutPerAttempt, ...numberFrom(0, 604_800) },
     ...retryFields,
   ],
 };
@@ -203,14 +127,7 @@ const approval: FieldGroup = {
       choices: roles.map((role) => ({ value: role, label: role })),
     },
     { name: 'approvers.members', ...more.approverMembers, input: 'members' },
-    {
-      name: 'required',
-      ...more.required,
-      input: 'number',
-      least: 1,
-      most: 5,
-      whole: true,
-    },
+    { name: 'required', ...more.required, ...wholeFrom(1, 5) },
     { name: 'not_the_starter', ...more.notTheStarter, input: 'flag' },
   ],
 };
@@ -220,122 +137,39 @@ const MOST_SECONDS = 31_536_000;
 const deadline: FieldGroup = {
   label: more.groups.deadline,
   fields: [
-    { name: 'timeout_seconds', ...more.timeout, ...seconds, most: MOST_SECONDS },
-    {
-      name: 'on_timeout',
-      ...more.onTimeout,
-      input: 'choice',
-      choices: [
-        { value: '', label: '' },
-        { value: 'reject', label: more.onTimeoutChoices.reject },
-        { value: 'approve', label: more.onTimeoutChoices.approve },
-        { value: 'fail', label: more.onTimeoutChoices.fail },
-      ],
-    },
-    {
-      name: 'remind_seconds',
-      ...more.remind,
-      input: 'number',
-      least: 1,
-      most: MOST_SECONDS,
-    },
+    { name: 'timeout_seconds', ...more.timeout, ...numberFrom(0, MOST_SECONDS) },
+    { name: 'on_timeout', ...more.onTimeout, ...choiceOf({ '': '', ...more.onTimeoutChoices }) },
+    { name: 'remind_seconds', ...more.remind, ...numberFrom(1, MOST_SECONDS) },
   ],
 };
 
 const answer: FieldGroup = {
   label: more.groups.answer,
   fields: [
-    {
-      name: 'response_schema',
-      ...more.responseSchema,
-      input: 'object',
-    },
-    { name: 'temperature', ...more.temperature, input: 'number', least: 0, most: 2 },
-    {
-      name: 'max_output_tokens',
-      ...more.maxOutputTokens,
-      input: 'number',
-      least: 1,
-      most: 10_000_000,
-      whole: true,
-    },
+    { name: 'response_schema', ...more.responseSchema, input: 'object' },
+    { name: 'temperature', ...more.temperature, ...numberFrom(0, 2) },
+    { name: 'max_output_tokens', ...more.maxOutputTokens, ...wholeFrom(1, 10_000_000) },
   ],
 };
 
 const tools: FieldGroup = {
   label: more.groups.tools,
   fields: [
-    {
-      name: 'tools',
-      ...more.tools,
-      input: 'tools',
-    },
-    {
-      name: 'max_turns',
-      ...more.maxTurns,
-      input: 'number',
-      least: 1,
-      most: MAX_TURNS,
-      whole: true,
-    },
-    {
-      name: 'on_max_turns',
-      ...more.onMaxTurns,
-      input: 'choice',
-      choices: [
-        { value: 'fail', label: more.onMaxTurnsChoices.fail },
-        { value: 'answer', label: more.onMaxTurnsChoices.answer },
-      ],
-    },
-    {
-      name: 'tool_choice',
-      ...more.toolChoice,
-      input: 'choice',
-      choices: [
-        { value: 'auto', label: more.toolChoices.auto },
-        { value: 'required', label: more.toolChoices.required },
-      ],
-    },
+    { name: 'tools', ...more.tools, input: 'tools' },
+    { name: 'max_turns', ...more.maxTurns, ...wholeFrom(1, MAX_TURNS) },
+    { name: 'on_max_turns', ...more.onMaxTurns, ...choiceOf(more.onMaxTurnsChoices) },
+    { name: 'tool_choice', ...more.toolChoice, ...choiceOf(more.toolChoices) },
   ],
 };
 
 const mock: FieldGroup = {
   label: more.groups.mock,
   fields: [
-    {
-      name: 'mock.output',
-      ...more.mockOutput,
-      input: 'json',
-      templates: true,
-    },
-    {
-      name: 'mock.cost_usd',
-      ...more.mockCost,
-      input: 'number',
-      least: 0,
-      most: 1_000_000,
-    },
-    {
-      name: 'mock.delay_ms',
-      ...more.mockDelay,
-      input: 'number',
-      least: 0,
-      most: 3_600_000,
-      whole: true,
-    },
-    {
-      name: 'mock.fail_times',
-      ...more.mockFailures,
-      input: 'number',
-      least: 0,
-      most: 1000,
-      whole: true,
-    },
-    {
-      name: 'mock.turns',
-      ...more.mockTurns,
-      input: 'json',
-    },
+    { name: 'mock.output', ...more.mockOutput, input: 'json', templates: true },
+    { name: 'mock.cost_usd', ...more.mockCost, ...numberFrom(0, 1_000_000) },
+    { name: 'mock.delay_ms', ...more.mockDelay, ...wholeFrom(0, 3_600_000) },
+    { name: 'mock.fail_times', ...more.mockFailures, ...wholeFrom(0, 1000) },
+    { name: 'mock.turns', ...more.mockTurns, input: 'json' },
   ],
 };
 
