@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
-import type { ChangeSearch, DeliverySearch, RecordSearch } from './pages/data/records/search.ts';
+import type { RecordSearch } from './pages/data/records/search.ts';
 import { readRunSearch } from './pages/runs/list/filter.ts';
 import { PendingPage } from './parts/page.tsx';
 import { endSession, sessionToken } from './session.ts';
@@ -26,6 +26,12 @@ const root = createRootRoute({
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
+/** The texts of these parameters. */
+const texts = <Name extends string>(search: Record<string, unknown>, ...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, text(search[name])])) as {
+    [Each in Name]?: string | undefined;
+  };
+
 const ordinal = (value: unknown): number | undefined =>
   Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined;
 
@@ -38,29 +44,13 @@ interface WorkflowSearch {
   run?: true | undefined;
 }
 
-interface DecisionSearch {
-  event_type?: string | undefined;
-  decision?: string | undefined;
-  workflow_id?: string | undefined;
-  run_id?: string | undefined;
-}
-
-interface AuditSearch {
-  action?: string | undefined;
-  actor_id?: string | undefined;
-  target_type?: string | undefined;
-  target_id?: string | undefined;
-  since?: string | undefined;
-  until?: string | undefined;
-}
-
 const fraction = (value: unknown): number | undefined =>
   typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined;
 
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: (search): { next?: string | undefined } => ({ next: text(search['next']) }),
+  validateSearch: (search) => texts(search, 'next'),
   component: lazyRouteComponent(() => import('./pages/sign-in/login.tsx'), 'LoginPage'),
 });
 const signup = createRoute({
@@ -71,7 +61,7 @@ const signup = createRoute({
 const invite = createRoute({
   getParentRoute: () => root,
   path: '/invite',
-  validateSearch: (search): { code?: string | undefined } => ({ code: text(search['code']) }),
+  validateSearch: (search) => texts(search, 'code'),
   component: lazyRouteComponent(() => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
 });
 
@@ -113,16 +103,13 @@ const pages = [
   createRoute({
     ...within,
     path: '/runs/$runId',
-    validateSearch: (search): { step?: string | undefined; tab?: string | undefined } => ({
-      step: text(search['step']),
-      tab: text(search['tab']),
-    }),
+    validateSearch: (search) => texts(search, 'step', 'tab'),
     component: lazyRouteComponent(() => import('./pages/runs/run.tsx'), 'RunPage'),
   }),
   createRoute({
     ...within,
     path: '/runs/$runId/compare/$otherId',
-    validateSearch: (search): { step?: string | undefined } => ({ step: text(search['step']) }),
+    validateSearch: (search) => texts(search, 'step'),
     component: lazyRouteComponent(() => import('./pages/runs/compare/compare.tsx'), 'ComparePage'),
   }),
   createRoute({
@@ -135,7 +122,7 @@ const pages = [
     ...within,
     path: '/approvals/$runId/$nodeId',
     validateSearch: (search): { step?: string | undefined; mine?: true } => ({
-      step: text(search['step']),
+      ...texts(search, 'step'),
       ...(search['mine'] === true && { mine: true }),
     }),
     component: lazyRouteComponent(() => import('./pages/gates/gate.tsx'), 'GatePage'),
@@ -143,7 +130,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/workflows',
-    validateSearch: (search): { q?: string | undefined } => ({ q: text(search['q']) }),
+    validateSearch: (search) => texts(search, 'q'),
     component: lazyRouteComponent(
       () => import('./pages/workflows/workflow-list.tsx'),
       'WorkflowListPage',
@@ -153,7 +140,7 @@ const pages = [
     ...within,
     path: '/workflows/$workflowId',
     validateSearch: (search): WorkflowSearch => ({
-      tab: text(search['tab']),
+      ...texts(search, 'tab'),
       version: ordinal(search['version']),
       against: ordinal(search['against']),
       run: search['run'] === true ? true : undefined,
@@ -163,7 +150,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/workflows/$workflowId/edit',
-    validateSearch: (search): { node?: string | undefined } => ({ node: text(search['node']) }),
+    validateSearch: (search) => texts(search, 'node'),
     component: lazyRouteComponent(
       () => import('./pages/workflows/editor/editor.tsx'),
       'EditorPage',
@@ -221,25 +208,14 @@ const pages = [
   createRoute({
     ...within,
     path: '/governance',
-    validateSearch: (search): DecisionSearch => ({
-      event_type: text(search['event_type']),
-      decision: text(search['decision']),
-      workflow_id: text(search['workflow_id']),
-      run_id: text(search['run_id']),
-    }),
+    validateSearch: (search) => texts(search, 'event_type', 'decision', 'workflow_id', 'run_id'),
     component: lazyRouteComponent(() => import('./pages/policies/events.tsx'), 'EventsPage'),
   }),
   createRoute({
     ...within,
     path: '/audit',
-    validateSearch: (search): AuditSearch => ({
-      action: text(search['action']),
-      actor_id: text(search['actor_id']),
-      target_type: text(search['target_type']),
-      target_id: text(search['target_id']),
-      since: text(search['since']),
-      until: text(search['until']),
-    }),
+    validateSearch: (search) =>
+      texts(search, 'action', 'actor_id', 'target_type', 'target_id', 'since', 'until'),
     component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
   }),
   createRoute({
@@ -281,11 +257,8 @@ const pages = [
     ...within,
     path: '/data/entities',
     validateSearch: (search): RecordSearch => ({
-      feed_id: text(search['feed_id']),
-      entity_type: text(search['entity_type']),
-      geography: text(search['geography']),
+      ...texts(search, 'feed_id', 'entity_type', 'geography', 'updated_since'),
       confidence_min: fraction(search['confidence_min']),
-      updated_since: text(search['updated_since']),
     }),
     component: lazyRouteComponent(
       () => import('./pages/data/records/entities.tsx'),
@@ -300,11 +273,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/data/changes',
-    validateSearch: (search): ChangeSearch => ({
-      feed_id: text(search['feed_id']),
-      entity_type: text(search['entity_type']),
-      entity_id: text(search['entity_id']),
-    }),
+    validateSearch: (search) => texts(search, 'feed_id', 'entity_type', 'entity_id'),
     component: lazyRouteComponent(() => import('./pages/data/records/changes.tsx'), 'ChangesPage'),
   }),
   createRoute({
@@ -320,7 +289,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/webhooks/$endpointId',
-    validateSearch: (search): DeliverySearch => ({ status: text(search['status']) }),
+    validateSearch: (search) => texts(search, 'status'),
     component: lazyRouteComponent(() => import('./pages/webhooks/endpoint.tsx'), 'EndpointPage'),
   }),
   // Any other path, within the shell.

@@ -1,5 +1,4 @@
-/** URL search parameters of the lists of records, changes and deliveries. */
-
+/** URL search parameters of the list of records. */
 export interface RecordSearch {
   feed_id?: string | undefined;
   entity_type?: string | undefined;
@@ -8,14 +7,4 @@ export interface RecordSearch {
   confidence_min?: number | undefined;
   /** A day: `2026-11-21`. */
   updated_since?: string | undefined;
-}
-
-export interface ChangeSearch {
-  feed_id?: string | undefined;
-  entity_type?: string | undefined;
-  entity_id?: string | undefined;
-}
-
-export interface DeliverySearch {
-  status?: string | undefined;
 }
