@@ -1,6 +1,5 @@
-import { Button, Checkbox, Modal, NumberInput, Select, Text } from '@mantine/core';
+import { Checkbox, NumberInput, Select, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useDisclosure } from '@mantine/hooks';
 import { IconFlask } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import type { BodyOf, Workflow } from '#client/index.ts';
@@ -8,6 +7,7 @@ import { MAX_EXPERIMENT_RUNS } from '#shared/contract/experiments/experiment.ts'
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { startExperiment as text } from '#console/src/messages/en/workflows/experiments.ts';
+import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { NumberField } from '#console/src/parts/forms/number-field.tsx';
@@ -27,24 +27,18 @@ export function StartExperiment({
   size?: 'sm' | 'compact-sm';
   disabled?: boolean;
 }) {
-  const [opened, { open, close }] = useDisclosure(false);
   const mayRun = useMay('run_workflows');
   if (!mayRun) return null;
   return (
-    <>
-      <Button
-        size={size}
-        variant="default"
-        leftSection={<IconFlask size={16} aria-hidden />}
-        disabled={disabled}
-        onClick={open}
-      >
-        {text.try}
-      </Button>
-      <Modal opened={opened} onClose={close} title={text.try} size="md">
-        <StartForm workflow={workflow} onClose={close} />
-      </Modal>
-    </>
+    <ModalButton
+      size={size}
+      leftSection={<IconFlask size={16} aria-hidden />}
+      disabled={disabled}
+      label={text.try}
+      title={text.try}
+    >
+      {(close) => <StartForm workflow={workflow} onClose={close} />}
+    </ModalButton>
   );
 }
 

@@ -1,9 +1,9 @@
-import { Button, Modal, Select, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Redelivered } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { redeliverAll as text } from '#console/src/messages/en/webhooks.ts';
+import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
@@ -39,16 +39,10 @@ export function RetryAllFailed({ endpointId }: { endpointId: string }) {
 
 /** Sends the deliveries of a period again: the failed ones, or all. */
 export function RetryPeriod({ endpointId }: { endpointId: string }) {
-  const [opened, { open, close }] = useDisclosure(false);
   return (
-    <>
-      <Button size="compact-sm" variant="default" onClick={open}>
-        {text.retryPeriod}
-      </Button>
-      <Modal opened={opened} onClose={close} title={text.retry} size="md">
-        <PeriodForm endpointId={endpointId} onClose={close} />
-      </Modal>
-    </>
+    <ModalButton size="compact-sm" label={text.retryPeriod} title={text.retry}>
+      {(close) => <PeriodForm endpointId={endpointId} onClose={close} />}
+    </ModalButton>
   );
 }
 

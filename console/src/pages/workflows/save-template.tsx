@@ -1,11 +1,10 @@
-import { Button, Modal } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { JsonObject, Workflow } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { saveTemplate as text } from '#console/src/messages/en/workflows/workflow.ts';
+import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { templatesQuery } from '#console/src/queries/templates.ts';
@@ -14,16 +13,10 @@ import { NameFields } from './name-fields.tsx';
 
 /** Creates a template of the workflow's current graph and checks for the workspace. */
 export function SaveTemplate({ workflow }: { workflow: Workflow }) {
-  const [opened, { open, close }] = useDisclosure(false);
   return (
-    <>
-      <Button variant="default" onClick={open}>
-        {text.open}
-      </Button>
-      <Modal opened={opened} onClose={close} title={text.title} size="lg">
-        <TemplateForm workflow={workflow} onClose={close} />
-      </Modal>
-    </>
+    <ModalButton label={text.open} title={text.title} width="lg">
+      {(close) => <TemplateForm workflow={workflow} onClose={close} />}
+    </ModalButton>
   );
 }
 

@@ -1,9 +1,9 @@
-import { Button, Checkbox, Modal, Select, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Checkbox, Select, Text } from '@mantine/core';
 import { IconRepeat } from '@tabler/icons-react';
 import { useState } from 'react';
 import { api } from '#console/src/api.ts';
 import { replayRange as text } from '#console/src/messages/en/workflows/inbound-events.ts';
+import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { usePeriod } from '#console/src/parts/forms/period.tsx';
@@ -11,21 +11,15 @@ import { inboundEventsKey } from '#console/src/queries/inbound-events.ts';
 
 /** Replays the events of a period. */
 export function ReplayRange({ workflowId }: { workflowId: string }) {
-  const [opened, { open, close }] = useDisclosure(false);
   return (
-    <>
-      <Button
-        variant="default"
-        size="compact-sm"
-        leftSection={<IconRepeat size={14} aria-hidden />}
-        onClick={open}
-      >
-        {text.replay}
-      </Button>
-      <Modal opened={opened} onClose={close} title={text.replay} size="md">
-        <RangeForm workflowId={workflowId} onClose={close} />
-      </Modal>
-    </>
+    <ModalButton
+      size="compact-sm"
+      leftSection={<IconRepeat size={14} aria-hidden />}
+      label={text.replay}
+      title={text.replay}
+    >
+      {(close) => <RangeForm workflowId={workflowId} onClose={close} />}
+    </ModalButton>
   );
 }
 

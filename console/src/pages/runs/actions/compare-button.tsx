@@ -1,5 +1,4 @@
-import { Button, Modal, Select, Text, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Button, Select, Text, TextInput } from '@mantine/core';
 import { IconArrowsDiff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -8,24 +7,19 @@ import type { Run } from '#client/index.ts';
 import { compareButton as text } from '#console/src/messages/en/runs/actions.ts';
 import { statuses } from '#console/src/messages/en/parts/values.ts';
 import { testRunsQuery } from '#console/src/queries/node-tests.ts';
+import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { timeText } from '#console/src/parts/text/times.ts';
 
 /** Chooses another run, and opens the page that compares the two. */
 export function CompareButton({ run }: { run: Run }) {
-  const [opened, { open, close }] = useDisclosure(false);
   return (
-    <>
-      <Button
-        variant="default"
-        leftSection={<IconArrowsDiff size={16} aria-hidden />}
-        onClick={open}
-      >
-        {text.button}
-      </Button>
-      <Modal opened={opened} onClose={close} title={text.title}>
-        <CompareForm run={run} />
-      </Modal>
-    </>
+    <ModalButton
+      leftSection={<IconArrowsDiff size={16} aria-hidden />}
+      label={text.button}
+      title={text.title}
+    >
+      {() => <CompareForm run={run} />}
+    </ModalButton>
   );
 }
 

@@ -1,5 +1,4 @@
-import { Button, Modal, Select, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Select, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconGitFork } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -9,6 +8,7 @@ import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { againFields, fork as text } from '#console/src/messages/en/runs/actions.ts';
 import { Message } from '#console/src/messages/message.tsx';
+import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { isRecord } from '#console/src/parts/data/record.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
@@ -23,23 +23,18 @@ import { useOpenRun } from '#console/src/parts/open-run.ts';
 
 /** Starts a run from a step of this one. */
 export function ForkButton({ run, step }: { run: Run; step: Step }) {
-  const [opened, { open, close }] = useDisclosure(false);
   const mayRun = useMay('run_workflows');
   if (!mayRun || step.status === 'skipped') return null;
   return (
-    <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        leftSection={<IconGitFork size={14} aria-hidden />}
-        onClick={open}
-      >
-        {text.button}
-      </Button>
-      <Modal opened={opened} onClose={close} title={text.title} size="lg">
-        <ForkForm run={run} step={step} onClose={close} />
-      </Modal>
-    </>
+    <ModalButton
+      size="compact-sm"
+      leftSection={<IconGitFork size={14} aria-hidden />}
+      label={text.button}
+      title={text.title}
+      width="lg"
+    >
+      {(close) => <ForkForm run={run} step={step} onClose={close} />}
+    </ModalButton>
   );
 }
 

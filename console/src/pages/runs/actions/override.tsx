@@ -1,11 +1,11 @@
-import { Button, Group, Modal, NumberInput, Stack, Text, Textarea } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Button, Group, NumberInput, Stack, Text, Textarea } from '@mantine/core';
 import { IconCoin } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Run } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { override as text } from '#console/src/messages/en/runs/actions.ts';
+import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Failure } from '#console/src/parts/failure.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
@@ -18,16 +18,14 @@ const MAX_REASON_LENGTH = 1_000;
 
 /** Lets a run continue that was stopped by a budget. */
 export function OverrideButton({ run }: { run: Run }) {
-  const [opened, { open, close }] = useDisclosure(false);
   return (
-    <>
-      <Button variant="default" leftSection={<IconCoin size={16} aria-hidden />} onClick={open}>
-        {text.button}
-      </Button>
-      <Modal opened={opened} onClose={close} title={text.title}>
-        <OverrideForm run={run} onDone={close} />
-      </Modal>
-    </>
+    <ModalButton
+      leftSection={<IconCoin size={16} aria-hidden />}
+      label={text.button}
+      title={text.title}
+    >
+      {(close) => <OverrideForm run={run} onDone={close} />}
+    </ModalButton>
   );
 }
 

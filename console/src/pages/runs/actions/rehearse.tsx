@@ -1,10 +1,10 @@
-import { Button, Modal, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Text } from '@mantine/core';
 import { IconTestPipe } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Run } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { rehearse as text } from '#console/src/messages/en/runs/actions.ts';
+import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { runsKey } from '#console/src/queries/runs.ts';
@@ -14,16 +14,15 @@ import { useOpenRun } from '#console/src/parts/open-run.ts';
 
 /** Rehearses the whole run. */
 export function RehearseButton({ run }: { run: Run }) {
-  const [opened, { open, close }] = useDisclosure(false);
   return (
-    <>
-      <Button variant="default" leftSection={<IconTestPipe size={16} aria-hidden />} onClick={open}>
-        {text.button}
-      </Button>
-      <Modal opened={opened} onClose={close} title={text.title} size="lg">
-        <RehearseForm run={run} onClose={close} />
-      </Modal>
-    </>
+    <ModalButton
+      leftSection={<IconTestPipe size={16} aria-hidden />}
+      label={text.button}
+      title={text.title}
+      width="lg"
+    >
+      {(close) => <RehearseForm run={run} onClose={close} />}
+    </ModalButton>
   );
 }
 

@@ -1,11 +1,11 @@
-import { Button, Group, Modal, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Group, Text } from '@mantine/core';
 import { IconFlask, IconPencil, IconPin } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { Run, Step } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { drawingOf } from '#console/src/graph/drawn.ts';
 import { stepActions as text } from '#console/src/messages/en/runs/inspector.ts';
+import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { ButtonLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
@@ -62,21 +62,16 @@ function PinButton({ run, step }: StepActionsProps) {
 }
 
 function TestButton(props: StepActionsProps) {
-  const [opened, { open, close }] = useDisclosure(false);
   return (
-    <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        leftSection={<IconFlask size={14} aria-hidden />}
-        onClick={open}
-      >
-        {text.test}
-      </Button>
-      <Modal opened={opened} onClose={close} title={text.testTitle} size="lg">
-        <TestForm {...props} />
-      </Modal>
-    </>
+    <ModalButton
+      size="compact-sm"
+      leftSection={<IconFlask size={14} aria-hidden />}
+      label={text.test}
+      title={text.testTitle}
+      width="lg"
+    >
+      {() => <TestForm {...props} />}
+    </ModalButton>
   );
 }
 
