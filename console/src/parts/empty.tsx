@@ -2,6 +2,7 @@ import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Capability } from '#client/index.ts';
 import { page as text } from '#console/src/messages/en/parts/page.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** An empty list: what is missing, what it is for, and the button or link that creates the first entry. */
 export function Empty({
@@ -25,11 +26,7 @@ export function Empty({
           {about}
         </Text>
       )}
-      {missing !== false && (
-        <Text size="sm" c="dimmed">
-          {text.mayNotCreate(missing)}
-        </Text>
-      )}
+      {missing !== false && <Dimmed>{text.mayNotCreate(missing)}</Dimmed>}
       {children}
     </Stack>
   );

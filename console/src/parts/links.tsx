@@ -7,7 +7,7 @@ import {
   type NavLinkProps,
 } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
-import type { ComponentPropsWithRef } from 'react';
+import type { ComponentPropsWithRef, ReactNode } from 'react';
 
 type Element = Omit<
   ComponentPropsWithRef<'a'>,
@@ -25,3 +25,27 @@ export const ButtonLink = createLink((props: ButtonProps & Element) => (
 ));
 
 export const ItemLink = createLink((props: NavLinkProps & Element) => <NavLink {...props} />);
+
+type LinkText = AnchorProps & { 'aria-label'?: string; children: ReactNode };
+
+/** A link to a run or to one of its steps. */
+export const RunLink = ({
+  run: runId,
+  step,
+  ...text
+}: LinkText & { run: string; step?: string | null | undefined }) => (
+  <TextLink to="/runs/$runId" params={{ runId }} search={step == null ? {} : { step }} {...text} />
+);
+
+export const WorkflowLink = ({
+  workflow: workflowId,
+  tab,
+  ...text
+}: LinkText & { workflow: string; tab?: string }) => (
+  <TextLink
+    to="/workflows/$workflowId"
+    params={{ workflowId }}
+    search={tab === undefined ? {} : { tab }}
+    {...text}
+  />
+);

@@ -12,6 +12,7 @@ import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { alertsQuery } from '#console/src/queries/alerts.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 
@@ -21,9 +22,7 @@ export function Alerts() {
   const configured = alerts.data?.channels.filter((channel) => channel.configured) ?? [];
   return (
     <Section title={text.title} actions={configured.length > 0 && <SendTest />}>
-      <Text size="sm" c="dimmed">
-        {text.about}
-      </Text>
+      <Dimmed>{text.about}</Dimmed>
       <Loaded query={alerts}>
         {({ channels }) => (
           <SimpleGrid cols={{ base: 1, sm: 2 }}>
@@ -55,9 +54,7 @@ function ChannelCard({
           </Tag>
         </Group>
         <Text size="sm">{configured ? text.sendsFor(names) : text.canSendFor(names)}</Text>
-        <Text size="xs" c="dimmed">
-          {hint}
-        </Text>
+        <Dimmed size="xs">{hint}</Dimmed>
       </Stack>
     </Card>
   );

@@ -9,6 +9,7 @@ import { Failure } from '#console/src/parts/failure.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useIdentity } from '#console/src/queries/identity.ts';
 
 /** The service needs up to 30 seconds to verify a long log. */
@@ -29,9 +30,7 @@ export function AuditChain() {
         </ActionButton>
       }
     >
-      <Text size="sm" c="dimmed">
-        {text.about}
-      </Text>
+      <Dimmed>{text.about}</Dimmed>
       {check.error !== null && <Failure error={check.error} />}
       {check.data !== undefined && <Outcome found={check.data} />}
     </Section>
@@ -87,9 +86,7 @@ function Head({ head }: { head: NonNullable<AuditVerification['head']> }) {
         {text.latestHash(countText(head.position))}
       </Text>
       <Snippet text={`${workspace_id}:${head.position}:${head.hash}`} what={text.theLatestHash} />
-      <Text size="xs" c="dimmed">
-        {text.store}
-      </Text>
+      <Dimmed size="xs">{text.store}</Dimmed>
     </Stack>
   );
 }

@@ -5,9 +5,8 @@ import { auditRow as text } from '#console/src/messages/en/governance/audit.ts';
 import { actionText, targetText } from '#console/src/parts/text/audit-texts.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { WorkflowLink, RunLink, TextLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
-import { NO_SELECTION } from '#console/src/parts/open-run.ts';
 import { Row } from '#console/src/parts/data/row-table.tsx';
 
 /** One entry, with its details on demand. */
@@ -68,21 +67,16 @@ function Target({ entry: { target_type, target_id, target_name } }: { entry: Aud
   );
   if (target_type === 'run') {
     return (
-      <TextLink size="sm" to="/runs/$runId" params={{ runId: target_id }} search={NO_SELECTION}>
+      <RunLink run={target_id} size="sm">
         {id}
-      </TextLink>
+      </RunLink>
     );
   }
   if (target_type === 'workflow') {
     return (
-      <TextLink
-        size="sm"
-        to="/workflows/$workflowId"
-        params={{ workflowId: target_id }}
-        search={{ tab: undefined }}
-      >
+      <WorkflowLink workflow={target_id} size="sm">
         {id}
-      </TextLink>
+      </WorkflowLink>
     );
   }
   if (target_type === 'member') {

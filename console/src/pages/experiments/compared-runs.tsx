@@ -6,9 +6,10 @@ import { Message } from '#console/src/messages/message.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { OutcomeBadge } from './outcome.tsx';
 
 /** The runs of an experiment that are done, each with its changes. */
@@ -79,15 +80,13 @@ function RunLinks({ run }: { run: ComparedRun }) {
   const { run_id: runId, rehearsal_run_id: rehearsalId, cost_usd: cost } = run;
   return (
     <Text size="sm" component="div">
-      <TextLink to="/runs/$runId" params={{ runId }} ff="monospace">
+      <RunLink run={runId} ff="monospace">
         {runId}
-      </TextLink>
+      </RunLink>
       {rehearsalId !== null && (
         <>
           {' · '}
-          <TextLink to="/runs/$runId" params={{ runId: rehearsalId }}>
-            {text.rehearsal}
-          </TextLink>
+          <RunLink run={rehearsalId}>{text.rehearsal}</RunLink>
         </>
       )}
       {cost !== null && cost.base !== cost.candidate && (
@@ -121,27 +120,19 @@ function Differences({ differences, more }: { differences: readonly Difference[]
           </Text>
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
             {change === 'added' ? (
-              <Text size="sm" c="dimmed">
-                {text.notThereBefore}
-              </Text>
+              <Dimmed>{text.notThereBefore}</Dimmed>
             ) : (
               <JsonView value={from} what={text.before(path)} />
             )}
             {change === 'removed' ? (
-              <Text size="sm" c="dimmed">
-                {text.notThereAnyMore}
-              </Text>
+              <Dimmed>{text.notThereAnyMore}</Dimmed>
             ) : (
               <JsonView value={to} what={text.withCandidate(path)} />
             )}
           </SimpleGrid>
         </Box>
       ))}
-      {more && (
-        <Text size="sm" c="dimmed">
-          {text.more}
-        </Text>
-      )}
+      {more && <Dimmed>{text.more}</Dimmed>}
     </Stack>
   );
 }

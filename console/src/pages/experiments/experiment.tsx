@@ -13,7 +13,7 @@ import { Facts } from '#console/src/parts/data/facts.tsx';
 import { LoadMore } from '#console/src/parts/data/load-more.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { WorkflowLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
@@ -64,13 +64,9 @@ function About({ experiment }: { experiment: Experiment }) {
           text={texts.about}
           values={{
             workflow: (
-              <TextLink
-                to="/workflows/$workflowId"
-                params={{ workflowId }}
-                search={{ tab: 'experiments' }}
-              >
+              <WorkflowLink workflow={workflowId} tab="experiments">
                 <UserText>{workflow?.name ?? workflowId}</UserText>
-              </TextLink>
+              </WorkflowLink>
             ),
             starter: <UserText>{by ?? texts.anApiKey}</UserText>,
             when: <When at={at} ago />,

@@ -8,6 +8,7 @@ import { isRecord } from '#console/src/parts/data/record.ts';
 import { DecisionText } from '#console/src/parts/forms/gate-rules.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { wordChanges } from './word-changes.ts';
 
 /** Longer values are truncated here. The page has them in full. */
@@ -80,17 +81,11 @@ function Changes({
   // The prompt of a tool call repeats its arguments.
   const isCall = gate.kind === 'tool_call';
   if ((samePrompt || isCall) && fields.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {texts.unchanged}
-      </Text>
-    );
+    return <Dimmed>{texts.unchanged}</Dimmed>;
   }
   return (
     <Stack gap={4} role="group" aria-label={texts.changed}>
-      <Text size="xs" c="dimmed">
-        {texts.changed}
-      </Text>
+      <Dimmed size="xs">{texts.changed}</Dimmed>
       {!samePrompt && !isCall && <PromptChanges before={last.prompt} after={gate.prompt} />}
       {fields.map((field) => (
         <Field key={field.name} {...field} />

@@ -9,13 +9,14 @@ import { Message } from '#console/src/messages/message.tsx';
 import { DecisionForm } from '#console/src/parts/forms/decision-form.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { useNow } from '#console/src/parts/text/now.ts';
 import { When } from '#console/src/parts/text/time.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { gateQuery, runQuery } from '#console/src/queries/runs.ts';
 import { versionQuery } from '#console/src/queries/workflows.ts';
 import { EarlierDecision } from './earlier-decision.tsx';
@@ -98,9 +99,9 @@ const Heading = ({ run, label }: { run: Run; label: string }) => (
       <Title order={2} size="h4">
         <UserText>{label}</UserText>
       </Title>
-      <Text size="sm" c="dimmed">
+      <Dimmed>
         <UserText>{run.workflow_name}</UserText>
-      </Text>
+      </Dimmed>
     </Box>
     <StateBadge state={run.status} />
   </Group>
@@ -108,11 +109,7 @@ const Heading = ({ run, label }: { run: Run; label: string }) => (
 
 function Prompt({ text }: { text: string }) {
   if (text === '') {
-    return (
-      <Text size="sm" c="dimmed">
-        {texts.noPrompt}
-      </Text>
-    );
+    return <Dimmed>{texts.noPrompt}</Dimmed>;
   }
   return (
     <Paper
@@ -165,9 +162,7 @@ function Facts({ run, gate }: { run: Run; gate: PendingGate | undefined }) {
         />
       </Fact>
       <Fact name={words.run}>
-        <TextLink to="/runs/$runId" params={{ runId: run.id }}>
-          {run.id}
-        </TextLink>
+        <RunLink run={run.id}>{run.id}</RunLink>
       </Fact>
     </SimpleGrid>
   );
@@ -193,21 +188,17 @@ function Before({ steps }: { steps: Step[] | undefined }) {
       <Title order={3} size="h6">
         {texts.previous}
       </Title>
-      {steps.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {texts.noPrevious}
-        </Text>
-      )}
+      {steps.length === 0 && <Dimmed>{texts.noPrevious}</Dimmed>}
       {steps.map((step) => (
         <Stack gap={4} key={step.step_key}>
           <Group gap="xs" justify="space-between">
             <Text size="sm" fw={600}>
               <UserText>{step.label}</UserText>
             </Text>
-            <Text size="xs" c="dimmed">
+            <Dimmed size="xs">
               {step.model !== undefined && <UserText>{step.model} · </UserText>}
               {dollarsText(step.cost_usd)}
-            </Text>
+            </Dimmed>
           </Group>
           <JsonView value={step.output} what={texts.outputOf(step.label)} />
         </Stack>

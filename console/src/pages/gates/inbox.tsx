@@ -1,4 +1,4 @@
-import { Affix, Box, Grid, Paper, Switch, Text } from '@mantine/core';
+import { Affix, Box, Grid, Paper, Switch } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
@@ -16,6 +16,7 @@ import {
 } from '#console/src/parts/gates/waiting-decision.ts';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { useShortcuts } from '#console/src/parts/shortcuts.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { approvalsQuery } from '#console/src/queries/runs.ts';
 import { pollMs } from '#console/src/queries/stream-state.ts';
 import { GateDetail } from './gate-detail.tsx';
@@ -178,8 +179,6 @@ function UndoElsewhere({ gate }: { gate: Approval | undefined }) {
 
 const NoApprovals = ({ mine }: { mine: boolean }) => (
   <Empty title={mine ? text.noneMine : text.none}>
-    <Text size="sm" c="dimmed">
-      {mine ? text.noneMineAbout : text.noneAbout}
-    </Text>
+    <Dimmed>{mine ? text.noneMineAbout : text.noneAbout}</Dimmed>
   </Empty>
 );

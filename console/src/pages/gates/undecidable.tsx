@@ -6,7 +6,7 @@ import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { ByText } from '#console/src/parts/forms/gate-rules.tsx';
 import { type Draft, useUnsent } from '#console/src/parts/gates/drafts.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 
 /** Why a gate cannot be decided now: it was decided, or its run is not waiting at it. */
@@ -17,10 +17,7 @@ export function Undecidable({ run, step }: { run: Run; step: Step | undefined })
       <Alert variant="default" title={titleOf(run, step)}>
         {step?.decision !== undefined && <Decided decision={step.decision} />}
         <Text size="sm">
-          {stateOf(run)}{' '}
-          <TextLink to="/runs/$runId" params={{ runId: run.id }}>
-            {text.openRun}
-          </TextLink>
+          {stateOf(run)} <RunLink run={run.id}>{text.openRun}</RunLink>
         </Text>
       </Alert>
       {unsent !== undefined && <Unsent draft={unsent} />}

@@ -8,6 +8,7 @@ import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { webhookQuery, webhooksKey } from '#console/src/queries/webhooks.ts';
 import { WebhookConfig } from './webhook-config.tsx';
@@ -58,9 +59,7 @@ function Address({ workflow, webhook }: { workflow: Workflow; webhook: Webhook }
   return (
     <>
       <Snippet text={webhook.url} what={text.theUrl} />
-      <Text size="sm" c="dimmed">
-        {signed ? text.anyoneSigned : text.anyone}
-      </Text>
+      <Dimmed>{signed ? text.anyoneSigned : text.anyone}</Dimmed>
       <Text size="sm">{signed ? text.exampleSigned : text.example}</Text>
       <Snippet text={command} what={text.theCommand} />
     </>

@@ -1,13 +1,14 @@
-import { Alert, Group, Stack, Table, Text } from '@mantine/core';
+import { Alert, Group, Stack, Table } from '@mantine/core';
 import type { UsageBreakdown } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { breakdown as text } from '#console/src/messages/en/usage.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { WorkflowLink } from '#console/src/parts/links.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** Runs and cost by workflow, highest cost first. */
 export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] }) {
@@ -27,13 +28,9 @@ export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] })
           {workflow_id === null ? (
             text.otherWorkflows
           ) : (
-            <TextLink
-              to="/workflows/$workflowId"
-              params={{ workflowId: workflow_id }}
-              search={{ tab: undefined }}
-            >
+            <WorkflowLink workflow={workflow_id}>
               <UserText>{name}</UserText>
-            </TextLink>
+            </WorkflowLink>
           )}
           <Table.Td className="numbers">{countText(runs)}</Table.Td>
           <Table.Td className="numbers">{dollarsText(cost_usd)}</Table.Td>
@@ -105,8 +102,4 @@ function Unpriced({ rows }: { rows: UsageBreakdown['by_model'] }) {
   );
 }
 
-const Nothing = () => (
-  <Text size="sm" c="dimmed">
-    {text.none}
-  </Text>
-);
+const Nothing = () => <Dimmed>{text.none}</Dimmed>;

@@ -10,9 +10,10 @@ import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { WorkflowLink } from '#console/src/parts/links.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { budgetHistoryQuery, budgetsQuery } from '#console/src/queries/budgets.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
@@ -55,9 +56,9 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
           </Text>
         )}
         <Group justify="space-between" gap="xs">
-          <Text size="xs" c="dimmed">
+          <Dimmed size="xs">
             <Period budget={budget} />
-          </Text>
+          </Dimmed>
           <Button
             variant="subtle"
             size="compact-sm"
@@ -102,13 +103,9 @@ function Scope({ budget: { workflow_id } }: { budget: Budget }) {
       text={text.oneWorkflow}
       values={{
         name: (
-          <TextLink
-            to="/workflows/$workflowId"
-            params={{ workflowId: workflow_id }}
-            search={{ tab: undefined }}
-          >
+          <WorkflowLink workflow={workflow_id}>
             <UserText>{name}</UserText>
-          </TextLink>
+          </WorkflowLink>
         ),
       }}
     />

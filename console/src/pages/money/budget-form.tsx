@@ -1,4 +1,4 @@
-import { NativeSelect, NumberInput, Select, Switch, Text, TextInput } from '@mantine/core';
+import { NativeSelect, NumberInput, Select, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import type { BodyOf, Budget } from '#client/index.ts';
@@ -7,6 +7,7 @@ import { budgetForm as text } from '#console/src/messages/en/budgets.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { budgetsKey } from '#console/src/queries/budgets.ts';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
 
@@ -93,11 +94,7 @@ export const BudgetForm = editForm<Budget, { onClose: () => void }, undefined>(
           data={workflows.map((each) => ({ value: each.id, label: each.name }))}
           {...form.getInputProps('workflowId')}
         />
-        {fixed && (
-          <Text size="xs" c="dimmed">
-            {text.fixed}
-          </Text>
-        )}
+        {fixed && <Dimmed size="xs">{text.fixed}</Dimmed>}
         <NumberInput
           label={text.limit}
           max={1_000_000_000}

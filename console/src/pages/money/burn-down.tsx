@@ -1,4 +1,4 @@
-import { ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { ScrollArea, Skeleton, Stack, Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import type { Budget, BudgetHistory } from '#client/index.ts';
@@ -6,6 +6,7 @@ import { burnDown as text } from '#console/src/messages/en/budgets.ts';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { useNow } from '#console/src/parts/text/now.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { budgetHistoryQuery } from '#console/src/queries/budgets.ts';
 import { burnDown, type BurnDownDay } from './burn-down-days.ts';
 
@@ -29,11 +30,7 @@ function Days({ budget, history }: { budget: Budget; history: BudgetHistory }) {
           <BurnDownChart days={days} />
         </Suspense>
       )}
-      {budget.window === 'total' && (
-        <Text size="xs" c="dimmed">
-          {text.lastDays}
-        </Text>
-      )}
+      {budget.window === 'total' && <Dimmed size="xs">{text.lastDays}</Dimmed>}
       <DaysTable days={past} name={budget.name} />
     </Stack>
   );

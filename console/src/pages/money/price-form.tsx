@@ -1,4 +1,4 @@
-import { NumberInput, Text, TextInput } from '@mantine/core';
+import { NumberInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Price } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
@@ -6,6 +6,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { priceForm as text } from '#console/src/messages/en/prices.ts';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { pricesKey } from '#console/src/queries/prices.ts';
 
 /** The whole list is saved. After a reload, it has the price as entered, and the others as someone else saved them. */
@@ -76,9 +77,7 @@ export const PriceForm = editForm<
         required={false}
         {...form.getInputProps('cached')}
       />
-      <Text size="xs" c="dimmed">
-        {text.about}
-      </Text>
+      <Dimmed size="xs">{text.about}</Dimmed>
     </Form>
   );
 });

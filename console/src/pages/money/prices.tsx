@@ -1,4 +1,4 @@
-import { Button, Collapse, Group, Modal, Stack, Table, Text } from '@mantine/core';
+import { Button, Collapse, Group, Modal, Stack, Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Price } from '#client/index.ts';
@@ -12,6 +12,7 @@ import { Loaded } from '#console/src/parts/loaded.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { pricesKey, pricesQuery } from '#console/src/queries/prices.ts';
 import type { Tagged } from '#console/src/queries/tagged.ts';
@@ -46,9 +47,7 @@ export function ModelPrices() {
         {(own) => (
           <>
             {own.prices.length === 0 ? (
-              <Text size="sm" c="dimmed">
-                {text.none}
-              </Text>
+              <Dimmed>{text.none}</Dimmed>
             ) : (
               <PriceTable
                 label={text.own}
@@ -93,9 +92,7 @@ function BuiltInPrices() {
       <Collapse expanded={builtIn} w="100%">
         {builtIn && (
           <Stack gap="xs">
-            <Text size="xs" c="dimmed">
-              {text.aboutBuiltIn(priceTable.date)}
-            </Text>
+            <Dimmed size="xs">{text.aboutBuiltIn(priceTable.date)}</Dimmed>
             <PriceTable label={text.builtIn} prices={builtInPrices()} />
           </Stack>
         )}

@@ -4,7 +4,7 @@ import type { RunSummary } from '#client/index.ts';
 import { recentFailures as text } from '#console/src/messages/en/overview.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink, TextLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingCards } from '#console/src/parts/loading.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
@@ -58,9 +58,9 @@ function Failed({ run }: { run: RunSummary }) {
     <Paper withBorder px="md" py="sm">
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={600}>
-          <TextLink to="/runs/$runId" params={{ runId: run.id }}>
+          <RunLink run={run.id}>
             <UserText>{run.workflow_name}</UserText>
-          </TextLink>
+          </RunLink>
         </Text>
         <Text size="xs" c="dimmed">
           <When at={run.finished_at ?? run.created_at} ago /> · {dollarsText(run.cost_usd)}
@@ -77,9 +77,7 @@ function Failed({ run }: { run: RunSummary }) {
         )}
         {run.resumable && mayResume && (
           <Text size="xs">
-            <TextLink to="/runs/$runId" params={{ runId: run.id }}>
-              {text.view}
-            </TextLink>
+            <RunLink run={run.id}>{text.view}</RunLink>
           </Text>
         )}
       </Group>

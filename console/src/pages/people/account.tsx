@@ -9,6 +9,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useIdentity } from '#console/src/queries/identity.ts';
 import { capabilityNames } from './capability-texts.ts';
 import { PasswordForm } from './password-form.tsx';
@@ -71,11 +72,7 @@ function Held() {
           </List.Item>
         ))}
       </List>
-      {Object.values(capabilities).includes(false) && (
-        <Text size="xs" c="dimmed">
-          {text.hidden}
-        </Text>
-      )}
+      {Object.values(capabilities).includes(false) && <Dimmed size="xs">{text.hidden}</Dimmed>}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Code, NativeSelect, Stack, Table, Text } from '@mantine/core';
+import { Code, NativeSelect, Stack, Table } from '@mantine/core';
 import type { Capability, MemberDetail } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -12,6 +12,7 @@ import { people } from '#console/src/messages/en/people/shared.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { identityQuery, useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { membersKey } from '#console/src/queries/members.ts';
 import { capabilityNames } from './capability-texts.ts';
@@ -37,9 +38,7 @@ export function CapabilityMatrix({ member }: { member: MemberDetail }) {
   );
   return (
     <Stack gap="xs">
-      <Text size="sm" c="dimmed">
-        {mayManage ? text.aboutChange : text.about}
-      </Text>
+      <Dimmed>{mayManage ? text.aboutChange : text.about}</Dimmed>
       <RowTable
         label={people.permissions}
         minWidth={560}
@@ -54,9 +53,7 @@ export function CapabilityMatrix({ member }: { member: MemberDetail }) {
           <Row key={name}>
             <Table.Td>
               <Code>{name}</Code>
-              <Text size="xs" c="dimmed">
-                {capabilityTexts[name]}
-              </Text>
+              <Dimmed size="xs">{capabilityTexts[name]}</Dimmed>
             </Table.Td>
             <Table.Td>{member.capabilities[name].default ? text.yes : text.no}</Table.Td>
             <Table.Td>

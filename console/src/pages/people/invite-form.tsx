@@ -10,6 +10,7 @@ import { useAction } from '#console/src/parts/forms/action.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { membersKey } from '#console/src/queries/members.ts';
 import { workspaceQuery } from '#console/src/queries/workspace.ts';
 import { inviteUrl } from './invite-link.tsx';
@@ -69,9 +70,7 @@ function Invited({ member, onClose }: { member: Member; onClose: () => void }) {
           <Snippet text={inviteUrl(member.invite_code)} what={inviteLink.whatLink} />
           <Text size="sm">{text.orSendCode}</Text>
           <Snippet text={member.invite_code} what={inviteLink.whatCode} />
-          <Text size="xs" c="dimmed">
-            {text.aboutCode}
-          </Text>
+          <Dimmed size="xs">{text.aboutCode}</Dimmed>
         </>
       )}
       <Group justify="flex-end">

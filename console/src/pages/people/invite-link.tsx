@@ -1,6 +1,7 @@
-import { Group, Text } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { inviteLink as texts } from '#console/src/messages/en/people/invitations.ts';
 import { Copy } from '#console/src/parts/code/copy.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** The URL to accept an invitation. */
 export const inviteUrl = (code: string): string =>
@@ -10,13 +11,9 @@ export const inviteUrl = (code: string): string =>
 export function InviteLink({ code }: { code: string }) {
   return (
     <Group gap={4} wrap="nowrap">
-      <Text size="xs" c="dimmed">
-        {texts.link}
-      </Text>
+      <Dimmed size="xs">{texts.link}</Dimmed>
       <Copy text={inviteUrl(code)} what={texts.whatLink} />
-      <Text size="xs" c="dimmed">
-        {texts.code}
-      </Text>
+      <Dimmed size="xs">{texts.code}</Dimmed>
       <Copy text={code} what={texts.whatCode} />
     </Group>
   );

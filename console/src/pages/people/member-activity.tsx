@@ -1,4 +1,4 @@
-import { Stack, Table, Text } from '@mantine/core';
+import { Stack, Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { MemberStats } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -12,6 +12,7 @@ import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { memberStatsQuery } from '#console/src/queries/members.ts';
 
 /** The statistics of a member, their actions per day, and their latest actions. */
@@ -44,11 +45,7 @@ function Stats({ stats }: { stats: MemberStats }) {
 
 function Recent({ stats }: { stats: MemberStats }) {
   if (stats.recent_actions.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {text.none}
-      </Text>
-    );
+    return <Dimmed>{text.none}</Dimmed>;
   }
   return (
     <>

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -21,6 +21,7 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { identityQuery, useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { memberQuery, membersKey, memberStatsQuery } from '#console/src/queries/members.ts';
 import { workspaceQuery } from '#console/src/queries/workspace.ts';
@@ -141,11 +142,7 @@ function MemberActions({ member }: { member: MemberDetail }) {
       >
         {removalTexts[member.status].remove}
       </Button>
-      {member.id === id && (
-        <Text size="xs" c="dimmed">
-          {text.you}
-        </Text>
-      )}
+      {member.id === id && <Dimmed size="xs">{text.you}</Dimmed>}
     </>
   );
 }

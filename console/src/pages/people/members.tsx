@@ -22,6 +22,7 @@ import { TextLink } from '#console/src/parts/links.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { membersKey, membersQuery } from '#console/src/queries/members.ts';
 import { workspaceQuery } from '#console/src/queries/workspace.ts';
@@ -69,9 +70,7 @@ function Pending({ members }: { members: Member[] }) {
   if (members.length === 0) return null;
   return (
     <Section title={text.pending.title}>
-      <Text size="sm" c="dimmed">
-        {text.pending.about}
-      </Text>
+      <Dimmed>{text.pending.about}</Dimmed>
       <RowTable
         label={text.pending.table}
         minWidth={480}
@@ -160,11 +159,7 @@ function MemberName({ member }: { member: Member }) {
           {text.owner}
         </Tag>
       )}
-      {member.id === id && (
-        <Text size="xs" c="dimmed">
-          {text.you}
-        </Text>
-      )}
+      {member.id === id && <Dimmed size="xs">{text.you}</Dimmed>}
     </Group>
   );
 }

@@ -1,9 +1,10 @@
-import { Box, PasswordInput, Text } from '@mantine/core';
+import { Box, PasswordInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { api } from '#console/src/api.ts';
 import { passwordForm as text } from '#console/src/messages/en/people/account.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useIdentity } from '#console/src/queries/identity.ts';
 import { signIn } from '#console/src/session.ts';
 
@@ -37,9 +38,7 @@ export function PasswordForm() {
         onSubmit={() => change.mutate({ current_password: current, new_password: next })}
         ready={current !== '' && next.length >= LEAST_CHARACTERS && again === next}
       >
-        <Text size="sm" c="dimmed">
-          {text.about}
-        </Text>
+        <Dimmed>{text.about}</Dimmed>
         {/* Password managers need the username. */}
         <input type="text" autoComplete="username" value={email ?? ''} readOnly hidden />
         <PasswordInput

@@ -10,9 +10,10 @@ import {
 import { Message } from '#console/src/messages/message.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { WorkflowLink, RunLink } from '#console/src/parts/links.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { membersQuery } from '#console/src/queries/members.ts';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { decisionColours } from './event-texts.ts';
@@ -31,9 +32,9 @@ export function EventCard({ event }: { event: GovernanceEvent }) {
               {what}
             </Text>
           </Group>
-          <Text size="xs" c="dimmed">
+          <Dimmed size="xs">
             <When at={event.created_at} ago />
-          </Text>
+          </Dimmed>
         </Group>
         <Text size="sm">
           <UserText>{event.reason}</UserText>
@@ -63,14 +64,9 @@ function Where({ event }: { event: GovernanceEvent }) {
     <Group gap="xs">
       {workflow_id !== null && <WorkflowName id={workflow_id} version={version} />}
       {run_id !== null && (
-        <TextLink
-          size="xs"
-          to="/runs/$runId"
-          params={{ runId: run_id }}
-          search={{ step: node_id ?? undefined, tab: undefined }}
-        >
+        <RunLink run={run_id} step={node_id} size="xs">
           <Message text={text.run} values={{ id: <UserText>{run_id}</UserText> }} />
-        </TextLink>
+        </RunLink>
       )}
       {node_id !== null && (
         <span>
@@ -86,14 +82,9 @@ function WorkflowName({ id, version }: { id: string; version: number | null }) {
   const { data } = useQuery(workflowsQuery);
   const name = <UserText>{data?.find((each) => each.id === id)?.name ?? id}</UserText>;
   return (
-    <TextLink
-      size="xs"
-      to="/workflows/$workflowId"
-      params={{ workflowId: id }}
-      search={{ tab: undefined }}
-    >
+    <WorkflowLink workflow={id} size="xs">
       {version === null ? name : <Message text={text.workflowVersion} values={{ name, version }} />}
-    </TextLink>
+    </WorkflowLink>
   );
 }
 

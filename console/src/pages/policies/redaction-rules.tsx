@@ -1,9 +1,10 @@
-import { Button, Checkbox, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { words } from '#console/src/messages/en/words.ts';
 import {
   detectorTexts,
   redactionRules as text,
 } from '#console/src/messages/en/governance/policies.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { detectorNames } from './detector-texts.ts';
 import {
   type DetectorName,
@@ -26,9 +27,7 @@ export function RedactionRules({
     });
   return (
     <Stack gap="md">
-      <Text size="sm" c="dimmed">
-        {text.about}
-      </Text>
+      <Dimmed>{text.about}</Dimmed>
       <Checkbox.Group
         label={text.detectors}
         value={draft.detectors}

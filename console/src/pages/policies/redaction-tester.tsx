@@ -1,7 +1,8 @@
-import { Skeleton, Text, Textarea } from '@mantine/core';
+import { Skeleton, Textarea } from '@mantine/core';
 import { lazy, Suspense, useDeferredValue, useState } from 'react';
 import { redactionTester as texts } from '#console/src/messages/en/governance/policies.ts';
 import { Section } from '#console/src/parts/page.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import type { Redaction } from './policy-draft.ts';
 
 const RedactionOutcome = lazy(async () => ({
@@ -16,9 +17,7 @@ export function RedactionTester({ redaction }: { redaction: Redaction }) {
   const settled = useDeferredValue(text);
   return (
     <Section title={texts.title}>
-      <Text size="sm" c="dimmed">
-        {texts.about}
-      </Text>
+      <Dimmed>{texts.about}</Dimmed>
       <Textarea
         label={texts.sample}
         placeholder={texts.samplePlaceholder}

@@ -14,6 +14,7 @@ import { Part } from './part.tsx';
 import { hasEnded, webAddress } from './run-facts.ts';
 import type { Selection } from './use-selection.ts';
 import { Row } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** The input, state and output of the run. */
 export function RunData({ run }: { run: Run }) {
@@ -27,9 +28,7 @@ export function RunData({ run }: { run: Run }) {
       </Part>
       <Part title={words.output}>
         {run.output === null ? (
-          <Text size="sm" c="dimmed">
-            {runData.noOutput}
-          </Text>
+          <Dimmed>{runData.noOutput}</Dimmed>
         ) : (
           <ValueView value={run.output} what={runData.theOutput} />
         )}
@@ -65,9 +64,9 @@ export function RunChecks({ run: { evals, status } }: { run: Run }) {
               <Table.Td>
                 <UserText>{name}</UserText>
                 {message !== undefined && (
-                  <Text size="xs" c="dimmed">
+                  <Dimmed size="xs">
                     <UserText>{message}</UserText>
-                  </Text>
+                  </Dimmed>
                 )}
               </Table.Td>
               <Badge

@@ -7,7 +7,7 @@ import { runSummary as text } from '#console/src/messages/en/runs/run.ts';
 import { triggers } from '#console/src/messages/en/parts/values.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { Copy } from '#console/src/parts/code/copy.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { WorkflowLink, RunLink } from '#console/src/parts/links.tsx';
 import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { useMoment } from '#console/src/parts/text/now.ts';
@@ -32,14 +32,9 @@ export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {
         {run.id}
       </Text>
       <Copy text={run.id} what={text.runId} />
-      <TextLink
-        to="/workflows/$workflowId"
-        params={{ workflowId: run.workflow_id }}
-        search={{ tab: undefined }}
-        size="sm"
-      >
+      <WorkflowLink workflow={run.workflow_id} size="sm">
         {run.of_draft ? text.draft : text.version(run.workflow_version)}
-      </TextLink>
+      </WorkflowLink>
     </Group>
   );
 }
@@ -128,28 +123,18 @@ export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
 function StartedBy({ run: { trigger, parent_run_id, parent_step_key } }: { run: Run }) {
   if (parent_run_id === null) return triggers[trigger];
   return (
-    <TextLink
-      to="/runs/$runId"
-      params={{ runId: parent_run_id }}
-      search={{ step: parent_step_key ?? undefined, tab: undefined }}
-      size="sm"
-    >
+    <RunLink run={parent_run_id} step={parent_step_key} size="sm">
       {text.parentRun}
-    </TextLink>
+    </RunLink>
   );
 }
 
 /** The run that this one was started from, and the step. */
 function StartedFrom({ run: { forked_from: runId, forked_from_step: step } }: { run: Run }) {
   return (
-    <TextLink
-      to="/runs/$runId"
-      params={{ runId: runId ?? '' }}
-      search={{ step: step ?? undefined, tab: undefined }}
-      size="sm"
-    >
+    <RunLink run={runId ?? ''} step={step} size="sm">
       {step === null ? text.anotherRun : text.stepOfAnotherRun}
-    </TextLink>
+    </RunLink>
   );
 }
 

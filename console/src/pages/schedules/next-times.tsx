@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { nextDue } from '#shared/values/cron.ts';
 import { nextTimes as text } from '#console/src/messages/en/workflows/schedules.ts';
 import { When } from '#console/src/parts/text/time.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 const SHOWN = 5;
 const PAUSE_MS = 250;
@@ -28,9 +29,7 @@ export function NextTimes({ cron, timezone }: { cron: string; timezone: string }
           {text.invalid}
         </Text>
       ) : times.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {text.none}
-        </Text>
+        <Dimmed>{text.none}</Dimmed>
       ) : (
         <Box component="ul" m={0} pl="md">
           {times.map((time) => (

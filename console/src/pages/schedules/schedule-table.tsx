@@ -9,13 +9,13 @@ import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { confirm } from '#console/src/parts/forms/confirm.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { WorkflowLink, RunLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { schedulesKey } from '#console/src/queries/schedules.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
-import { NO_SELECTION, useOpenRun } from '#console/src/parts/open-run.ts';
+import { useOpenRun } from '#console/src/parts/open-run.ts';
 import { Row } from '#console/src/parts/data/row-table.tsx';
 
 /** Schedules with their last and next runs. `workflowNames` adds a column with the workflow. */
@@ -80,7 +80,9 @@ function ScheduleRow({
       <UserText>{nameOf(schedule)}</UserText>
       {workflowNames !== undefined && (
         <Table.Td>
-          <WorkflowLink schedule={schedule} names={workflowNames} />
+          <WorkflowLink workflow={schedule.workflow_id} tab="triggers" size="sm">
+            <UserText>{workflowNames.get(schedule.workflow_id) ?? schedule.workflow_id}</UserText>
+          </WorkflowLink>
         </Table.Td>
       )}
       <Table.Td>
@@ -99,25 +101,6 @@ function ScheduleRow({
 
 const nameOf = ({ name, id }: Schedule): string => name ?? id;
 
-function WorkflowLink({
-  schedule: { workflow_id: workflowId },
-  names,
-}: {
-  schedule: Schedule;
-  names: ReadonlyMap<string, string>;
-}) {
-  return (
-    <TextLink
-      size="sm"
-      to="/workflows/$workflowId"
-      params={{ workflowId }}
-      search={{ tab: 'triggers' }}
-    >
-      <UserText>{names.get(workflowId) ?? workflowId}</UserText>
-    </TextLink>
-  );
-}
-
 function LastTick({ schedule }: { schedule: Schedule }) {
   const { last_run_at: at, last_run_id: runId, last_skip: skip } = schedule;
   return (
@@ -130,15 +113,9 @@ function LastTick({ schedule }: { schedule: Schedule }) {
           {runId !== null && (
             <>
               {' · '}
-              <TextLink
-                to="/runs/$runId"
-                params={{ runId }}
-                search={NO_SELECTION}
-                size="sm"
-                aria-label={text.lastRunOf(nameOf(schedule))}
-              >
+              <RunLink run={runId} size="sm" aria-label={text.lastRunOf(nameOf(schedule))}>
                 {text.viewRun}
-              </TextLink>
+              </RunLink>
             </>
           )}
         </Text>

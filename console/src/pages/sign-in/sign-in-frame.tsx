@@ -1,8 +1,9 @@
-import { Center, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Center, Group, Paper, Stack, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { product } from '#console/src/messages/en/parts/page.ts';
 import { Logo } from '#console/src/parts/logo.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** The frame of the pages before sign-in. */
 export function SignInFrame({
@@ -27,11 +28,7 @@ export function SignInFrame({
             <Title order={1} size="h3">
               {title}
             </Title>
-            {about !== undefined && (
-              <Text c="dimmed" size="sm">
-                {about}
-              </Text>
-            )}
+            {about !== undefined && <Dimmed>{about}</Dimmed>}
           </div>
           {children}
         </Stack>

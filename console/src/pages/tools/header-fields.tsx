@@ -1,15 +1,7 @@
-import {
-  Button,
-  Fieldset,
-  Group,
-  Input,
-  PasswordInput,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Button, Fieldset, Group, Input, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { words } from '#console/src/messages/en/words.ts';
 import { headerFields as text } from '#console/src/messages/en/workspace/tools.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { type HeaderDraft, newHeader } from './tool-draft.ts';
 
 /** Headers of a tool. Encrypted values are never shown, and are kept until they are replaced. */
@@ -27,9 +19,7 @@ export function HeaderFields({
   return (
     <Fieldset legend={text.title} variant="default">
       <Stack gap="sm">
-        <Text size="xs" c="dimmed">
-          {text.about}
-        </Text>
+        <Dimmed size="xs">{text.about}</Dimmed>
         {headers.map((header) => (
           <HeaderRow
             key={header.key}

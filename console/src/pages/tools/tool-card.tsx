@@ -13,6 +13,7 @@ import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { toolsKey } from '#console/src/queries/tools.ts';
 import { ToolTrial } from './tool-trial.tsx';
@@ -42,7 +43,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
         <Text size="sm" component="div">
           <Calls tool={tool} called={called} />
         </Text>
-        <Text size="xs" c="dimmed">
+        <Dimmed size="xs">
           {text.timeout(countText(tool.timeout_seconds))}
           {' · '}
           {text.retries(tool.retry_count)}
@@ -57,7 +58,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
           )}
           {' · '}
           <Message text={text.updated} values={{ when: <When at={tool.updated_at} ago /> }} />
-        </Text>
+        </Dimmed>
         <Group>
           <Button
             size="compact-sm"
@@ -92,9 +93,7 @@ function Details({ tool }: { tool: CustomTool }) {
   return (
     <Stack gap="sm">
       {tool.input_schema === null ? (
-        <Text size="sm" c="dimmed">
-          {text.noSchema}
-        </Text>
+        <Dimmed>{text.noSchema}</Dimmed>
       ) : (
         <JsonView value={tool.input_schema} what={text.whatSchema(tool.name)} />
       )}

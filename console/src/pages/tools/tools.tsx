@@ -12,6 +12,7 @@ import { LoadingCards } from '#console/src/parts/loading.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { toolsQuery } from '#console/src/queries/tools.ts';
 import { ToolCard } from './tool-card.tsx';
@@ -65,9 +66,7 @@ function McpAddress() {
   const url = `${apiUrl}/api/mcp`;
   return (
     <Section title={text.mcp.title}>
-      <Text size="sm" c="dimmed">
-        {text.mcp.about}
-      </Text>
+      <Dimmed>{text.mcp.about}</Dimmed>
       <Snippet text={url} what={text.mcp.whatUrl} />
       <Snippet
         text={JSON.stringify(

@@ -1,4 +1,4 @@
-import { Select, Text } from '@mantine/core';
+import { Select } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDelivery } from '#client/index.ts';
@@ -13,6 +13,7 @@ import { DeliveryRow } from './delivery-row.tsx';
 import { deliveryStatuses, deliveryStatusText } from './endpoint-status.tsx';
 import { RetryAllFailed, RetryPeriod } from './redeliver-all.tsx';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 const columns = [text.delivery, words.event, words.status, text.attempts, words.created];
 
@@ -55,9 +56,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
           </RowTable>
         )}
       </LoadedList>
-      <Text size="xs" c="dimmed">
-        {text.kept}
-      </Text>
+      <Dimmed size="xs">{text.kept}</Dimmed>
     </Section>
   );
 }

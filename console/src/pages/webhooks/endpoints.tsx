@@ -1,4 +1,4 @@
-import { Button, Table, Text } from '@mantine/core';
+import { Button, Table } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { DataEndpoint } from '#client/index.ts';
@@ -17,6 +17,7 @@ import { EndpointStatus } from './endpoint-status.tsx';
 import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** The webhook endpoints of the workspace. */
 export function EndpointsPage() {
@@ -62,9 +63,7 @@ function EndpointRow({ of: endpoint }: { of: DataEndpoint }) {
       <Table.Td>
         <EndpointStatus of={endpoint} />
         {endpoint.consecutive_failures > 0 && (
-          <Text size="xs" c="dimmed">
-            {text.consecutiveFailures(endpoint.consecutive_failures)}
-          </Text>
+          <Dimmed size="xs">{text.consecutiveFailures(endpoint.consecutive_failures)}</Dimmed>
         )}
       </Table.Td>
       <Table.Td>{endpoint.events.join(', ')}</Table.Td>

@@ -1,4 +1,4 @@
-import { Modal, SegmentedControl, Text } from '@mantine/core';
+import { Modal, SegmentedControl } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,6 +10,7 @@ import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { workflowsKey } from '#console/src/queries/workflows.ts';
 import { JsonField } from '#console/src/parts/forms/json-field.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { aGraph } from './editor/json-panel.tsx';
 import { NameFields } from './name-fields.tsx';
 
@@ -71,9 +72,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
           onChange={(value) => setGraph(value as Graph)}
         />
       ) : (
-        <Text size="sm" c="dimmed">
-          {text.startsEmpty}
-        </Text>
+        <Dimmed>{text.startsEmpty}</Dimmed>
       )}
     </Form>
   );

@@ -8,6 +8,7 @@ import { Facts } from '#console/src/parts/data/facts.tsx';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { dryRunQuery } from '#console/src/queries/dry-runs.ts';
 
 const PAUSE_MS = 400;
@@ -35,13 +36,11 @@ export function DryRunPanel({
   return (
     <Box component="section" aria-label={dryRun.title} aria-live="polite">
       {query.isError ? (
-        <Text size="sm" c="dimmed">
+        <Dimmed>
           {dryRun.noEstimate} {describeError(query.error)}
-        </Text>
+        </Dimmed>
       ) : query.data === undefined ? (
-        <Text size="sm" c="dimmed">
-          {dryRun.estimating}
-        </Text>
+        <Dimmed>{dryRun.estimating}</Dimmed>
       ) : (
         <Estimate report={query.data} nameOf={namesIn(workflow)} />
       )}

@@ -1,4 +1,4 @@
-import { Alert, Box, Group, Stack, Text } from '@mantine/core';
+import { Alert, Box, Group, Stack } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import type { Workflow } from '#client/index.ts';
 import { GraphView } from '#console/src/graph/graph-view.tsx';
@@ -8,6 +8,7 @@ import { Empty } from '#console/src/parts/empty.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Section } from '#console/src/parts/page.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { nodeOf } from './editor/draft.ts';
 import { MistakeList } from './mistakes/mistake-list.tsx';
@@ -75,11 +76,7 @@ export function GraphTab({ workflow }: { workflow: Workflow }) {
           </Box>
         )}
       </Group>
-      {node === undefined && (
-        <Text size="sm" c="dimmed">
-          {text.selectNode}
-        </Text>
-      )}
+      {node === undefined && <Dimmed>{text.selectNode}</Dimmed>}
     </Stack>
   );
 }

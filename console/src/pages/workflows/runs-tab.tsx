@@ -5,7 +5,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { triggers } from '#console/src/messages/en/parts/values.ts';
 import { runsTab as text } from '#console/src/messages/en/workflows/workflow.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink, TextLink } from '#console/src/parts/links.tsx';
 import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
@@ -14,7 +14,6 @@ import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { runsQuery } from '#console/src/queries/runs.ts';
-import { NO_SELECTION } from '#console/src/parts/open-run.ts';
 import { Row } from '#console/src/parts/data/row-table.tsx';
 
 const READ_EVERY_MS = 5_000;
@@ -63,15 +62,9 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
         <Table.Tbody>
           {runs.map((run) => (
             <Row key={run.id}>
-              <TextLink
-                to="/runs/$runId"
-                params={{ runId: run.id }}
-                search={NO_SELECTION}
-                ff="monospace"
-                size="sm"
-              >
+              <RunLink run={run.id} ff="monospace" size="sm">
                 {run.id}
-              </TextLink>
+              </RunLink>
               <Table.Td>
                 <StateBadge state={run.status} /> <RehearsalTag mode={run.mode} />
               </Table.Td>

@@ -12,6 +12,7 @@ import { Copy } from '#console/src/parts/code/copy.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { schedulesKey } from '#console/src/queries/schedules.ts';
@@ -31,9 +32,9 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
         ) : (
           <AboutText workflow={workflow} />
         )}
-        <Text size="sm" c="dimmed">
+        <Dimmed>
           {text.id(workflow.id)} <Copy text={workflow.id} what={text.theId} />
-        </Text>
+        </Dimmed>
       </Section>
       {mayEdit && (
         <Section title={text.template}>

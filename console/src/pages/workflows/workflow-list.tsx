@@ -12,7 +12,7 @@ import {
 import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
-import { ButtonLink, TextLink } from '#console/src/parts/links.tsx';
+import { WorkflowLink, ButtonLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
 import { Page } from '#console/src/parts/page.tsx';
@@ -133,9 +133,9 @@ function WorkflowRow({
   return (
     <Row>
       <Table.Td miw={220} maw={420}>
-        <TextLink to="/workflows/$workflowId" params={{ workflowId: id }}>
+        <WorkflowLink workflow={id}>
           <UserText>{name}</UserText>
-        </TextLink>
+        </WorkflowLink>
         {description !== '' && (
           <Text size="xs" c="dimmed" lineClamp={1}>
             <UserText>{description}</UserText>

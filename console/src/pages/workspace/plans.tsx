@@ -1,4 +1,4 @@
-import { Table, Text } from '@mantine/core';
+import { Table } from '@mantine/core';
 import type { Workspace } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { planTexts } from '#console/src/messages/en/parts/plans.ts';
@@ -9,6 +9,7 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { usageQuery, workspaceQuery } from '#console/src/queries/workspace.ts';
 import { type PlanName, planNames, plans } from '#shared/people/plans.ts';
@@ -48,9 +49,7 @@ export function Plans({ workspace }: { workspace: Workspace }) {
           </Table.Tr>
         ))}
       </RowTable>
-      <Text size="xs" c="dimmed">
-        {text.about}
-      </Text>
+      <Dimmed size="xs">{text.about}</Dimmed>
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { Stack, Text, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Workspace } from '#client/index.ts';
@@ -16,6 +16,7 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { workspaceQuery } from '#console/src/queries/workspace.ts';
 import { Alerts } from '#console/src/pages/alerts/alerts.tsx';
@@ -64,9 +65,7 @@ function General({ workspace }: { workspace: Workspace }) {
       {mayManage ? (
         <NameForm record={workspace} />
       ) : (
-        <Text size="xs" c="dimmed">
-          {text.permissionNeeded}
-        </Text>
+        <Dimmed size="xs">{text.permissionNeeded}</Dimmed>
       )}
     </Section>
   );

@@ -1,8 +1,9 @@
-import { Box, Button, Code, Group, Text } from '@mantine/core';
+import { Box, Button, Code, Group } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { words } from '#console/src/messages/en/words.ts';
 import { code } from '#console/src/messages/en/parts/code.ts';
 import { countText } from '#console/src/parts/text/numbers.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { Copy } from './copy.tsx';
 
 /** Longer text is only rendered on request, so that the page stays fast for any tool output. */
@@ -38,9 +39,7 @@ export function JsonView({ value, what = code.theValue }: { value: unknown; what
       </Box>
       {cut && (
         <Group gap="xs" mt={4}>
-          <Text size="xs" c="dimmed">
-            {code.shown(countText(bound), countText(text.length))}
-          </Text>
+          <Dimmed size="xs">{code.shown(countText(bound), countText(text.length))}</Dimmed>
           {!whole && (
             <Button size="compact-xs" variant="subtle" onClick={() => setWhole(true)}>
               {words.showMore}

@@ -13,6 +13,7 @@ import { Undo } from '#console/src/parts/gates/undo.tsx';
 import { sendNow, useWaitingDecision } from '#console/src/parts/gates/waiting-decision.ts';
 import { useShortcuts, useShortcutsOn } from '#console/src/parts/shortcuts.ts';
 import { useMoment } from '#console/src/parts/text/now.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { DecisionFields } from './decision-fields.tsx';
 import { GateRules } from './gate-rules.tsx';
 import { ToolCall } from './tool-call.tsx';
@@ -49,9 +50,7 @@ export function DecisionForm({ inbox = false, ...decision }: DecisionProps & { i
       ) : waiting?.key === round ? (
         <Undo decision={waiting} />
       ) : refusal !== null ? (
-        <Text size="sm" c="dimmed">
-          {text.refused(refusal)}
-        </Text>
+        <Dimmed>{text.refused(refusal)}</Dimmed>
       ) : (
         <Choices
           key={round}
@@ -84,11 +83,7 @@ function Conflict({
 
 function MayNotDecide() {
   const { role } = useIdentity();
-  return (
-    <Text size="sm" c="dimmed">
-      {text.mayNotDecide(roleNamesInText[role])}
-    </Text>
-  );
+  return <Dimmed>{text.mayNotDecide(roleNamesInText[role])}</Dimmed>;
 }
 
 function Choices(props: ChoiceProps) {
@@ -137,10 +132,10 @@ function Choices(props: ChoiceProps) {
           </Text>
         )}
         {check.error !== null && !inFields && !above && <Failure error={check.error} />}
-        <Text size="xs" c="dimmed">
+        <Dimmed size="xs">
           <strong>{text.approving}</strong> {effectOf(gate)} <strong>{text.rejecting}</strong>{' '}
           {rejectionText(gate, rejection)}
-        </Text>
+        </Dimmed>
         <Buttons
           inbox={inbox}
           pending={check.isPending}

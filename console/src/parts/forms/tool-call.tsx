@@ -6,6 +6,7 @@ import { toolCall as text } from '#console/src/messages/en/gates.ts';
 import { exactJson } from '#console/src/parts/code/exact-json.ts';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 export type PendingToolCall = NonNullable<PendingGate['tool_call']>;
 
@@ -27,15 +28,11 @@ export function ToolCall({ gate, call }: { gate: PendingGate; call: PendingToolC
           <Text size="sm" className="pre">
             <UserText>{gate.prompt}</UserText>
           </Text>
-          <Text size="sm" c="dimmed">
-            {text.mayNotView}
-          </Text>
+          <Dimmed>{text.mayNotView}</Dimmed>
         </>
       ) : (
         <Stack gap={4}>
-          <Text size="xs" c="dimmed">
-            {text.arguments}
-          </Text>
+          <Dimmed size="xs">{text.arguments}</Dimmed>
           <JsonView value={exactJson(call.arguments)} what={text.argumentsOf(call.tool)} />
         </Stack>
       )}

@@ -10,6 +10,7 @@ import { treeKey } from '#console/src/parts/data/tree-keys.ts';
 import { useWindowed } from '#console/src/parts/data/windowed.ts';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { isSmall, type JsonRow, jsonRows, MOST_ROWS } from './json-rows.ts';
 
 const ROW_HEIGHT = 24;
@@ -71,11 +72,7 @@ export function JsonTree({ value, what = code.theValue }: { value: unknown; what
       <Text size="xs" c="dimmed" className="cut json-path" component="div">
         <UserText>{row?.path}</UserText>
       </Text>
-      {rows.length >= MOST_ROWS && (
-        <Text size="xs" c="dimmed">
-          {text.cut(countText(MOST_ROWS))}
-        </Text>
-      )}
+      {rows.length >= MOST_ROWS && <Dimmed size="xs">{text.cut(countText(MOST_ROWS))}</Dimmed>}
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { FeedStatus } from './feed-status.tsx';
 import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 export function FeedTable({ feeds }: { feeds: readonly Feed[] }) {
   return (
@@ -46,11 +47,7 @@ function FeedRow({ feed }: { feed: Feed }) {
       <KindBadge isDemo={feed.is_demo} />
       <FeedStatus status={feed.status} />
       <Group gap={4}>
-        {feed.entity_types.length === 0 && (
-          <Text size="sm" c="dimmed">
-            {text.anyType}
-          </Text>
-        )}
+        {feed.entity_types.length === 0 && <Dimmed>{text.anyType}</Dimmed>}
         {feed.entity_types.map((type) => (
           <Badge key={type} variant="default" tt="none" fw={500}>
             {type}

@@ -8,6 +8,7 @@ import { Snippet } from '#console/src/parts/code/snippet.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { useSessionToken } from '#console/src/session.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** How a program sends records to the feed. */
 export function IngestHint({ feed }: { feed: Feed }) {
@@ -36,9 +37,7 @@ export function IngestHint({ feed }: { feed: Feed }) {
         )}
       </Text>
       <Snippet text={ingestCommand(feed, openMode)} what={text.theCommand} />
-      <Text size="sm" c="dimmed">
-        {text.wholeRecords}
-      </Text>
+      <Dimmed>{text.wholeRecords}</Dimmed>
     </Section>
   );
 }

@@ -13,6 +13,7 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { dataKeysKey, dataUsageQuery } from '#console/src/queries/data.ts';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 type KeyUsage = WorkspaceDataUsage['keys'][number];
 
@@ -86,18 +87,14 @@ function KeyBounds({ of: { revoked, expires_at, ip_allowlist } }: { of: DataKey 
     <Stack gap={0}>
       {revoked && <Tag color="gray">{text.isRevoked}</Tag>}
       {expires_at !== null && (
-        <Text size="xs" c="dimmed">
+        <Dimmed size="xs">
           <Message
             text={Date.parse(expires_at) < Date.now() ? text.expired : text.expires}
             values={{ time: <When at={expires_at} ago /> }}
           />
-        </Text>
+        </Dimmed>
       )}
-      {ip_allowlist.length > 0 && (
-        <Text size="xs" c="dimmed">
-          {text.from(ip_allowlist.join(', '))}
-        </Text>
-      )}
+      {ip_allowlist.length > 0 && <Dimmed size="xs">{text.from(ip_allowlist.join(', '))}</Dimmed>}
     </Stack>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { changes as text } from '#console/src/messages/en/data/records.ts';
@@ -11,6 +11,7 @@ import { InfiniteList } from '#console/src/pages/data/infinite-list.tsx';
 import { FeedSelect } from '#console/src/pages/data/feeds/feed-select.tsx';
 import { FilterText } from '#console/src/parts/forms/filter-text.tsx';
 import { ButtonLink } from '#console/src/parts/links.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** Changes in records, updated live. */
 export function ChangesPage() {
@@ -62,9 +63,7 @@ export function ChangesPage() {
 function Freshness({ paused, onReset }: { paused: boolean; onReset: () => void }) {
   return (
     <Group gap="sm" role="status">
-      <Text size="sm" c="dimmed">
-        {paused ? text.paused : text.refreshes}
-      </Text>
+      <Dimmed>{paused ? text.paused : text.refreshes}</Dimmed>
       {paused && (
         <Button size="compact-sm" variant="default" onClick={onReset}>
           {text.backToLatest}

@@ -1,4 +1,4 @@
-import { Button, Collapse, Group, Paper, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Collapse, Group, Paper, Stack, Table, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Change, EntityHistory as HistoryPage } from '#client/index.ts';
@@ -10,6 +10,7 @@ import { Loaded } from '#console/src/parts/loaded.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { historyQuery } from '#console/src/queries/data.ts';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { Value } from './value.tsx';
 
 type Version = HistoryPage['versions'][number];
@@ -47,9 +48,9 @@ function VersionCard({ version, changes }: { version: Version; changes: readonly
             {text.version(version.version)}
           </Title>
           <Group gap="xs">
-            <Text size="sm" c="dimmed">
+            <Dimmed>
               <When at={version.changed_at} />
-            </Text>
+            </Dimmed>
             <Button size="compact-xs" variant="default" aria-expanded={opened} onClick={toggle}>
               {opened ? text.hideAttributes : text.showAttributes}
             </Button>
@@ -66,13 +67,13 @@ function VersionCard({ version, changes }: { version: Version; changes: readonly
             ))}
           </RowTable>
         ) : (
-          <Text size="sm" c="dimmed">
+          <Dimmed>
             {version.version === 1
               ? text.created
               : version.changed.length > 0
                 ? text.changed(version.changed.join(', '))
                 : text.unchanged}
-          </Text>
+          </Dimmed>
         )}
         <Collapse expanded={opened}>
           {opened && (

@@ -1,4 +1,4 @@
-import { Group, Skeleton, Table, Text } from '@mantine/core';
+import { Group, Skeleton, Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { Entity } from '#client/index.ts';
@@ -19,6 +19,7 @@ import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 import { placeText } from './place.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { Value } from './value.tsx';
 
 /** A record: its attributes, sources, history and events. */
@@ -40,9 +41,7 @@ export function EntityPage() {
           )}
           <Section title={text.sources}>
             {record.source_evidence.length === 0 ? (
-              <Text size="sm" c="dimmed">
-                {text.noSources}
-              </Text>
+              <Dimmed>{text.noSources}</Dimmed>
             ) : (
               <Evidence of={record.source_evidence} />
             )}
@@ -112,11 +111,7 @@ function EntityFacts({ record }: { record: Entity }) {
 function Pairs({ of, label, none }: { of: Entity['attributes']; label: string; none: string }) {
   const pairs = Object.entries(of);
   if (pairs.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {none}
-      </Text>
-    );
+    return <Dimmed>{none}</Dimmed>;
   }
   return (
     <RowTable label={label} columns={[words.name, words.value]} minWidth={320}>

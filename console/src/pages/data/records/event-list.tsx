@@ -12,6 +12,7 @@ import { type EventFilter, eventsQuery } from '#console/src/queries/data.ts';
 import { Evidence } from './evidence.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** The events of records, newest first. The events of one record do not repeat its name. */
 export function EventList({ filter, limit }: { filter: EventFilter; limit?: number }) {
@@ -46,9 +47,7 @@ function EventRow({ event, named }: { event: IntelligenceEvent; named: boolean }
           <UserText>{event.summary}</UserText>
         </Text>
         <Group gap="xs">
-          <Text size="xs" c="dimmed">
-            {event.event_type}
-          </Text>
+          <Dimmed size="xs">{event.event_type}</Dimmed>
           {named && (
             <TextLink
               size="xs"
@@ -60,9 +59,9 @@ function EventRow({ event, named }: { event: IntelligenceEvent; named: boolean }
           )}
         </Group>
         {event.match_reason !== null && (
-          <Text size="xs" c="dimmed">
+          <Dimmed size="xs">
             <UserText>{event.match_reason}</UserText>
-          </Text>
+          </Dimmed>
         )}
         <Evidence of={event.source_evidence} />
       </Table.Td>

@@ -14,6 +14,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { sourcesKey } from '#console/src/queries/data.ts';
 import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 import { Row } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 const healthColours: Record<Source['health']['status'], MantineColor> = {
   unknown: 'gray',
@@ -39,18 +40,14 @@ export function SourceRow({
         <Text size="sm">
           <UserText>{source.name}</UserText>
         </Text>
-        <Text size="xs" c="dimmed">
+        <Dimmed size="xs">
           <UserText>{[source.type, source.jurisdiction].filter(Boolean).join(' · ')}</UserText>
-        </Text>
+        </Dimmed>
       </Table.Td>
       <KindBadge isDemo={source.is_demo} />
       <Table.Td>
         <Tag color={healthColours[status]}>{text.health[status]}</Tag>
-        {failures > 1 && (
-          <Text size="xs" c="dimmed">
-            {text.failures(failures)}
-          </Text>
-        )}
+        {failures > 1 && <Dimmed size="xs">{text.failures(failures)}</Dimmed>}
       </Table.Td>
       <LastReport health={source.health} />
       <Table.Td>{source.cadence === null ? '' : <UserText>{source.cadence}</UserText>}</Table.Td>

@@ -9,12 +9,13 @@ import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { Facts } from '#console/src/parts/data/facts.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { inboundEventQuery, inboundEventsKey } from '#console/src/queries/inbound-events.ts';
 import { refusalReasons } from '#console/src/messages/en/workflows/inbound-events.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { isUnverified } from './event-texts.ts';
 
 /** The headers and body of an event, what to do about a refusal, and the button that replays it. */
@@ -37,9 +38,7 @@ export function EventDetail({
           )}
           <EventFacts of={event} />
           <Stack gap={4}>
-            <Text size="xs" c="dimmed">
-              {text.body}
-            </Text>
+            <Dimmed size="xs">{text.body}</Dimmed>
             <Body of={event} />
           </Stack>
           {Object.keys(event.headers).length > 0 && <Headers of={event} />}
@@ -80,27 +79,15 @@ const EventFacts = ({ of: event }: { of: ReceivedEvent }) => (
 
 function Body({ of: { body, body_truncated: truncated } }: { of: ReceivedEvent }) {
   if (body === null) {
-    return (
-      <Text size="sm" c="dimmed">
-        {text.bodyNotRead}
-      </Text>
-    );
+    return <Dimmed>{text.bodyNotRead}</Dimmed>;
   }
   if (body === '') {
-    return (
-      <Text size="sm" c="dimmed">
-        {text.bodyEmpty}
-      </Text>
-    );
+    return <Dimmed>{text.bodyEmpty}</Dimmed>;
   }
   return (
     <>
       <JsonView value={truncated ? body : indented(body)} what={text.theBody} />
-      {truncated && (
-        <Text size="xs" c="dimmed">
-          {text.bodyCut}
-        </Text>
-      )}
+      {truncated && <Dimmed size="xs">{text.bodyCut}</Dimmed>}
     </>
   );
 }
@@ -117,9 +104,7 @@ function indented(body: string): string {
 
 const Headers = ({ of: { headers } }: { of: ReceivedEvent }) => (
   <Stack gap={4}>
-    <Text size="xs" c="dimmed">
-      {text.headers}
-    </Text>
+    <Dimmed size="xs">{text.headers}</Dimmed>
     <JsonView
       value={Object.entries(headers)
         .map(([name, value]) => `${name}: ${value}`)
@@ -131,17 +116,15 @@ const Headers = ({ of: { headers } }: { of: ReceivedEvent }) => (
 
 const Replays = ({ of: { replayed_by: replays } }: { of: ReceivedEvent }) => (
   <Stack gap={4}>
-    <Text size="xs" c="dimmed">
-      {text.replayedBy}
-    </Text>
+    <Dimmed size="xs">{text.replayedBy}</Dimmed>
     {replays.map(({ run_id, created_at }) => (
       <Group key={run_id} gap="xs">
-        <TextLink to="/runs/$runId" params={{ runId: run_id }} size="xs" ff="monospace">
+        <RunLink run={run_id} size="xs" ff="monospace">
           {run_id}
-        </TextLink>
-        <Text size="xs" c="dimmed">
+        </RunLink>
+        <Dimmed size="xs">
           <When at={created_at} ago />
-        </Text>
+        </Dimmed>
       </Group>
     ))}
   </Stack>
@@ -163,11 +146,7 @@ function Replay({ of: event }: { of: ReceivedEvent }) {
     },
   );
   if (isLost(event)) {
-    return (
-      <Text size="sm" c="dimmed">
-        {text.lost}
-      </Text>
-    );
+    return <Dimmed>{text.lost}</Dimmed>;
   }
   return (
     <Group>

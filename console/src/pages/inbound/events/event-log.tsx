@@ -9,6 +9,7 @@ import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { Section } from '#console/src/parts/page.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { inboundEventsQuery } from '#console/src/queries/inbound-events.ts';
 import { webhookQuery } from '#console/src/queries/webhooks.ts';
@@ -63,9 +64,7 @@ export function EventLog({ workflow }: { workflow: Workflow }) {
           </RowTable>
         )}
       </LoadedList>
-      <Text size="xs" c="dimmed">
-        {text.kept}
-      </Text>
+      <Dimmed size="xs">{text.kept}</Dimmed>
     </Section>
   );
 }
@@ -128,9 +127,7 @@ function NoEvents({ workflow }: { workflow: Workflow }) {
   return (
     <Stack gap={0}>
       <Empty title={text.empty.title}>
-        <Text size="sm" c="dimmed">
-          {webhook?.enabled === true ? text.empty.about : text.empty.aboutDisabled}
-        </Text>
+        <Dimmed>{webhook?.enabled === true ? text.empty.about : text.empty.aboutDisabled}</Dimmed>
       </Empty>
       {command !== undefined && (
         <Stack gap="xs">

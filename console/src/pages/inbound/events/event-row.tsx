@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';
 import type { ListedInboundEvent } from '#client/index.ts';
 import { eventRow as text } from '#console/src/messages/en/workflows/inbound-events.ts';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
@@ -11,6 +11,7 @@ import { EventDetail } from './event-detail.tsx';
 import { refusalReasons } from '#console/src/messages/en/workflows/inbound-events.ts';
 import { outcomes, sizeText } from './event-texts.ts';
 import { Row } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** An event in the log, with its headers and body on demand. */
 export function EventRow({ of: event, mayReplay }: { of: ListedInboundEvent; mayReplay: boolean }) {
@@ -25,11 +26,7 @@ export function EventRow({ of: event, mayReplay }: { of: ListedInboundEvent; may
         </Table.Td>
         <Table.Td>
           <Tag color={color}>{label}</Tag>
-          {event.times > 1 && (
-            <Text size="xs" c="dimmed">
-              {text.moreLikeThis(event.times)}
-            </Text>
-          )}
+          {event.times > 1 && <Dimmed size="xs">{text.moreLikeThis(event.times)}</Dimmed>}
         </Table.Td>
         <Table.Td maw={360}>
           <RunOrReason of={event} />
@@ -70,15 +67,11 @@ function RunOrReason({ of: { reason, detail, run_id, replays } }: { of: ListedIn
         </Text>
       )}
       {run_id !== null && (
-        <TextLink to="/runs/$runId" params={{ runId: run_id }} size="xs" ff="monospace">
+        <RunLink run={run_id} size="xs" ff="monospace">
           {run_id}
-        </TextLink>
+        </RunLink>
       )}
-      {replays > 0 && (
-        <Text size="xs" c="dimmed">
-          {text.replayed(replays)}
-        </Text>
-      )}
+      {replays > 0 && <Dimmed size="xs">{text.replayed(replays)}</Dimmed>}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { NativeSelect, Stack, Table, Text } from '@mantine/core';
+import { NativeSelect, Stack, Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Backtest, BacktestFinding } from '#client/index.ts';
@@ -9,9 +9,10 @@ import {
 } from '#console/src/messages/en/governance/backtests.ts';
 import { LoadMore } from '#console/src/parts/data/load-more.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { backtestStepsQuery, type Effect } from '#console/src/queries/backtests.ts';
 import { changeText } from './backtest-texts.ts';
 
@@ -53,11 +54,7 @@ export function BacktestSteps({ backtest }: { backtest: Backtest }) {
         )}
       </Loaded>
       <LoadMore query={query} />
-      {backtest.truncated && (
-        <Text size="sm" c="dimmed">
-          {text.truncated}
-        </Text>
-      )}
+      {backtest.truncated && <Dimmed>{text.truncated}</Dimmed>}
     </Stack>
   );
 }
@@ -66,9 +63,9 @@ function FindingRow({ finding }: { finding: BacktestFinding }) {
   const { run_id: runId, step_key: step, reason } = finding;
   return (
     <Row>
-      <TextLink to="/runs/$runId" params={{ runId }} search={{ step, tab: undefined }}>
+      <RunLink run={runId} step={step}>
         <UserText>{step}</UserText>
-      </TextLink>
+      </RunLink>
       <Table.Td>{changeText(finding)}</Table.Td>
       <UserText>{reason}</UserText>
     </Row>

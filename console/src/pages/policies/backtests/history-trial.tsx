@@ -1,4 +1,4 @@
-import { Group, NativeSelect, Text } from '@mantine/core';
+import { Group, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Policies } from '#client/index.ts';
@@ -9,6 +9,7 @@ import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Refusal } from '#console/src/parts/forms/form.tsx';
 import { Section } from '#console/src/parts/page.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { backtestsKey, recentBacktestsQuery } from '#console/src/queries/backtests.ts';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { NamedFilter } from '#console/src/pages/policies/named-filter.tsx';
@@ -39,9 +40,7 @@ export function HistoryTrial({ policies }: { policies: Policies }) {
   );
   return (
     <Section title={text.title}>
-      <Text size="sm" c="dimmed">
-        {text.about}
-      </Text>
+      <Dimmed>{text.about}</Dimmed>
       <Group gap="sm" align="flex-end">
         <NativeSelect
           label={text.runsOf}

@@ -1,7 +1,8 @@
-import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
+import { SimpleGrid, Skeleton, Stack } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { expressionTester as text } from '#console/src/messages/en/governance/expressions.ts';
 import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 const ExpressionBench = lazy(async () => ({
   default: (await import('./expression-bench.tsx')).ExpressionBench,
@@ -19,9 +20,7 @@ export function ExpressionTester() {
   const [state, setState] = useState(EXAMPLE_STATE);
   return (
     <Stack gap="sm">
-      <Text size="sm" c="dimmed">
-        {text.about}
-      </Text>
+      <Dimmed>{text.about}</Dimmed>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <CodeEditor
           label={text.state}

@@ -1,4 +1,4 @@
-import { Button, Select, Text, TextInput } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
 import { IconArrowsDiff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -9,6 +9,7 @@ import { statuses } from '#console/src/messages/en/parts/values.ts';
 import { testRunsQuery } from '#console/src/queries/node-tests.ts';
 import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { timeText } from '#console/src/parts/text/times.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** Chooses another run, and opens the page that compares the two. */
 export function CompareButton({ run }: { run: Run }) {
@@ -59,11 +60,7 @@ function CompareForm({ run }: { run: Run }) {
           onChange={setChosen}
         />
       )}
-      {isSuccess && choices.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {text.noOthers}
-        </Text>
-      )}
+      {isSuccess && choices.length === 0 && <Dimmed>{text.noOthers}</Dimmed>}
       <TextInput
         mt="sm"
         label={text.id}

@@ -28,6 +28,7 @@ import {
   resultOf,
 } from './compared.ts';
 import { Row } from '#console/src/parts/data/row-table.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 export interface TwoRuns {
   left: Run;
@@ -277,9 +278,7 @@ function Side({ side, step }: { side: keyof TwoRuns; step: Step | undefined }) {
         {name}
       </Text>
       {step === undefined ? (
-        <Text size="sm" c="dimmed">
-          {results.notReached}
-        </Text>
+        <Dimmed>{results.notReached}</Dimmed>
       ) : (
         <ValueView
           value={resultOf(step)}

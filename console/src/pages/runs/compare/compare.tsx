@@ -1,5 +1,5 @@
 import '#console/src/pages/runs/runs.css';
-import { Alert, Table, Text } from '@mantine/core';
+import { Alert, Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -7,16 +7,16 @@ import { ApiError, type Run } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { compare as text } from '#console/src/messages/en/runs/compare.ts';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
-import { ButtonLink, TextLink } from '#console/src/parts/links.tsx';
+import { RunLink, ButtonLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingPage } from '#console/src/parts/loading.tsx';
-import { NO_SELECTION } from '#console/src/parts/open-run.ts';
 import { Page } from '#console/src/parts/page.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { runQuery } from '#console/src/queries/runs.ts';
 import { MissingRun } from '#console/src/pages/runs/missing-run.tsx';
 import { hasEnded } from '#console/src/pages/runs/run-facts.ts';
@@ -80,9 +80,7 @@ function Compared({ left, right }: TwoRuns) {
       )}
       <Figures left={left} right={right} />
       {(isCut(left) || isCut(right)) && (
-        <Text size="sm" c="dimmed">
-          {text.cut(countText(Math.max(left.steps.length, right.steps.length)))}
-        </Text>
+        <Dimmed>{text.cut(countText(Math.max(left.steps.length, right.steps.length)))}</Dimmed>
       )}
       <CompareSteps left={left} right={right} />
     </Page>
@@ -122,9 +120,9 @@ function Figures({ left, right }: TwoRuns) {
         <Table.Th scope="row">{words.run}</Table.Th>
         {[left, right].map(({ id }, side) => (
           <Table.Td key={side}>
-            <TextLink to="/runs/$runId" params={{ runId: id }} search={NO_SELECTION} size="sm">
+            <RunLink run={id} size="sm">
               {id}
-            </TextLink>
+            </RunLink>
           </Table.Td>
         ))}
         <Table.Td />

@@ -1,6 +1,7 @@
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** A part of the conversation, with a heading. */
 export function Bubble({
@@ -20,9 +21,9 @@ export function Bubble({
             {title}
           </Title>
           {note !== undefined && (
-            <Text size="xs" c="dimmed">
+            <Dimmed size="xs">
               <UserText>{note}</UserText>
-            </Text>
+            </Dimmed>
           )}
         </div>
         {children}

@@ -14,6 +14,7 @@ import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { ChildLink } from '#console/src/pages/runs/inspector/child-link.tsx';
 import { Decided } from '#console/src/pages/runs/inspector/decided.tsx';
 import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
@@ -96,21 +97,15 @@ function Arguments({ call, step }: Pick<ConversationCall, 'call' | 'step'>) {
   const shown = typeof call.arguments === 'string' ? call.arguments : exactJson(call.arguments);
   return (
     <Stack gap={4} miw={0}>
-      <Text size="xs" c="dimmed">
-        {callText.arguments}
-      </Text>
+      <Dimmed size="xs">{callText.arguments}</Dimmed>
       {call.arguments === null ? (
-        <Text size="sm" c="dimmed">
-          {toolCall.mayNotView}
-        </Text>
+        <Dimmed>{toolCall.mayNotView}</Dimmed>
       ) : (
         <JsonView value={shown} what={callText.argumentsOf(call.tool)} />
       )}
       {sent !== undefined && (
         <>
-          <Text size="xs" c="dimmed">
-            {callText.sentInstead}
-          </Text>
+          <Dimmed size="xs">{callText.sentInstead}</Dimmed>
           <JsonView value={exactJson(sent)} what={callText.sentTo(call.tool)} />
         </>
       )}
@@ -135,9 +130,7 @@ function Result({ call, result }: Pick<ConversationCall, 'call' | 'result'>) {
         {failed ? words.error : words.result}
       </Text>
       {result === undefined ? (
-        <Text size="sm" c="dimmed">
-          {callText.noResult}
-        </Text>
+        <Dimmed>{callText.noResult}</Dimmed>
       ) : (
         <JsonView value={result.content} what={callText.resultOf(call.tool)} />
       )}

@@ -2,16 +2,12 @@ import { Text } from '@mantine/core';
 import type { Step } from '#client/index.ts';
 import { childLink as text } from '#console/src/messages/en/runs/inspector.ts';
 import { Message } from '#console/src/messages/message.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 
 /** Links a step to the run that it started. */
 export function ChildLink({ step: { child_run_id: runId, paused_child } }: { step: Step }) {
   if (runId === undefined) return null;
-  const link = (
-    <TextLink to="/runs/$runId" params={{ runId }}>
-      {text.open}
-    </TextLink>
-  );
+  const link = <RunLink run={runId}>{text.open}</RunLink>;
   return (
     <Text size="sm">
       {paused_child === true ? <Message text={text.paused} values={{ run: link }} /> : link}

@@ -5,10 +5,11 @@ import { words } from '#console/src/messages/en/words.ts';
 import { inspector as text } from '#console/src/messages/en/runs/inspector.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink, TextLink } from '#console/src/parts/links.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { stepOf } from '#console/src/pages/gates/chosen.ts';
 import { iterationText, stepName } from '#console/src/pages/runs/node-states.ts';
 import { Part } from '#console/src/pages/runs/part.tsx';
@@ -33,9 +34,7 @@ export function Inspector(props: InspectorProps) {
       <AgentLink run={run} step={step} select={select} />
       <Group gap="xs">
         <StateBadge state={shownState(step)} />
-        <Text size="sm" c="dimmed">
-          {[kindNames[step.kind], iterationText(step)].filter(Boolean).join(' · ')}
-        </Text>
+        <Dimmed>{[kindNames[step.kind], iterationText(step)].filter(Boolean).join(' · ')}</Dimmed>
         <Iterations run={run} step={step} select={select} />
       </Group>
       {gate !== undefined && (
@@ -72,14 +71,9 @@ function ReusedFrom({ step: { reused_from: runId, step_key: step } }: { step: St
         text={text.reusedFrom}
         values={{
           run: (
-            <TextLink
-              to="/runs/$runId"
-              params={{ runId }}
-              search={{ step, tab: undefined }}
-              inherit
-            >
+            <RunLink run={runId} step={step}>
               {text.anotherRun}
-            </TextLink>
+            </RunLink>
           ),
         }}
       />
@@ -123,9 +117,7 @@ function Iterations({ run, step, select }: { run: Run; step: Step; select: Selec
       >
         {text.previousIteration}
       </Button>
-      <Text size="xs" c="dimmed">
-        {text.place(countText(place + 1), countText(steps.length))}
-      </Text>
+      <Dimmed size="xs">{text.place(countText(place + 1), countText(steps.length))}</Dimmed>
       <Button
         size="compact-xs"
         variant="default"
@@ -143,11 +135,7 @@ function StepError({ step: { error, caught } }: { step: Step }) {
   return (
     <Part title={words.error}>
       <JsonView value={error} what={text.theError} />
-      {caught === true && (
-        <Text size="sm" c="dimmed">
-          {text.errorPath}
-        </Text>
-      )}
+      {caught === true && <Dimmed>{text.errorPath}</Dimmed>}
     </Part>
   );
 }

@@ -8,6 +8,7 @@ import { Loaded } from '#console/src/parts/loaded.tsx';
 import { actionText } from '#console/src/parts/text/audit-texts.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { auditQuery } from '#console/src/queries/audit.ts';
 
 /** What people did at this step, and with its run. */
@@ -17,11 +18,7 @@ export function StepAudit({ run, step }: { run: Run; step: Step }) {
     <Loaded query={query}>
       {({ entries }) => (
         <Stack gap="xs">
-          {entries.length === 0 && (
-            <Text size="sm" c="dimmed">
-              {text.empty}
-            </Text>
-          )}
+          {entries.length === 0 && <Dimmed>{text.empty}</Dimmed>}
           <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
             {[...entries]
               .sort((a, b) => Number(isOf(b, step)) - Number(isOf(a, step)))
@@ -51,9 +48,9 @@ const Entry = ({ entry, own }: { entry: AuditEntry; own: boolean }) => (
     <Text size="sm" fw={own ? 600 : undefined}>
       {own ? text.atThisStep(actionText(entry.action)) : actionText(entry.action)}
     </Text>
-    <Text size="xs" c="dimmed">
+    <Dimmed size="xs">
       <UserText>{entry.actor_name ?? entry.actor_id ?? text.theService}</UserText>,{' '}
       <When at={entry.created_at} />
-    </Text>
+    </Dimmed>
   </li>
 );

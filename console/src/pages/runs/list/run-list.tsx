@@ -5,7 +5,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { runList as text } from '#console/src/messages/en/runs/list.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
-import { ButtonLink, TextLink } from '#console/src/parts/links.tsx';
+import { RunLink, ButtonLink, TextLink } from '#console/src/parts/links.tsx';
 import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import { runsQuery } from '#console/src/queries/runs.ts';
@@ -45,11 +45,7 @@ function StartedBy({ runId }: { runId: string }) {
       <Message
         text={text.startedBy}
         values={{
-          run: (
-            <TextLink to="/runs/$runId" params={{ runId }}>
-              {runId}
-            </TextLink>
-          ),
+          run: <RunLink run={runId}>{runId}</RunLink>,
         }}
       />{' '}
       <TextLink to="/runs" search={{}}>

@@ -3,7 +3,7 @@ import type { RunSummary } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runTable as text } from '#console/src/messages/en/runs/list.ts';
 import { triggers } from '#console/src/messages/en/parts/values.ts';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { RehearsalTag } from '#console/src/parts/rehearsal-tag.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
@@ -82,12 +82,12 @@ function RunRow({
           />
         </Table.Td>
       )}
-      <TextLink to="/runs/$runId" params={{ runId: run.id }} fw={600}>
+      <RunLink run={run.id} fw={600}>
         <UserText>{run.workflow_name}</UserText>{' '}
         <Text span display="block" size="xs" c="dimmed" className="pre">
           {run.id}
         </Text>
-      </TextLink>
+      </RunLink>
       <Table.Td maw={280}>
         <StateBadge state={run.status} /> <RehearsalTag mode={run.mode} />
         {run.error !== null && (

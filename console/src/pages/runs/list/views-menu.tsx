@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Group, Popover, Stack, TextInput } from '@mantine/core';
 import { IconBookmark, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
@@ -7,6 +7,7 @@ import { views as text } from '#console/src/messages/en/runs/list.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { runViewsQuery } from '#console/src/queries/run-views.ts';
 import { MAX_VIEW_NAME } from '#shared/limits.ts';
 import type { RunFilter } from '#console/src/queries/runs.ts';
@@ -43,13 +44,7 @@ export function ViewsMenu({ filter }: { filter: RunFilter }) {
       <Popover.Dropdown aria-label={text.button}>
         <Stack gap="sm">
           <Views current={current} />
-          {current === '' ? (
-            <Text size="sm" c="dimmed">
-              {text.setFirst}
-            </Text>
-          ) : (
-            <SaveView filter={current} />
-          )}
+          {current === '' ? <Dimmed>{text.setFirst}</Dimmed> : <SaveView filter={current} />}
         </Stack>
       </Popover.Dropdown>
     </Popover>

@@ -1,9 +1,10 @@
-import { Group, Kbd, Text } from '@mantine/core';
+import { Group, Kbd } from '@mantine/core';
 import { type CSSProperties, memo } from 'react';
 import { trace as text } from '#console/src/messages/en/runs/trace.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import type { TimeAxis } from '#console/src/pages/runs/timeline/time-axis.ts';
 import { phaseNames } from '#console/src/messages/en/runs/trace.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** The labels of the ticks, and of the shortened waits. */
 export function AxisLabels({ axis: { ticks, breaks } }: { axis: TimeAxis }) {
@@ -60,12 +61,10 @@ export const Legend = memo(function Legend() {
             className={`trace-swatch phase-${phase === 'retrying' ? 'tried' : phase}`}
             aria-hidden
           />
-          <Text size="xs" c="dimmed">
-            {phaseNames[phase]}
-          </Text>
+          <Dimmed size="xs">{phaseNames[phase]}</Dimmed>
         </Group>
       ))}
-      <Text size="xs" c="dimmed">
+      <Dimmed size="xs">
         <Message
           text={text.keys}
           values={{
@@ -74,7 +73,7 @@ export const Legend = memo(function Legend() {
             failed: <Kbd size="xs">f</Kbd>,
           }}
         />
-      </Text>
+      </Dimmed>
     </Group>
   );
 });

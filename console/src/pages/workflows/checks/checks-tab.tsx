@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { BodyOf, Workflow } from '#client/index.ts';
@@ -9,6 +9,7 @@ import { Empty } from '#console/src/parts/empty.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { Section } from '#console/src/parts/page.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { workflowsKey } from '#console/src/queries/workflows.ts';
 import { type Check, checkFrom, checkProblem, newCheck } from './check.ts';
@@ -23,9 +24,7 @@ export function ChecksTab({ workflow }: { workflow: Workflow }) {
   const mayEdit = useMay('create_edit_workflows');
   return (
     <Section title={text.title}>
-      <Text size="sm" c="dimmed">
-        {text.about}
-      </Text>
+      <Dimmed>{text.about}</Dimmed>
       {mayEdit ? (
         <ChecksForm key={workflow.id} record={workflow} />
       ) : workflow.checks.length === 0 ? (

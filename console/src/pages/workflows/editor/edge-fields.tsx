@@ -5,6 +5,7 @@ import type { Graph } from '#client/index.ts';
 import { type DrawnEdge, drawingOf } from '#console/src/graph/drawn.ts';
 import { edgeFields as texts } from '#console/src/messages/en/workflows/editor.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { type Branch, branchesOf, type DraftAction, freeBranch, nodeOf } from './draft.ts';
 
 /** The results of a node that an edge can require. Without one, the edge is always taken, unless the node fails. */
@@ -41,11 +42,7 @@ export function EdgeFields({
         {[...outgoing, ...incoming.filter(({ source }) => source !== id)].map((edge) => (
           <EdgeRow key={edge.id} graph={graph} edge={edge} change={change} />
         ))}
-        {outgoing.length + incoming.length === 0 && (
-          <Text size="sm" c="dimmed">
-            {texts.empty}
-          </Text>
-        )}
+        {outgoing.length + incoming.length === 0 && <Dimmed>{texts.empty}</Dimmed>}
         <ConnectForm graph={graph} id={id} change={change} />
       </Stack>
     </Fieldset>

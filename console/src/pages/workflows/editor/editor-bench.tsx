@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react';
 import type { Workflow, WorkflowDraft } from '#client/index.ts';
 import { editorBench as text } from '#console/src/messages/en/workflows/editor.ts';
 import { Message } from '#console/src/messages/message.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { WorkflowLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { DraftBar } from '#console/src/pages/workflows/publishing/draft-bar.tsx';
@@ -71,9 +71,7 @@ function EditorHead({
           <UserText>{text.title(workflow.name)}</UserText>
         </Title>
         <Text size="xs" c="dimmed" component="div">
-          <TextLink to="/workflows/$workflowId" params={{ workflowId: workflow.id }}>
-            {text.back}
-          </TextLink>
+          <WorkflowLink workflow={workflow.id}>{text.back}</WorkflowLink>
         </Text>
       </div>
       <EditorToolbar state={state} />

@@ -12,6 +12,7 @@ import type { Selection } from './selection.ts';
 import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import { NodeForm } from './node-form.tsx';
 import { isRecord } from '#console/src/parts/data/record.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** Shows and edits the selection of the drawing, and allows selecting without a mouse. */
 export function SelectionPanel({
@@ -64,11 +65,7 @@ export function SelectionPanel({
         </div>
       )}
       <SeveralSelected nodes={nodes} edges={edges} change={change} />
-      {nodes.length + edges.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {text.nothing}
-        </Text>
-      )}
+      {nodes.length + edges.length === 0 && <Dimmed>{text.nothing}</Dimmed>}
     </Stack>
   );
 }

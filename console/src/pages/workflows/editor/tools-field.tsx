@@ -1,8 +1,9 @@
-import { Accordion, Button, Input, Select, Stack, Text } from '@mantine/core';
+import { Accordion, Button, Input, Select, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { toolsField as text } from '#console/src/messages/en/workflows/node-fields.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { approvalMode, freeTools, optionOf, toolNameOf, workflowTools } from './agent-tools.ts';
 import { type FieldMark, marksText } from './field-marks.ts';
@@ -111,9 +112,7 @@ function ToolItem({
     <Accordion.Item value={String(at)}>
       <Accordion.Control>
         <UserText>{toolNameOf(entry)}</UserText>
-        <Text size="xs" c="dimmed">
-          {text.approval[approvalMode(optionOf(entry, 'approval'))]}
-        </Text>
+        <Dimmed size="xs">{text.approval[approvalMode(optionOf(entry, 'approval'))]}</Dimmed>
       </Accordion.Control>
       <Accordion.Panel>
         <Stack gap="sm">

@@ -1,9 +1,10 @@
-import { Autocomplete, Select, Text } from '@mantine/core';
+import { Autocomplete, Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Workflow } from '#client/index.ts';
 import { workflowVersions as texts } from '#console/src/messages/en/workflows/node-fields.ts';
 import { NumberField } from '#console/src/parts/forms/number-field.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { workflowReferences } from './agent-tools.ts';
 
@@ -41,9 +42,7 @@ export function WorkflowInput({
         <span>
           {option.value}
           {choices.get(option.value) !== undefined && (
-            <Text size="xs" c="dimmed">
-              {choices.get(option.value)}
-            </Text>
+            <Dimmed size="xs">{choices.get(option.value)}</Dimmed>
           )}
         </span>
       )}

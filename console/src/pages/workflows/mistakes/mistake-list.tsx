@@ -1,6 +1,7 @@
 import { Badge, Box, Group, Text, UnstyledButton } from '@mantine/core';
 import { mistakeList as text } from '#console/src/messages/en/workflows/mistakes.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import type { Mistake } from './mistakes.ts';
 
 /** Limit of mistakes shown at a time. */
@@ -15,18 +16,10 @@ export function MistakeList({
   onChoose: (mistake: Mistake) => void;
 }) {
   if (mistakes === undefined) {
-    return (
-      <Text size="sm" c="dimmed">
-        {text.checking}
-      </Text>
-    );
+    return <Dimmed>{text.checking}</Dimmed>;
   }
   if (mistakes.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {text.none}
-      </Text>
-    );
+    return <Dimmed>{text.none}</Dimmed>;
   }
   return (
     <>
@@ -53,11 +46,7 @@ export function MistakeList({
           </li>
         ))}
       </Box>
-      {mistakes.length > SHOWN && (
-        <Text size="xs" c="dimmed">
-          {text.more(mistakes.length - SHOWN)}
-        </Text>
-      )}
+      {mistakes.length > SHOWN && <Dimmed size="xs">{text.more(mistakes.length - SHOWN)}</Dimmed>}
     </>
   );
 }

@@ -10,6 +10,7 @@ import type { JsonRecord } from '#console/src/parts/data/record.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { pinsKey, pinsQuery, testRunsQuery } from '#console/src/queries/node-tests.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
@@ -93,11 +94,7 @@ export function NodeTester({ workflowId, nodeId, node, draft, unsaved, from, val
   });
   const pinned = pins.find(({ node_id: id }) => id === nodeId);
   if (isSuccess && runs.length === 0 && from === undefined) {
-    return (
-      <Text size="sm" c="dimmed">
-        {text.noRuns}
-      </Text>
-    );
+    return <Dimmed>{text.noRuns}</Dimmed>;
   }
   const allowances = allowancesOf(node);
   const tested = hasOutput(test.data) ? test.data.run_id : undefined;
@@ -132,11 +129,7 @@ export function NodeTester({ workflowId, nodeId, node, draft, unsaved, from, val
           onChange={(event) => setWithPins(event.currentTarget.checked)}
         />
       )}
-      {unsaved && (
-        <Text size="sm" c="dimmed">
-          {text.saveFirst}
-        </Text>
-      )}
+      {unsaved && <Dimmed>{text.saveFirst}</Dimmed>}
       <Group gap="xs">
         <ActionButton
           size="compact-sm"

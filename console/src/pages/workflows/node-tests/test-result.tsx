@@ -3,11 +3,10 @@ import type { NodeTest } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { testResult as text } from '#console/src/messages/en/workflows/node-tests.ts';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
-import { NO_SELECTION } from '#console/src/parts/open-run.ts';
 
 /** The step of a test: its input, and its output or error. */
 export function TestResult({
@@ -22,9 +21,9 @@ export function TestResult({
         <Group gap="xs">
           <StateBadge state={status} />
           {step !== null && <Text size="sm">{dollarsText(step.cost_usd)}</Text>}
-          <TextLink to="/runs/$runId" params={{ runId }} search={NO_SELECTION} size="sm">
+          <RunLink run={runId} size="sm">
             {text.openRun}
-          </TextLink>
+          </RunLink>
         </Group>
         {problem !== null && (
           <Text size="sm" c="danger">

@@ -6,6 +6,7 @@ import { Message } from '#console/src/messages/message.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import {
   type Fate,
   mergeVersions,
@@ -55,19 +56,13 @@ export function DiffView({ from, to }: { from: VersionContent; to: VersionConten
             {text.counts[fate](changes.filter((change) => change.fate === fate).length)}
           </Badge>
         ))}
-        <Text size="sm" c="dimmed">
-          {text.legend}
-        </Text>
+        <Dimmed>{text.legend}</Dimmed>
       </Group>
       <GraphView graph={merged.graph} cardOf={cardOf} takenEdge={takenEdge} height={420} />
       {changes.slice(0, SHOWN).map((change) => (
         <Change key={`${change.part} ${change.fate} ${change.name}`} change={change} />
       ))}
-      {changes.length > SHOWN && (
-        <Text size="sm" c="dimmed">
-          {text.more(changes.length - SHOWN)}
-        </Text>
-      )}
+      {changes.length > SHOWN && <Dimmed>{text.more(changes.length - SHOWN)}</Dimmed>}
     </Stack>
   );
 }

@@ -1,5 +1,6 @@
-import { Select, Text } from '@mantine/core';
+import { Select } from '@mantine/core';
 import { valuesFrom as text } from '#console/src/messages/en/workflows/authoring.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { runChoices } from '#console/src/pages/workflows/node-tests/run-choices.ts';
 import { useScope } from './scope.ts';
 import type { ValuesRun } from './use-values-run.ts';
@@ -8,11 +9,7 @@ import type { ValuesRun } from './use-values-run.ts';
 export function ValuesFrom({ values: { runs, runId, choose } }: { values: ValuesRun }) {
   const { problem } = useScope();
   if (runId === '') {
-    return (
-      <Text size="xs" c="dimmed">
-        {text.noRuns}
-      </Text>
-    );
+    return <Dimmed size="xs">{text.noRuns}</Dimmed>;
   }
   return (
     <Select

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Text } from '@mantine/core';
+import { Button, Group, Modal } from '@mantine/core';
 import { useState } from 'react';
 import type { JsonObject } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runForm as text } from '#console/src/messages/en/workflows/editor.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { DryRunPanel } from '#console/src/pages/workflows/dry-run-panel.tsx';
 import type { Content, Saving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
 import { RunInput, useSuggestedInput } from '#console/src/pages/workflows/run-input.tsx';
@@ -53,10 +54,10 @@ function RunForm({ content, draftRun, saving, onClose, onStarted }: RunFormProps
         onChange={setTyped}
         onBroken={setBroken}
       />
-      <Text size="sm" c="dimmed">
+      <Dimmed>
         {saving.unsaved && `${text.savedFirst} `}
         {text.isReal}
-      </Text>
+      </Dimmed>
       <Estimate {...{ workflowId, content, saving, input }} />
     </Form>
   );
@@ -75,9 +76,7 @@ function Estimate({
         <Button size="compact-sm" variant="default" onClick={saving.save}>
           {text.estimate}
         </Button>
-        <Text size="sm" c="dimmed">
-          {text.estimateAbout}
-        </Text>
+        <Dimmed>{text.estimateAbout}</Dimmed>
       </Group>
     );
   }

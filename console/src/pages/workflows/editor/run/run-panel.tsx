@@ -5,12 +5,12 @@ import { words } from '#console/src/messages/en/words.ts';
 import { runPanel as text } from '#console/src/messages/en/workflows/editor.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
-import { TextLink } from '#console/src/parts/links.tsx';
-import { NO_SELECTION } from '#console/src/parts/open-run.ts';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { useRunStream } from '#console/src/queries/run-stream.ts';
 import { hasEnded } from '#console/src/pages/runs/run-facts.ts';
@@ -36,11 +36,7 @@ export function RunPanel({
   onChoose: (nodeId: string) => void;
 }) {
   if (run === undefined) {
-    return (
-      <Text size="sm" c="dimmed">
-        {text.none}
-      </Text>
-    );
+    return <Dimmed>{text.none}</Dimmed>;
   }
   return (
     <Stack gap="sm">
@@ -113,9 +109,9 @@ function RunState({ run }: { run: Run }) {
       <StateBadge state={run.status} />
       <Text size="sm">{dollarsText(run.cost_usd)}</Text>
       {hasEnded(run) && <Text size="sm">{durationText(run.duration_ms)}</Text>}
-      <TextLink to="/runs/$runId" params={{ runId: run.id }} search={NO_SELECTION} size="sm">
+      <RunLink run={run.id} size="sm">
         {text.openRun}
-      </TextLink>
+      </RunLink>
     </Group>
   );
 }
@@ -145,11 +141,7 @@ function StepList({ run, onChoose }: { run: Run; onChoose: (nodeId: string) => v
                 <UserText>{step.label}</UserText>
               </Text>
               <Group gap="xs" wrap="nowrap">
-                {step.cost_usd > 0 && (
-                  <Text size="xs" c="dimmed">
-                    {dollarsText(step.cost_usd)}
-                  </Text>
-                )}
+                {step.cost_usd > 0 && <Dimmed size="xs">{dollarsText(step.cost_usd)}</Dimmed>}
                 <StateBadge state={shownState(step)} size="sm" />
               </Group>
             </Group>
@@ -173,14 +165,9 @@ export function NodeResult({ run, nodeId }: { run: Run | undefined; nodeId: stri
           </Title>
           <StateBadge state={shownState(step)} size="sm" />
           {step.cost_usd > 0 && <Text size="sm">{dollarsText(step.cost_usd)}</Text>}
-          <TextLink
-            to="/runs/$runId"
-            params={{ runId: run.id }}
-            search={{ ...NO_SELECTION, step: step.step_key }}
-            size="sm"
-          >
+          <RunLink run={run.id} step={step.step_key} size="sm">
             {text.openStep}
-          </TextLink>
+          </RunLink>
         </Group>
         <StepOutcome step={step} />
       </Stack>
