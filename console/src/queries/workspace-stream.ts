@@ -2,7 +2,18 @@ import { type Query, type QueryClient, type QueryKey, useQueryClient } from '@ta
 import { useEffect } from 'react';
 import { api } from '#console/src/api.ts';
 import { useSessionToken } from '#console/src/session.ts';
-import { alertsQuery } from './alerts.ts';
+import {
+  alertsQuery,
+  keysKey,
+  metricsQuery,
+  pricesKey,
+  secretsKey,
+  templatesQuery,
+  toolsKey,
+  usageQuery,
+  webhooksKey,
+  workspaceQuery,
+} from './workspace.ts';
 import { backtestsKey } from './backtests.ts';
 import { budgetsKey } from './budgets.ts';
 import { coalesce } from './coalesce.ts';
@@ -10,19 +21,12 @@ import { dataKeysKey, endpointsKey, feedsKey, recordsKey, sourcesKey } from './d
 import { experimentsKey } from './experiments.ts';
 import { followStream } from './follow.ts';
 import { identityQuery } from './identity.ts';
-import { keysKey } from './keys.ts';
 import { membersKey } from './members.ts';
 import { policiesKey } from './policies.ts';
-import { pricesKey } from './prices.ts';
 import { runsKey } from './runs.ts';
 import { schedulesKey } from './schedules.ts';
-import { secretsKey } from './secrets.ts';
 import { setStreamLive } from './stream-state.ts';
-import { templatesQuery } from './templates.ts';
-import { toolsKey } from './tools.ts';
-import { webhooksKey } from './webhooks.ts';
 import { workflowsKey } from './workflows.ts';
-import { metricsQuery, usageQuery, workspaceQuery } from './workspace.ts';
 
 /** The minimum interval between reads because of frames, since on a busy workspace something changes all the time. */
 const REFETCH_EVERY_MS = 2_000;

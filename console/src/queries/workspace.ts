@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '#console/src/api.ts';
+import { tagged } from './tagged.ts';
 
 export const workspaceQuery = queryOptions({
   queryKey: ['workspace'],
@@ -14,4 +15,68 @@ export const usageQuery = queryOptions({
 export const metricsQuery = queryOptions({
   queryKey: ['metrics'],
   queryFn: ({ signal }) => api().getMetricsOverview({ signal }),
+});
+
+/** The channels for alerts about failed and waiting runs. */
+export const alertsQuery = queryOptions({
+  queryKey: ['alerts'],
+  queryFn: ({ signal }) => api().getAlerts({ signal }),
+});
+
+export const secretsKey = ['secrets'] as const;
+
+/** The secrets of the workspace, by name. Their values are not readable. */
+export const secretsQuery = queryOptions({
+  queryKey: secretsKey,
+  queryFn: ({ signal }) => api().listSecrets({}, { signal }),
+});
+
+export const toolsKey = ['tools'] as const;
+
+/** The custom tools of the workspace. */
+export const toolsQuery = queryOptions({
+  queryKey: toolsKey,
+  queryFn: ({ signal }) => api().listTools({}, { signal }),
+});
+
+export const pricesKey = ['prices'] as const;
+
+/** The workspace's own model prices, which override the built-in ones. */
+export const pricesQuery = queryOptions({
+  queryKey: pricesKey,
+  queryFn: async ({ signal }) => tagged(await api().getPrices({ signal })),
+});
+
+export const keysKey = ['keys'] as const;
+
+/** API keys, newest first, including revoked ones. */
+export const keysQuery = queryOptions({
+  queryKey: keysKey,
+  queryFn: ({ signal }) => api().listApiKeys({}, { signal }),
+});
+
+export const templatesQuery = queryOptions({
+  queryKey: ['templates'],
+  queryFn: ({ signal }) => api().listTemplates({ signal }),
+});
+
+/** Runs and cost of the last `days` days by workflow, model and day. */
+export const breakdownQuery = (days: number) =>
+  queryOptions({
+    queryKey: ['usage', 'breakdown', days],
+    queryFn: ({ signal }) => api().getUsageBreakdown({ days }, { signal }),
+  });
+
+export const webhooksKey = ['webhooks'] as const;
+
+export const webhookQuery = (workflowId: string) =>
+  queryOptions({
+    queryKey: [...webhooksKey, workflowId],
+    queryFn: ({ signal }) => api().getWebhook(workflowId, { signal }),
+  });
+
+/** The saved views of the list of runs. */
+export const runViewsQuery = queryOptions({
+  queryKey: ['run-views'],
+  queryFn: ({ signal }) => api().listRunViews({ signal }),
 });

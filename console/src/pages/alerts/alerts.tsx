@@ -13,7 +13,7 @@ import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
-import { alertsQuery } from '#console/src/queries/alerts.ts';
+import { alertsQuery } from '#console/src/queries/workspace.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 
 /** Alerts about runs that need a person. The operator of the service configures the channels. */

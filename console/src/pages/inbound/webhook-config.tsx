@@ -5,7 +5,7 @@ import { api } from '#console/src/api.ts';
 import { webhookConfig as text } from '#console/src/messages/en/workflows/triggers.ts';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
-import { webhooksKey } from '#console/src/queries/webhooks.ts';
+import { webhooksKey } from '#console/src/queries/workspace.ts';
 
 const MOST_TOLERANCE_SECONDS = 86_400;
 const MOST_WINDOW_SECONDS = 2_592_000;

@@ -10,7 +10,7 @@ import { Section } from '#console/src/parts/page.tsx';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
-import { webhookQuery, webhooksKey } from '#console/src/queries/webhooks.ts';
+import { webhookQuery, webhooksKey } from '#console/src/queries/workspace.ts';
 import { WebhookConfig } from './webhook-config.tsx';
 import { useExampleCommand } from './use-example-command.ts';
 

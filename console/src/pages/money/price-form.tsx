@@ -7,7 +7,7 @@ import { priceForm as text } from '#console/src/messages/en/prices.ts';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
-import { pricesKey } from '#console/src/queries/prices.ts';
+import { pricesKey } from '#console/src/queries/workspace.ts';
 
 /** The whole list is saved. After a reload, it has the price as entered, and the others as someone else saved them. */
 interface EnteredPrices {

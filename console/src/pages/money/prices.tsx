@@ -14,7 +14,7 @@ import { Section } from '#console/src/parts/page.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
-import { pricesKey, pricesQuery } from '#console/src/queries/prices.ts';
+import { pricesKey, pricesQuery } from '#console/src/queries/workspace.ts';
 import type { Tagged } from '#console/src/queries/tagged.ts';
 import { priceTable } from '#shared/money/prices.ts';
 import { PriceForm } from './price-form.tsx';

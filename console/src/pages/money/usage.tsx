@@ -13,8 +13,7 @@ import { LoadingCards, LoadingRows } from '#console/src/parts/loading.tsx';
 import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
-import { breakdownQuery } from '#console/src/queries/usage.ts';
-import { usageQuery } from '#console/src/queries/workspace.ts';
+import { breakdownQuery, usageQuery } from '#console/src/queries/workspace.ts';
 import { ModelTable, WorkflowTable } from './breakdown-tables.tsx';
 import { ModelPrices } from './prices.tsx';
 

@@ -5,7 +5,7 @@ import { TextLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
-import { templatesQuery } from '#console/src/queries/templates.ts';
+import { templatesQuery } from '#console/src/queries/workspace.ts';
 import { TemplateCards } from '#console/src/pages/templates/gallery.tsx';
 
 const SHOWN = 3;

@@ -11,7 +11,7 @@ import { people } from '#console/src/messages/en/people/shared.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { showSecretOnce } from '#console/src/parts/forms/secret-once.tsx';
-import { keysKey } from '#console/src/queries/keys.ts';
+import { keysKey } from '#console/src/queries/workspace.ts';
 import { membersKey, membersQuery } from '#console/src/queries/members.ts';
 import { roleOptions } from './roles.ts';
 

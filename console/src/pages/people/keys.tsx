@@ -19,7 +19,7 @@ import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
-import { keysKey, keysQuery } from '#console/src/queries/keys.ts';
+import { keysKey, keysQuery } from '#console/src/queries/workspace.ts';
 import { membersKey, membersQuery } from '#console/src/queries/members.ts';
 import { pollMs } from '#console/src/queries/stream-state.ts';
 import { KeyForm } from './key-form.tsx';

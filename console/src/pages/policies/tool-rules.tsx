@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { words } from '#console/src/messages/en/words.ts';
 import { toolRules as text } from '#console/src/messages/en/governance/policies.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
-import { toolsQuery } from '#console/src/queries/tools.ts';
+import { toolsQuery } from '#console/src/queries/workspace.ts';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { asTool, builtinTools, isTimer } from '#shared/tools.ts';
 import { ArgumentRule } from './argument-rule.tsx';

@@ -6,7 +6,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { secretForm as text } from '#console/src/messages/en/workspace/secrets.ts';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
-import { secretsKey } from '#console/src/queries/secrets.ts';
+import { secretsKey } from '#console/src/queries/workspace.ts';
 
 /** A secret that was read has no value. A value that the user has entered survives a reload of the form. */
 type EnteredSecret = Secret & { value?: string };

@@ -15,7 +15,7 @@ import { Page } from '#console/src/parts/page.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
-import { secretsKey, secretsQuery } from '#console/src/queries/secrets.ts';
+import { secretsKey, secretsQuery } from '#console/src/queries/workspace.ts';
 import { SecretForm } from './secret-form.tsx';
 
 /** Values that workflows send to other services. They can be replaced, but never read. */

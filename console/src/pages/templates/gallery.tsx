@@ -7,7 +7,7 @@ import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingCards } from '#console/src/parts/loading.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
-import { templatesQuery } from '#console/src/queries/templates.ts';
+import { templatesQuery } from '#console/src/queries/workspace.ts';
 import { TemplateCard } from './template-card.tsx';
 
 const cardColumns = { base: 1, sm: 2, lg: 3, xl: 4 };

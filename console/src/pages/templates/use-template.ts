@@ -7,9 +7,8 @@ import { useAction } from '#console/src/parts/forms/action.ts';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
-import { templatesQuery } from '#console/src/queries/templates.ts';
+import { metricsQuery, templatesQuery, usageQuery } from '#console/src/queries/workspace.ts';
 import { workflowsKey } from '#console/src/queries/workflows.ts';
-import { metricsQuery, usageQuery } from '#console/src/queries/workspace.ts';
 
 /** The actions on a template, each undefined for users without the permission. */
 export function useTemplateActions(template: Template) {

@@ -15,7 +15,7 @@ import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
-import { toolsKey } from '#console/src/queries/tools.ts';
+import { toolsKey } from '#console/src/queries/workspace.ts';
 import { ToolTrial } from './tool-trial.tsx';
 
 /** One tool: its endpoint, its settings and its actions. */

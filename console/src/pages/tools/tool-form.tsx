@@ -7,7 +7,7 @@ import { toolForm as text, toolKinds } from '#console/src/messages/en/workspace/
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
-import { toolsKey } from '#console/src/queries/tools.ts';
+import { toolsKey } from '#console/src/queries/workspace.ts';
 import { HeaderFields } from './header-fields.tsx';
 import { draftOf, methods, toolOf, toolProblems } from './tool-draft.ts';
 

@@ -14,7 +14,7 @@ import { TextLink } from '#console/src/parts/links.tsx';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
-import { toolsQuery } from '#console/src/queries/tools.ts';
+import { toolsQuery } from '#console/src/queries/workspace.ts';
 import { ToolCard } from './tool-card.tsx';
 import { ToolForm } from './tool-form.tsx';
 

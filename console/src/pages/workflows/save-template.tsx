@@ -7,7 +7,7 @@ import { saveTemplate as text } from '#console/src/messages/en/workflows/workflo
 import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
-import { templatesQuery } from '#console/src/queries/templates.ts';
+import { templatesQuery } from '#console/src/queries/workspace.ts';
 import { RunInput, useSuggestedInput } from './run-input.tsx';
 import { NameFields } from './name-fields.tsx';
 

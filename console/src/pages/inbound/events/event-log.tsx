@@ -12,7 +12,7 @@ import { Section } from '#console/src/parts/page.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { inboundEventsQuery } from '#console/src/queries/inbound-events.ts';
-import { webhookQuery } from '#console/src/queries/webhooks.ts';
+import { webhookQuery } from '#console/src/queries/workspace.ts';
 import { useExampleCommand } from '#console/src/pages/inbound/use-example-command.ts';
 import { EventRow } from './event-row.tsx';
 import { outcomes } from './event-texts.ts';

@@ -8,7 +8,7 @@ import { useAction } from '#console/src/parts/forms/action.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
-import { runViewsQuery } from '#console/src/queries/run-views.ts';
+import { runViewsQuery } from '#console/src/queries/workspace.ts';
 import { MAX_VIEW_NAME } from '#shared/limits.ts';
 import type { RunFilter } from '#console/src/queries/runs.ts';
 import { readRunSearch } from './filter.ts';

@@ -2,8 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Graph, JsonObject } from '#client/index.ts';
-import { secretsQuery } from '#console/src/queries/secrets.ts';
-import { toolsQuery } from '#console/src/queries/tools.ts';
+import { secretsQuery, toolsQuery } from '#console/src/queries/workspace.ts';
 import type { Mistake } from './mistakes.ts';
 
 const PAUSE_MS = 250;
