@@ -2,7 +2,6 @@ import { ViewportPortal } from '@xyflow/react';
 import { useMemo } from 'react';
 import { graphView as text } from '#console/src/messages/en/graph.ts';
 import { Message } from '#console/src/messages/message.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { framesOf } from './bodies.ts';
 import type { Drawing } from './drawn.ts';
 import { nodeSize } from './layout.ts';
@@ -24,7 +23,7 @@ export function BodyFrames({ drawing, places }: { drawing: Drawing; places: Plac
           style={{ transform: `translate(${x}px, ${y}px)`, width, height }}
         >
           <span className="graph-body-label">
-            <Message text={text.repeated[kind]} values={{ node: <UserText>{label}</UserText> }} />
+            <Message text={text.repeated[kind]} values={{ node: label }} />
           </span>
         </div>
       ))}

@@ -1,7 +1,8 @@
 import { Fragment, type ReactNode } from 'react';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import type { Placeholder } from './format.ts';
 
-/** A message whose placeholders are elements, such as links or names that users chose. */
+/** A message whose placeholders are elements, such as links, or texts from users, which are isolated. */
 export function Message<Text extends string>({
   text,
   values,
@@ -13,5 +14,10 @@ export function Message<Text extends string>({
   const known: Record<string, ReactNode> = values;
   return text
     .split(/\{(\w+)\}/)
-    .map((part, index) => <Fragment key={index}>{index % 2 === 0 ? part : known[part]}</Fragment>);
+    .map((part, index) => (
+      <Fragment key={index}>{index % 2 === 0 ? part : isolated(known[part])}</Fragment>
+    ));
 }
+
+const isolated = (value: ReactNode): ReactNode =>
+  typeof value === 'string' ? <UserText>{value}</UserText> : value;

@@ -101,7 +101,7 @@ function RunLinks({ run }: { run: ComparedRun }) {
 
 const CheckMark = ({ name, word }: { name: string; word: 'won' | 'lost' }) => (
   <Badge variant="light" color={word === 'lost' ? 'danger' : 'success'} c="bright" tt="none">
-    <Message text={text.checks[word]} values={{ name: <UserText>{name}</UserText> }} />
+    <Message text={text.checks[word]} values={{ name }} />
   </Badge>
 );
 
@@ -115,7 +115,7 @@ function Differences({ differences, more }: { differences: readonly Difference[]
           <Text size="sm" fw={600}>
             <Message
               text={text.changes[change]}
-              values={{ path: <UserText>{path === '' ? text.theOutput : path}</UserText> }}
+              values={{ path: path === '' ? text.theOutput : path }}
             />
           </Text>
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">

@@ -68,7 +68,7 @@ function About({ experiment }: { experiment: Experiment }) {
                 <UserText>{workflow?.name ?? workflowId}</UserText>
               </WorkflowLink>
             ),
-            starter: <UserText>{by ?? texts.anApiKey}</UserText>,
+            starter: by ?? texts.anApiKey,
             when: <When at={at} ago />,
           }}
         />

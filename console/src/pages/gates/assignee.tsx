@@ -4,7 +4,6 @@ import { api } from '#console/src/api.ts';
 import { assignee as texts } from '#console/src/messages/en/approvals.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 
@@ -20,7 +19,7 @@ export function Assignee({ gate }: { gate: Gate }) {
   if (!useMay('approve_gates')) {
     return assignee === null ? null : (
       <Text size="sm">
-        <Message text={texts.assignedTo} values={{ name: <UserText>{assignee.name}</UserText> }} />
+        <Message text={texts.assignedTo} values={{ name: assignee.name }} />
       </Text>
     );
   }

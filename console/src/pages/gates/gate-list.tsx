@@ -74,10 +74,7 @@ function Description({ gate, now }: { gate: Approval; now: number }) {
       {gate.assignee !== undefined && (
         <>
           {' · '}
-          <Message
-            text={texts.assignedTo}
-            values={{ name: <UserText>{gate.assignee.name}</UserText> }}
-          />
+          <Message text={texts.assignedTo} values={{ name: gate.assignee.name }} />
         </>
       )}
       <Text size="xs" component="span" lineClamp={2} c="dimmed">

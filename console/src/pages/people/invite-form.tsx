@@ -7,7 +7,6 @@ import { inviteForm as text, inviteLink } from '#console/src/messages/en/people/
 import { people } from '#console/src/messages/en/people/shared.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
@@ -63,7 +62,7 @@ function Invited({ member, onClose }: { member: Member; onClose: () => void }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        <Message text={text.sendLink} values={{ name: <UserText>{member.name}</UserText> }} />
+        <Message text={text.sendLink} values={{ name: member.name }} />
       </Text>
       {member.invite_code !== null && (
         <>

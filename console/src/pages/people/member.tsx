@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect } from '@mantine/core';
+import { Alert, Group, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -26,7 +26,6 @@ import { identityQuery, useIdentity, useMay } from '#console/src/queries/identit
 import { memberQuery, membersKey, memberStatsQuery } from '#console/src/queries/members.ts';
 import { workspaceQuery } from '#console/src/queries/workspace.ts';
 import { CapabilityMatrix } from './capability-matrix.tsx';
-import { confirmRemoval } from './confirm-removal.tsx';
 import { MemberActivity } from './member-activity.tsx';
 import { roleOptions, statusColours } from './roles.ts';
 
@@ -134,14 +133,13 @@ function MemberActions({ member }: { member: MemberDetail }) {
           {text.approve}
         </ActionButton>
       )}
-      <Button
-        variant="light"
-        color="danger"
-        loading={remove.isPending}
-        onClick={() => confirmRemoval(member, () => remove.mutate(member))}
+      <ActionButton
+        action={remove}
+        input={member}
+        ask={{ ...removalTexts[member.status], values: { name: member.name } }}
       >
         {removalTexts[member.status].remove}
-      </Button>
+      </ActionButton>
       {member.id === id && <Dimmed size="xs">{text.you}</Dimmed>}
     </>
   );

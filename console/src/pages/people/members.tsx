@@ -27,7 +27,6 @@ import { useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { membersKey, membersQuery } from '#console/src/queries/members.ts';
 import { workspaceQuery } from '#console/src/queries/workspace.ts';
 import { pollMs } from '#console/src/queries/stream-state.ts';
-import { confirmRemoval } from './confirm-removal.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { InviteLink } from './invite-link.tsx';
 import { statusColours } from './roles.ts';
@@ -190,15 +189,14 @@ function Remove({ member }: { member: Member }) {
   });
   if (!useMay('manage_members')) return null;
   return (
-    <Button
+    <ActionButton
       size="compact-xs"
-      variant="light"
-      color="danger"
-      loading={remove.isPending}
-      onClick={() => confirmRemoval(member, () => remove.mutate(member))}
+      action={remove}
+      input={member}
+      ask={{ ...removal, values: { name: member.name } }}
       aria-label={removal.removeNamed(member.name)}
     >
       {removal.remove}
-    </Button>
+    </ActionButton>
   );
 }

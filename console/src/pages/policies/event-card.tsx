@@ -65,12 +65,12 @@ function Where({ event }: { event: GovernanceEvent }) {
       {workflow_id !== null && <WorkflowName id={workflow_id} version={version} />}
       {run_id !== null && (
         <RunLink run={run_id} step={node_id} size="xs">
-          <Message text={text.run} values={{ id: <UserText>{run_id}</UserText> }} />
+          <Message text={text.run} values={{ id: run_id }} />
         </RunLink>
       )}
       {node_id !== null && (
         <span>
-          <Message text={text.step} values={{ id: <UserText>{node_id}</UserText> }} />
+          <Message text={text.step} values={{ id: node_id }} />
         </span>
       )}
       {actor_id !== null && <ActorName id={actor_id} />}
@@ -93,7 +93,7 @@ function ActorName({ id }: { id: string }) {
   const name = data?.find((each) => each.id === id)?.name ?? id;
   return (
     <span>
-      <Message text={text.by} values={{ name: <UserText>{name}</UserText> }} />
+      <Message text={text.by} values={{ name }} />
     </span>
   );
 }

@@ -93,12 +93,7 @@ function AllowedIn({
 }) {
   if (workflows === undefined) return tool;
   if (workflows.length === 0) return <Message text={text.onlyInNone} values={{ tool }} />;
-  return (
-    <Message
-      text={text.onlyIn}
-      values={{ tool, workflows: <UserText>{workflows.join(', ')}</UserText> }}
-    />
-  );
+  return <Message text={text.onlyIn} values={{ tool, workflows: workflows.join(', ') }} />;
 }
 
 function Blocked({ rule }: { rule: NonNullable<ToolPolicy['blocked_arguments']>[number] }) {

@@ -9,7 +9,6 @@ import { Message } from '#console/src/messages/message.tsx';
 import { Copy } from '#console/src/parts/code/copy.tsx';
 import { WorkflowLink, RunLink } from '#console/src/parts/links.tsx';
 import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { useMoment } from '#console/src/parts/text/now.ts';
 import { RehearsalTag } from '#console/src/parts/rehearsal-tag.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
@@ -51,7 +50,7 @@ function RejectedBadge({ run }: { run: Run }) {
   if (gates.length === 0) return null;
   return (
     <Badge variant="light" color={stateColours.rejected} c="bright" tt="none" fw={600}>
-      <Message text={text.rejectedAt} values={{ gates: <UserText>{gates.join(', ')}</UserText> }} />
+      <Message text={text.rejectedAt} values={{ gates: gates.join(', ') }} />
     </Badge>
   );
 }

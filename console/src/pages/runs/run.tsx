@@ -235,10 +235,7 @@ function Selected({
   }
   return (
     <Text size="sm">
-      <Message
-        text={hasEnded(run) ? text.notReached : text.notReachedYet}
-        values={{ step: <UserText>{id}</UserText> }}
-      />
+      <Message text={hasEnded(run) ? text.notReached : text.notReachedYet} values={{ step: id }} />
     </Text>
   );
 }

@@ -122,20 +122,14 @@ function LastTick({ schedule }: { schedule: Schedule }) {
       )}
       {schedule.sync_error !== null && (
         <Text size="xs" component="div" c="danger">
-          <Message
-            text={text.refused}
-            values={{ reason: <UserText>{schedule.sync_error}</UserText> }}
-          />
+          <Message text={text.refused} values={{ reason: schedule.sync_error }} />
         </Text>
       )}
       {skip !== null && (at === null || skip.at > at) && (
         <Text size="xs" component="div">
           <Message
             text={text.skipped}
-            values={{
-              when: <When at={skip.at} ago />,
-              reason: <UserText>{skip.reason}</UserText>,
-            }}
+            values={{ when: <When at={skip.at} ago />, reason: skip.reason }}
           />
         </Text>
       )}

@@ -5,7 +5,6 @@ import { useEffect, useState } from 'react';
 import type { Identity } from '#client/index.ts';
 import { login as text } from '#console/src/messages/en/sign-in.ts';
 import { Message } from '#console/src/messages/message.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { identityQuery } from '#console/src/queries/identity.ts';
@@ -62,10 +61,7 @@ function OpenMode({ owner, next }: { owner: Identity; next: string | undefined }
   return (
     <>
       <Text size="sm">
-        <Message
-          text={text.openMode}
-          values={{ owner: <UserText>{owner.name ?? text.owner}</UserText> }}
-        />
+        <Message text={text.openMode} values={{ owner: owner.name ?? text.owner }} />
       </Text>
       <Button onClick={() => router.history.push(nextPath(next, window.location.origin))}>
         {text.continue}

@@ -6,7 +6,6 @@ import { signup as text } from '#console/src/messages/en/sign-in.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Failure } from '#console/src/parts/failure.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { NewPassword } from './new-password.tsx';
 import { SignInFrame } from './sign-in-frame.tsx';
@@ -63,7 +62,7 @@ function Pending({ email }: { email: string }) {
     <SignInFrame title={text.waiting}>
       <div role="status">
         <Text size="sm">
-          <Message text={text.mustApprove} values={{ email: <UserText>{email}</UserText> }} />
+          <Message text={text.mustApprove} values={{ email }} />
         </Text>
       </div>
       <Text size="sm">

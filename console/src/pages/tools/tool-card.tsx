@@ -50,10 +50,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
           {headers.length > 0 && (
             <>
               {' · '}
-              <Message
-                text={text.sends}
-                values={{ headers: <UserText>{headers.join(', ')}</UserText> }}
-              />
+              <Message text={text.sends} values={{ headers: headers.join(', ') }} />
             </>
           )}
           {' · '}
@@ -83,9 +80,7 @@ function Calls({ tool: { endpoint_url, mcp_tool }, called }: { tool: CustomTool;
   );
   const url = <UserText>{endpoint_url}</UserText>;
   if (mcp_tool === null) return <Message text={text.calls} values={{ name, url }} />;
-  return (
-    <Message text={text.callsTool} values={{ name, url, tool: <UserText>{mcp_tool}</UserText> }} />
-  );
+  return <Message text={text.callsTool} values={{ name, url, tool: mcp_tool }} />;
 }
 
 function Details({ tool }: { tool: CustomTool }) {

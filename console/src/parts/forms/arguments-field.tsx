@@ -46,10 +46,7 @@ export function ArgumentsField({
       />
       {fixed.size > 0 && (
         <Text size="sm" c="dimmed">
-          <Message
-            text={texts.fixed}
-            values={{ names: <UserText>{[...fixed].join(', ')}</UserText> }}
-          />
+          <Message text={texts.fixed} values={{ names: [...fixed].join(', ') }} />
         </Text>
       )}
       <Changes given={given} wanted={edited} />

@@ -1,10 +1,9 @@
 import { Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
-import type { ReactElement, ReactNode } from 'react';
+import type { ReactElement } from 'react';
 import type { Placeholder } from '#console/src/messages/format.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { Message } from '#console/src/messages/message.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 /** What a confirmation asks. `values` are names that users chose, for the placeholders of the consequence. */
 export type Question<Consequence extends string = string> = {
@@ -33,7 +32,11 @@ export function confirm<const Consequence extends string>({
     title,
     children: (
       <Text size="sm" component="div">
-        {typeof consequence === 'string' && values ? filled(consequence, values) : consequence}
+        {typeof consequence === 'string' && values ? (
+          <Message text={consequence} values={values} />
+        ) : (
+          consequence
+        )}
       </Text>
     ),
     labels: { confirm: confirmLabel, cancel: cancelLabel },
@@ -41,11 +44,4 @@ export function confirm<const Consequence extends string>({
     confirmProps: dangerous ? { color: 'danger' } : { 'data-autofocus': true },
     onConfirm,
   });
-}
-
-function filled(text: string, values: Record<string, string>): ReactNode {
-  const names = Object.entries(values).map(
-    ([name, value]) => [name, <UserText key={name}>{value}</UserText>] as const,
-  );
-  return <Message text={text} values={Object.fromEntries<ReactNode>(names)} />;
 }

@@ -141,12 +141,7 @@ export function DecisionText({
       />
     );
   if (reason === null) return decided;
-  return (
-    <Message
-      text={decisionText.withReason}
-      values={{ decision: decided, reason: <UserText>{reason}</UserText> }}
-    />
-  );
+  return <Message text={decisionText.withReason} values={{ decision: decided, reason }} />;
 }
 
 /** The person who decided, or what else decided. */

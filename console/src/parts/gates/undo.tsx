@@ -3,7 +3,6 @@ import { waitingDecision as text } from '#console/src/messages/en/gates.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useMoment } from '#console/src/parts/text/now.ts';
 import { countText } from '#console/src/parts/text/numbers.ts';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { sendNow, type ShownDecision, undoDecision } from './waiting-decision.ts';
 
 /** A decision that can still be undone: what it is, for how long, and the two buttons. */
@@ -15,10 +14,7 @@ export function Undo({ decision }: { decision: ShownDecision }) {
     <Paper withBorder p="sm" shadow="sm" role="group" aria-label={text.label}>
       <Group gap="sm" justify="space-between">
         <Text size="sm" role="status">
-          <Message
-            text={approved ? text.approved : text.rejected}
-            values={{ gate: <UserText>{label}</UserText> }}
-          />
+          <Message text={approved ? text.approved : text.rejected} values={{ gate: label }} />
         </Text>
         <Group gap="xs">
           <Button variant="default" disabled={sendsAt === undefined} onClick={undoDecision}>

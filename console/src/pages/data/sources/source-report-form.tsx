@@ -6,7 +6,6 @@ import { words } from '#console/src/messages/en/words.ts';
 import { sourceReportForm as text } from '#console/src/messages/en/data/sources.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { sourcesKey } from '#console/src/queries/data.ts';
 import { FormModal } from '#console/src/pages/data/form-modal.tsx';
 
@@ -22,7 +21,7 @@ export function SourceReportForm({ source, onClose }: { source: Source; onClose:
   return (
     <FormModal title={text.title} submit={text.submit} action={report} onClose={onClose}>
       <Text size="sm">
-        <Message text={text.about} values={{ name: <UserText>{source.name}</UserText> }} />
+        <Message text={text.about} values={{ name: source.name }} />
       </Text>
       <Radio.Group label={words.result} value={outcome} onChange={setOutcome}>
         <Group mt={4}>

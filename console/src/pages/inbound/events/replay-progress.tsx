@@ -50,7 +50,7 @@ export function ReplayProgress({
         </Text>
         {refusal !== null && (
           <Text size="sm">
-            <Message text={text.lastRefusal} values={{ reason: <UserText>{refusal}</UserText> }} />
+            <Message text={text.lastRefusal} values={{ reason: refusal }} />
           </Text>
         )}
         {replay.error !== null && (

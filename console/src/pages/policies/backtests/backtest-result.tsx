@@ -50,7 +50,7 @@ function Tried({ backtest: { created_at, created_by_name } }: { backtest: Backte
   return created_by_name === null ? (
     <Message text={text.tried} values={{ time }} />
   ) : (
-    <Message text={text.triedBy} values={{ time, name: <UserText>{created_by_name}</UserText> }} />
+    <Message text={text.triedBy} values={{ time, name: created_by_name }} />
   );
 }
 

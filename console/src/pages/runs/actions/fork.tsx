@@ -13,7 +13,6 @@ import { isRecord } from '#console/src/parts/data/record.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { anObject, JsonField } from '#console/src/parts/forms/json-field.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { workflowQuery } from '#console/src/queries/workflows.ts';
@@ -78,7 +77,7 @@ function ForkForm({ run, step, onClose }: { run: Run; step: Step; onClose: () =>
       onCancel={onClose}
     >
       <Text size="sm">
-        <Message text={text.about} values={{ step: <UserText>{listedName(step)}</UserText> }} />
+        <Message text={text.about} values={{ step: listedName(step) }} />
       </Text>
       <JsonField
         label={text.state}

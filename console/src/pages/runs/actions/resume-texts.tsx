@@ -1,7 +1,6 @@
 import { List } from '@mantine/core';
 import { resumeEffect as text } from '#console/src/messages/en/runs/actions.ts';
 import { Message } from '#console/src/messages/message.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { namesText, type ResumeFacts } from '#console/src/pages/runs/run-facts.ts';
 
 const expectations: Record<ResumeFacts['after'], string | undefined> = {
@@ -17,10 +16,7 @@ export function ResumeEffect({ facts: { again, kept, after } }: { facts: ResumeF
         {again.length === 0 ? (
           text.starts
         ) : (
-          <Message
-            text={text.again(again.length)}
-            values={{ names: <UserText>{namesText(again)}</UserText> }}
-          />
+          <Message text={text.again(again.length)} values={{ names: namesText(again) }} />
         )}
       </List.Item>
       <List.Item>{keptText(kept)}</List.Item>

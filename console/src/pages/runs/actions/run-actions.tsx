@@ -9,7 +9,6 @@ import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { confirm } from '#console/src/parts/forms/confirm.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { workflowQuery } from '#console/src/queries/workflows.ts';
@@ -126,7 +125,7 @@ function CancelEffect({ run }: { run: Run }) {
         <List.Item>
           <Message
             text={text.cancel.stops(stopped.length)}
-            values={{ names: <UserText>{namesText(stopped)}</UserText> }}
+            values={{ names: namesText(stopped) }}
           />
         </List.Item>
       )}

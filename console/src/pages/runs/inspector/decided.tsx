@@ -3,7 +3,6 @@ import type { Step } from '#client/index.ts';
 import { decided as text } from '#console/src/messages/en/runs/inspector.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { Decisions, DecisionText } from '#console/src/parts/forms/gate-rules.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 /** Who decided a gate, when, and why. */
 export function Decided({
@@ -22,7 +21,7 @@ export function Decided({
       </Text>
       {reason !== null && (
         <Text size="sm">
-          <Message text={text.reason} values={{ reason: <UserText>{reason}</UserText> }} />
+          <Message text={text.reason} values={{ reason }} />
         </Text>
       )}
       {decisions.length > 1 && <Decisions decisions={decisions} />}

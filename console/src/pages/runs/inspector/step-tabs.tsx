@@ -155,7 +155,7 @@ const Verdicts = ({ policy }: Pick<Step, 'policy'>) => (
             values={{
               decision: <strong>{verdicts[verdict.decision]}</strong>,
               policy: verdict.policy,
-              reason: <UserText>{verdict.reason}</UserText>,
+              reason: verdict.reason,
             }}
           />
         </Text>

@@ -5,7 +5,6 @@ import { words } from '#console/src/messages/en/words.ts';
 import { conflict as text } from '#console/src/messages/en/workflows/publishing.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { DiffView } from '#console/src/pages/workflows/versions/diff-view.tsx';
 import type { VersionContent } from '#console/src/pages/workflows/versions/version-diff.ts';
 
@@ -124,7 +123,7 @@ function Explanation({
     <Message
       text={text.savedMeanwhile}
       values={{
-        author: <UserText>{draft.saved_by_name ?? text.someone}</UserText>,
+        author: draft.saved_by_name ?? text.someone,
         when: <When at={draft.saved_at} ago />,
       }}
     />

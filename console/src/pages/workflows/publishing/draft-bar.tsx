@@ -4,7 +4,6 @@ import type { Workflow, WorkflowDraft } from '#client/index.ts';
 import { draftBar as text } from '#console/src/messages/en/workflows/publishing.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { StartExperiment } from '#console/src/pages/experiments/start-experiment.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
@@ -81,7 +80,7 @@ function DraftState({ workflow, draft, saving }: Shown) {
           text={text.draftSaved}
           values={{
             version: saving.baseVersion,
-            author: <UserText>{draft.saved_by_name ?? text.anApiKey}</UserText>,
+            author: draft.saved_by_name ?? text.anApiKey,
             when: <When at={draft.saved_at} ago />,
           }}
         />

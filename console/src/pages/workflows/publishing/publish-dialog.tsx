@@ -5,7 +5,6 @@ import { words } from '#console/src/messages/en/words.ts';
 import { publishDialog as text } from '#console/src/messages/en/workflows/publishing.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { DiffView } from '#console/src/pages/workflows/versions/diff-view.tsx';
 import type { Content, Saving } from './use-saving.tsx';
 
@@ -73,7 +72,7 @@ const Author = ({ of: draft }: { of: WorkflowDraft }) => (
   <Message
     text={text.author}
     values={{
-      author: <UserText>{draft.saved_by_name ?? text.anApiKey}</UserText>,
+      author: draft.saved_by_name ?? text.anApiKey,
       when: <When at={draft.saved_at} ago />,
     }}
   />

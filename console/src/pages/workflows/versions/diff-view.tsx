@@ -4,7 +4,6 @@ import { GraphView } from '#console/src/graph/graph-view.tsx';
 import { diffView as text } from '#console/src/messages/en/workflows/versions.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import {
@@ -81,7 +80,7 @@ function Change({ change: { part, name, fate, before, after } }: { change: PartC
       <Group gap="xs" mb={4}>
         <FateMark fate={fate} />
         <Text size="sm" fw={600}>
-          <Message text={text.parts[part]} values={{ name: <UserText>{name}</UserText> }} />
+          <Message text={text.parts[part]} values={{ name }} />
         </Text>
       </Group>
       <SimpleGrid cols={{ base: 1, sm: fate === 'changed' ? 2 : 1 }} spacing="xs">
