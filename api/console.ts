@@ -40,9 +40,7 @@ export function loadConsole(folder = builtConsole): Console | undefined {
 
 /** Serves the console's first page and its assets; without a build, `/` redirects to the API reference. */
 export function serveConsole(app: FastifyInstance, console: Console | undefined): void {
-  app.route({
-    method: 'GET',
-    url: '/',
+  app.get('/', {
     schema: { hide: true, response: { 200: z.string(), 302: z.null() } },
     config: { capability: 'public' },
     // The document is already text.

@@ -38,9 +38,7 @@ export function measureRequests(app: App, deps: ApiDeps): void {
   });
   const { api } = deps.config;
   const isAllowed = createAddressRanges(api.metricsAllow);
-  app.route({
-    method: 'GET',
-    url: '/metrics',
+  app.get('/metrics', {
     schema: { hide: true, response: { 200: z.string() } },
     config: { capability: 'public' },
     handler: async (request, reply) => {

@@ -101,9 +101,7 @@ export function streamRoutes(app: App, context: RouteContext): void {
 
 function streamRuns(app: App, sockets: Sockets, bus: FrameBus): void {
   const { db } = sockets.context;
-  app.route({
-    method: 'GET',
-    url: '/api/runs/:id/stream',
+  app.get('/api/runs/:id/stream', {
     schema: {
       tags: ['Runs'],
       operationId: 'streamRun',
@@ -126,9 +124,7 @@ function streamRuns(app: App, sockets: Sockets, bus: FrameBus): void {
 }
 
 function streamWorkspaces(app: App, sockets: Sockets, workspaces: WorkspaceWatch): void {
-  app.route({
-    method: 'GET',
-    url: '/api/stream',
+  app.get('/api/stream', {
     schema: {
       tags: ['Workspace'],
       operationId: 'streamWorkspace',

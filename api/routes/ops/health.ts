@@ -13,9 +13,7 @@ const DATABASE_PATIENCE_MS = 2_000;
 export function healthRoutes(app: App, context: RouteContext): void {
   const check = cached(() => takePulse(context));
 
-  app.route({
-    method: 'GET',
-    url: '/api/health',
+  app.get('/api/health', {
     schema: {
       tags,
       operationId: 'getHealth',
@@ -26,9 +24,7 @@ export function healthRoutes(app: App, context: RouteContext): void {
     handler: check,
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/ready',
+  app.get('/api/ready', {
     schema: {
       tags,
       operationId: 'getReadiness',

@@ -8,9 +8,7 @@ import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 export function dataChangeRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/changes',
+  app.get('/v1/changes', {
     schema: {
       tags: ['Entities'],
       operationId: 'listChanges',

@@ -18,9 +18,7 @@ const tags = ['Entities'];
 const newestVersions = { limit: MAX_VERSIONS, after: undefined };
 
 export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/entities',
+  app.get('/v1/entities', {
     schema: {
       tags,
       operationId: 'listEntities',
@@ -41,9 +39,7 @@ export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteCont
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/v1/entities/:id',
+  app.get('/v1/entities/:id', {
     schema: {
       tags,
       operationId: 'readEntity',

@@ -14,9 +14,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 const tags = ['Events'];
 
 export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/events',
+  app.get('/v1/events', {
     schema: {
       tags,
       operationId: 'listEvents',
@@ -44,9 +42,7 @@ export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteConte
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/v1/events/:id',
+  app.get('/v1/events/:id', {
     schema: {
       tags,
       operationId: 'readEvent',

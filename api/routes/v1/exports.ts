@@ -24,9 +24,7 @@ const csvText = z
 export function dataExportRoutes(app: App, { db, meter, config }: RouteContext): void {
   const slots = createExportSlots(config.database.poolSize);
 
-  app.route({
-    method: 'POST',
-    url: '/v1/exports',
+  app.post('/v1/exports', {
     schema: {
       tags: ['Exports'],
       operationId: 'createExport',

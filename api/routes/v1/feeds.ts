@@ -10,9 +10,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 const tags = ['Feeds'];
 
 export function feedReadRoutes(app: App, { db, dataCursors }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/feeds',
+  app.get('/v1/feeds', {
     schema: {
       tags,
       operationId: 'listFeeds',
@@ -32,9 +30,7 @@ export function feedReadRoutes(app: App, { db, dataCursors }: RouteContext): voi
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/v1/feeds/:feed_id',
+  app.get('/v1/feeds/:feed_id', {
     schema: {
       tags,
       operationId: 'readFeed',

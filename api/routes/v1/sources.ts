@@ -8,9 +8,7 @@ import { openPage, pageOfWhole } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 export function sourceReadRoutes(app: App, { db, dataCursors }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/sources',
+  app.get('/v1/sources', {
     schema: {
       tags: ['Sources'],
       operationId: 'listSources',

@@ -7,9 +7,7 @@ import { answerData } from '#api/data/envelope.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 export function dataUsageRoutes(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/usage',
+  app.get('/v1/usage', {
     schema: {
       tags: ['Usage'],
       operationId: 'getUsage',

@@ -37,9 +37,7 @@ export function endpointRoutes(app: App, context: RouteContext): void {
 function listAndRegister(app: App, context: RouteContext): void {
   const { db, dataCursors } = context;
 
-  app.route({
-    method: 'GET',
-    url: '/v1/webhooks',
+  app.get('/v1/webhooks', {
     schema: {
       tags,
       operationId: 'listWebhookEndpoints',
@@ -57,9 +55,7 @@ function listAndRegister(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'POST',
-    url: '/v1/webhooks',
+  app.post('/v1/webhooks', {
     schema: {
       tags,
       operationId: 'createWebhookEndpoint',
@@ -83,9 +79,7 @@ function listAndRegister(app: App, context: RouteContext): void {
 function deleteAndRotate(app: App, context: RouteContext): void {
   const { db } = context;
 
-  app.route({
-    method: 'DELETE',
-    url: '/v1/webhooks/:id',
+  app.delete('/v1/webhooks/:id', {
     schema: {
       tags,
       operationId: 'deleteWebhookEndpoint',
@@ -101,9 +95,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'POST',
-    url: '/v1/webhooks/:id/rotate-secret',
+  app.post('/v1/webhooks/:id/rotate-secret', {
     schema: {
       tags,
       operationId: 'rotateWebhookSecret',
@@ -126,9 +118,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
 function pingAndListDeliveries(app: App, context: RouteContext): void {
   const { db } = context;
 
-  app.route({
-    method: 'POST',
-    url: '/v1/webhooks/:id/ping',
+  app.post('/v1/webhooks/:id/ping', {
     schema: {
       tags,
       operationId: 'pingWebhookEndpoint',
@@ -146,9 +136,7 @@ function pingAndListDeliveries(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/v1/webhooks/:id/deliveries',
+  app.get('/v1/webhooks/:id/deliveries', {
     schema: {
       tags,
       operationId: 'listWebhookDeliveries',
@@ -168,9 +156,7 @@ function pingAndListDeliveries(app: App, context: RouteContext): void {
 }
 
 function deliverOnceMore(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
+  app.post('/v1/webhooks/:id/deliveries/:delivery_id/redeliver', {
     schema: {
       tags,
       operationId: 'redeliverWebhookDelivery',
@@ -189,9 +175,7 @@ function deliverOnceMore(app: App, { db }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'POST',
-    url: '/v1/webhooks/:id/redeliver',
+  app.post('/v1/webhooks/:id/redeliver', {
     schema: {
       tags,
       operationId: 'redeliverDeadWebhookDeliveries',

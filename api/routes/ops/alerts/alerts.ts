@@ -7,9 +7,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 const tags = ['Workspace'];
 
 export function alertRoutes(app: App, context: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workspace/alerts',
+  app.get('/api/workspace/alerts', {
     schema: {
       tags,
       operationId: 'getAlerts',
@@ -20,9 +18,7 @@ export function alertRoutes(app: App, context: RouteContext): void {
     handler: async () => alertSettings(context.config),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/workspace/alerts/test',
+  app.post('/api/workspace/alerts/test', {
     schema: {
       tags,
       operationId: 'testAlerts',

@@ -12,9 +12,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 const tags = ['Audit'];
 
 export function auditRoutes(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/audit',
+  app.get('/api/audit', {
     schema: {
       tags,
       operationId: 'listAudit',
@@ -37,9 +35,7 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
     return check;
   };
 
-  app.route({
-    method: 'GET',
-    url: '/api/audit/verify',
+  app.get('/api/audit/verify', {
     schema: {
       tags,
       operationId: 'verifyAudit',

@@ -27,9 +27,7 @@ export function dataFeedRoutes(app: App, context: RouteContext): void {
 }
 
 function listAndCreate(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/data/feeds',
+  app.get('/api/data/feeds', {
     schema: {
       tags,
       operationId: 'listFeeds',
@@ -43,9 +41,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
     ],
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/data/feeds',
+  app.post('/api/data/feeds', {
     schema: {
       tags,
       operationId: 'createFeed',
@@ -63,9 +59,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 }
 
 function readAndChange(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/data/feeds/:id',
+  app.get('/api/data/feeds/:id', {
     schema: {
       tags,
       operationId: 'getFeed',
@@ -78,9 +72,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       readFeed(db, { workspaceId: actor.workspaceId, feedId: params.id }),
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/data/feeds/:id',
+  app.put('/api/data/feeds/:id', {
     schema: {
       tags,
       operationId: 'updateFeed',
@@ -96,9 +88,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
     handler: async ({ writes, actor, params, body }) => updateFeed(writes, actor, params.id, body),
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/data/feeds/:id',
+  app.delete('/api/data/feeds/:id', {
     schema: {
       tags,
       operationId: 'deleteFeed',

@@ -32,9 +32,7 @@ export function dataKeyRoutes(app: App, context: RouteContext): void {
 }
 
 function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/data/keys',
+  app.get('/api/data/keys', {
     schema: {
       tags,
       operationId: 'listDataKeys',
@@ -49,9 +47,7 @@ function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/data/keys',
+  app.post('/api/data/keys', {
     schema: {
       tags,
       operationId: 'createDataKey',
@@ -71,9 +67,7 @@ function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
 }
 
 function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/data/keys/:id',
+  app.get('/api/data/keys/:id', {
     schema: {
       tags,
       operationId: 'getDataKey',
@@ -88,9 +82,7 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/data/keys/:id',
+  app.delete('/api/data/keys/:id', {
     schema: {
       tags,
       operationId: 'revokeDataKey',
@@ -106,9 +98,7 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/data/usage',
+  app.get('/api/data/usage', {
     schema: {
       tags,
       operationId: 'getDataUsage',

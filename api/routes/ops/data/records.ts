@@ -27,9 +27,7 @@ export function dataRecordRoutes(app: App, context: RouteContext): void {
 }
 
 function readEntities(app: App, { db, dataCursors }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/data/entities',
+  app.get('/api/data/entities', {
     schema: {
       tags,
       operationId: 'listEntities',
@@ -47,9 +45,7 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/data/entities/:id',
+  app.get('/api/data/entities/:id', {
     schema: {
       tags,
       operationId: 'getEntity',
@@ -62,9 +58,7 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
       readEntity(db, { workspaceId }, params.id),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/data/entities/:id/history',
+  app.get('/api/data/entities/:id/history', {
     schema: {
       tags,
       operationId: 'getEntityHistory',
@@ -83,9 +77,7 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
 }
 
 function readChangesAndEvents(app: App, { db, dataCursors }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/data/changes',
+  app.get('/api/data/changes', {
     schema: {
       tags,
       operationId: 'listChanges',
@@ -106,9 +98,7 @@ function readChangesAndEvents(app: App, { db, dataCursors }: RouteContext): void
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/data/events',
+  app.get('/api/data/events', {
     schema: {
       tags,
       operationId: 'listEvents',

@@ -35,9 +35,7 @@ export function dataSourceRoutes(app: App, context: RouteContext): void {
 }
 
 function listAndCreate(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/data/sources',
+  app.get('/api/data/sources', {
     schema: {
       tags,
       operationId: 'listSources',
@@ -51,9 +49,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
     ],
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/data/sources',
+  app.post('/api/data/sources', {
     schema: {
       tags,
       operationId: 'createSource',
@@ -70,9 +66,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 }
 
 function readAndChange(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/data/sources/:id',
+  app.get('/api/data/sources/:id', {
     schema: {
       tags,
       operationId: 'getSource',
@@ -85,9 +79,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       readSource(db, { workspaceId: actor.workspaceId, sourceId: params.id }),
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/data/sources/:id',
+  app.put('/api/data/sources/:id', {
     schema: {
       tags,
       operationId: 'updateSource',
@@ -102,9 +94,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       updateSource(writes, actor, params.id, body),
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/data/sources/:id',
+  app.delete('/api/data/sources/:id', {
     schema: {
       tags,
       operationId: 'deleteSource',
@@ -122,9 +112,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
 }
 
 function reportFailures(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/api/data/sources/:id/report',
+  app.post('/api/data/sources/:id/report', {
     schema: {
       tags,
       operationId: 'reportSource',

@@ -30,9 +30,7 @@ export function experimentRoutes(app: App, context: RouteContext): void {
 function startAndList(app: App, context: RouteContext): void {
   const { db, inFlight } = context;
 
-  app.route({
-    method: 'POST',
-    url: '/api/workflows/:id/experiments',
+  app.post('/api/workflows/:id/experiments', {
     schema: {
       tags,
       operationId: 'startExperiment',
@@ -54,9 +52,7 @@ function startAndList(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id/experiments',
+  app.get('/api/workflows/:id/experiments', {
     schema: {
       tags,
       operationId: 'listExperiments',
@@ -75,9 +71,7 @@ function startAndList(app: App, context: RouteContext): void {
 }
 
 function readOne(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/experiments/:id',
+  app.get('/api/experiments/:id', {
     schema: {
       tags,
       operationId: 'getExperiment',
@@ -133,9 +127,7 @@ const csvOf = (runs: readonly ComparedRun[]): string =>
   ].join('');
 
 function cancelOne(app: App, context: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/api/experiments/:id/cancel',
+  app.post('/api/experiments/:id/cancel', {
     schema: {
       tags,
       operationId: 'cancelExperiment',

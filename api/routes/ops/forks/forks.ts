@@ -16,9 +16,7 @@ export function forkRoutes(app: App, context: RouteContext): void {
 }
 
 function rerunRoute(app: App, actions: RunActions): void {
-  app.route({
-    method: 'POST',
-    url: '/api/runs/:id/rerun',
+  app.post('/api/runs/:id/rerun', {
     schema: {
       tags,
       operationId: 'rerunRun',
@@ -47,9 +45,7 @@ function rerunRoute(app: App, actions: RunActions): void {
 }
 
 function forkRoute(app: App, actions: RunActions): void {
-  app.route({
-    method: 'POST',
-    url: '/api/runs/:id/fork',
+  app.post('/api/runs/:id/fork', {
     schema: {
       tags,
       operationId: 'forkRun',

@@ -20,9 +20,7 @@ function memberOf({ id }: Actor): string {
 const gateParams = runParams.extend({ step_key: gateStepKey });
 
 export function approvalRoutes(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/approvals',
+  app.get('/api/approvals', {
     schema: {
       tags: ['Runs'],
       operationId: 'listApprovals',
@@ -39,9 +37,7 @@ export function approvalRoutes(app: App, { db }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/runs/:id/gates/:step_key',
+  app.get('/api/runs/:id/gates/:step_key', {
     schema: {
       tags: ['Runs'],
       operationId: 'getGate',

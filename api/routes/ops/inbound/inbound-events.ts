@@ -37,9 +37,7 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
 }
 
 function readEvents(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id/inbound-events',
+  app.get('/api/workflows/:id/inbound-events', {
     schema: {
       tags,
       operationId: 'listInboundEvents',
@@ -60,9 +58,7 @@ function readEvents(app: App, { db }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/inbound-events/:id',
+  app.get('/api/inbound-events/:id', {
     schema: {
       tags,
       operationId: 'getInboundEvent',
@@ -78,9 +74,7 @@ function readEvents(app: App, { db }: RouteContext): void {
 
 function replayOne(app: App, context: RouteContext): void {
   const actions = createRunActions(context);
-  app.route({
-    method: 'POST',
-    url: '/api/inbound-events/:id/replay',
+  app.post('/api/inbound-events/:id/replay', {
     schema: {
       tags,
       operationId: 'replayInboundEvent',
@@ -112,9 +106,7 @@ function replayOne(app: App, context: RouteContext): void {
 }
 
 function replaySeveral(app: App, context: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/api/workflows/:id/inbound-events/replay',
+  app.post('/api/workflows/:id/inbound-events/replay', {
     schema: {
       tags,
       operationId: 'replayInboundEvents',
@@ -135,9 +127,7 @@ function replaySeveral(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id/event-replays',
+  app.get('/api/workflows/:id/event-replays', {
     schema: {
       tags,
       operationId: 'listEventReplays',
@@ -156,9 +146,7 @@ function replaySeveral(app: App, context: RouteContext): void {
 }
 
 function followReplay(app: App, context: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/event-replays/:id',
+  app.get('/api/event-replays/:id', {
     schema: {
       tags,
       operationId: 'getEventReplay',
@@ -171,9 +159,7 @@ function followReplay(app: App, context: RouteContext): void {
       readReplay(context, { workspaceId, jobId: id }),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/event-replays/:id/cancel',
+  app.post('/api/event-replays/:id/cancel', {
     schema: {
       tags,
       operationId: 'cancelEventReplay',

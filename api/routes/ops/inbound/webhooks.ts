@@ -63,9 +63,7 @@ export function webhookRoutes(app: App, context: RouteContext): void {
 }
 
 function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRecord): void {
-  app.route({
-    method: 'POST',
-    url: '/api/workflows/:id/webhook',
+  app.post('/api/workflows/:id/webhook', {
     schema: {
       tags,
       operationId: 'enableWebhook',
@@ -87,9 +85,7 @@ function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRec
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id/webhook',
+  app.get('/api/workflows/:id/webhook', {
     schema: {
       tags,
       operationId: 'getWebhook',
@@ -108,9 +104,7 @@ function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRec
 }
 
 function disableAndConfigure(app: App, { config }: RouteContext, record: EditedRecord): void {
-  app.route({
-    method: 'DELETE',
-    url: '/api/workflows/:id/webhook',
+  app.delete('/api/workflows/:id/webhook', {
     schema: {
       tags,
       operationId: 'disableWebhook',
@@ -126,9 +120,7 @@ function disableAndConfigure(app: App, { config }: RouteContext, record: EditedR
     },
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/workflows/:id/webhook/config',
+  app.put('/api/workflows/:id/webhook/config', {
     schema: {
       tags,
       operationId: 'configureWebhook',

@@ -36,9 +36,7 @@ export function budgetRoutes(app: App, context: RouteContext): void {
 }
 
 function listAndCreate(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/budgets',
+  app.get('/api/budgets', {
     schema: {
       tags,
       operationId: 'listBudgets',
@@ -50,9 +48,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
     handler: async ({ actor, query }) => listBudgets(db, actor.workspaceId, query),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/budgets',
+  app.post('/api/budgets', {
     schema: {
       tags,
       operationId: 'createBudget',
@@ -74,9 +70,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 }
 
 function readBudgets(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/budgets/:id',
+  app.get('/api/budgets/:id', {
     schema: {
       tags,
       operationId: 'getBudget',
@@ -89,9 +83,7 @@ function readBudgets(app: App, { db }: RouteContext): void {
       readBudget(db, { workspaceId: request.actor.workspaceId, budgetId: request.params.id }),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/budgets/:id/status',
+  app.get('/api/budgets/:id/status', {
     schema: {
       tags,
       operationId: 'getBudgetStatus',
@@ -107,9 +99,7 @@ function readBudgets(app: App, { db }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/budgets/:id/history',
+  app.get('/api/budgets/:id/history', {
     schema: {
       tags,
       operationId: 'getBudgetHistory',
@@ -124,9 +114,7 @@ function readBudgets(app: App, { db }: RouteContext): void {
 }
 
 function changeBudgets(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'PUT',
-    url: '/api/budgets/:id',
+  app.put('/api/budgets/:id', {
     schema: {
       tags,
       operationId: 'updateBudget',
@@ -146,9 +134,7 @@ function changeBudgets(app: App, { db }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/budgets/:id',
+  app.delete('/api/budgets/:id', {
     schema: {
       tags,
       operationId: 'deleteBudget',

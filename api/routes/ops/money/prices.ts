@@ -13,9 +13,7 @@ const record: EditedRecord = {
 };
 
 export function priceRoutes(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workspace/prices',
+  app.get('/api/workspace/prices', {
     schema: {
       tags,
       operationId: 'getPrices',
@@ -28,9 +26,7 @@ export function priceRoutes(app: App, { db }: RouteContext): void {
     }),
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/workspace/prices',
+  app.put('/api/workspace/prices', {
     schema: {
       tags,
       operationId: 'setPrices',

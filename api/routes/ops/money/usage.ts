@@ -17,9 +17,7 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
   // This reads as many rows as there are runs, so concurrent requests share one read.
   const breakdowns = createCoalescedReads<UsageBreakdown>();
 
-  app.route({
-    method: 'GET',
-    url: '/api/usage',
+  app.get('/api/usage', {
     schema: {
       tags,
       operationId: 'getUsage',
@@ -30,9 +28,7 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
     handler: async (request) => readUsage(db, { workspaceId: request.actor.workspaceId }),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/usage/breakdown',
+  app.get('/api/usage/breakdown', {
     schema: {
       tags,
       operationId: 'getUsageBreakdown',
@@ -45,9 +41,7 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
       breakdowns.get(`${workspaceId} ${days}`, () => readUsageBreakdown(db, { workspaceId, days })),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/metrics/overview',
+  app.get('/api/metrics/overview', {
     schema: {
       tags,
       operationId: 'getMetricsOverview',

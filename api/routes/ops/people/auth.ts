@@ -42,9 +42,7 @@ async function openSession({ tokens }: RouteContext, account: Account) {
 function signInAndUp(app: App, context: RouteContext): void {
   const { db } = context;
 
-  app.route({
-    method: 'POST',
-    url: '/api/auth/login',
+  app.post('/api/auth/login', {
     schema: {
       tags,
       operationId: 'login',
@@ -61,9 +59,7 @@ function signInAndUp(app: App, context: RouteContext): void {
       openSession(context, await signIn(db, { ...body, address: clientNetwork({ ips, ip }) })),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/auth/signup',
+  app.post('/api/auth/signup', {
     schema: {
       tags,
       operationId: 'signup',
@@ -81,9 +77,7 @@ function signInAndUp(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/auth/accept-invite',
+  app.post('/api/auth/accept-invite', {
     schema: {
       tags,
       operationId: 'acceptInvite',
@@ -100,9 +94,7 @@ function signInAndUp(app: App, context: RouteContext): void {
 function ownAccount(app: App, context: RouteContext): void {
   const { db } = context;
 
-  app.route({
-    method: 'POST',
-    url: '/api/auth/password',
+  app.post('/api/auth/password', {
     schema: {
       tags,
       operationId: 'changePassword',
@@ -123,9 +115,7 @@ function ownAccount(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/auth/me',
+  app.get('/api/auth/me', {
     schema: {
       tags,
       operationId: 'getIdentity',

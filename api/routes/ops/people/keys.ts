@@ -24,9 +24,7 @@ export function keyRoutes(app: App, context: RouteContext): void {
 }
 
 function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/keys',
+  app.get('/api/keys', {
     schema: {
       tags,
       operationId: 'listApiKeys',
@@ -41,9 +39,7 @@ function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/keys',
+  app.post('/api/keys', {
     schema: {
       tags,
       operationId: 'createApiKey',
@@ -62,9 +58,7 @@ function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
 }
 
 function readAndRevoke(app: App, { db, keyUses }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/keys/:id',
+  app.get('/api/keys/:id', {
     schema: {
       tags,
       operationId: 'getApiKey',
@@ -79,9 +73,7 @@ function readAndRevoke(app: App, { db, keyUses }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/keys/:id',
+  app.delete('/api/keys/:id', {
     schema: {
       tags,
       operationId: 'revokeApiKey',

@@ -58,9 +58,7 @@ export function memberRoutes(app: App, context: RouteContext): void {
 }
 
 function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void {
-  app.route({
-    method: 'GET',
-    url: '/api/members',
+  app.get('/api/members', {
     schema: {
       tags,
       operationId: 'listMembers',
@@ -72,9 +70,7 @@ function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void
     handler: async ({ actor, query }) => listMembers(db, actor, query, rules.sealer),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/members/invite',
+  app.post('/api/members/invite', {
     schema: {
       tags,
       operationId: 'inviteMember',
@@ -95,9 +91,7 @@ function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void
 }
 
 function readMembers(app: App, { db }: RouteContext, { rules, record }: Ruled): void {
-  app.route({
-    method: 'GET',
-    url: '/api/members/:id',
+  app.get('/api/members/:id', {
     schema: {
       tags,
       operationId: 'getMember',
@@ -109,9 +103,7 @@ function readMembers(app: App, { db }: RouteContext, { rules, record }: Ruled): 
     handler: async ({ actor, params }) => readMember(db, actor, params.id, rules),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/members/:id/stats',
+  app.get('/api/members/:id/stats', {
     schema: {
       tags,
       operationId: 'getMemberStats',
@@ -173,9 +165,7 @@ function changeMembers(app: App, { rules, record }: Ruled): void {
 }
 
 function admitAndRemove(app: App, { db }: RouteContext, { rules, record }: Ruled): void {
-  app.route({
-    method: 'POST',
-    url: '/api/members/:id/invite',
+  app.post('/api/members/:id/invite', {
     schema: {
       tags,
       operationId: 'renewInvite',
@@ -191,9 +181,7 @@ function admitAndRemove(app: App, { db }: RouteContext, { rules, record }: Ruled
     handler: async ({ actor, params }) => renewInvite(db, actor, params.id, rules),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/members/:id/approve',
+  app.post('/api/members/:id/approve', {
     schema: {
       tags,
       operationId: 'approveMember',
@@ -210,9 +198,7 @@ function admitAndRemove(app: App, { db }: RouteContext, { rules, record }: Ruled
     handler: async ({ actor, params }) => approveMember(db, actor, params.id, rules),
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/members/:id',
+  app.delete('/api/members/:id', {
     schema: {
       tags,
       operationId: 'removeMember',

@@ -14,9 +14,7 @@ const record: EditedRecord = {
 };
 
 export function workspaceRoutes(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workspace',
+  app.get('/api/workspace', {
     schema: {
       tags,
       operationId: 'getWorkspace',
@@ -27,9 +25,7 @@ export function workspaceRoutes(app: App, { db }: RouteContext): void {
     handler: async (request) => readWorkspace(db, request.actor.workspaceId),
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/workspace',
+  app.put('/api/workspace', {
     schema: {
       tags,
       operationId: 'updateWorkspace',

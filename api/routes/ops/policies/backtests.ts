@@ -26,9 +26,7 @@ const params = jobParams;
 export function backtestRoutes(app: App, context: RouteContext): void {
   startRoute(app, context);
   readRoutes(app, context);
-  app.route({
-    method: 'POST',
-    url: `${url}/:id/cancel`,
+  app.post(`${url}/:id/cancel`, {
     schema: {
       tags,
       operationId: 'cancelBacktest',
@@ -82,9 +80,7 @@ function readRoutes(app: App, context: RouteContext): void {
     handler: ({ actor, query }) => listBacktests(context, actor.workspaceId, query),
   });
 
-  app.route({
-    method: 'GET',
-    url: `${url}/:id`,
+  app.get(`${url}/:id`, {
     schema: {
       tags,
       operationId: 'getBacktest',

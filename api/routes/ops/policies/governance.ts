@@ -7,9 +7,7 @@ import { responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 export function governanceRoutes(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/governance/events',
+  app.get('/api/governance/events', {
     schema: {
       tags: ['Governance'],
       operationId: 'listGovernanceEvents',

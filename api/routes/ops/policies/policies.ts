@@ -14,9 +14,7 @@ const record: EditedRecord = {
 };
 
 export function policyRoutes(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workspace/policies',
+  app.get('/api/workspace/policies', {
     schema: {
       tags,
       operationId: 'getPolicies',
@@ -27,9 +25,7 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
     handler: async (request) => (await readPolicies(db, request.actor.workspaceId)).policies,
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/workspace/policies',
+  app.put('/api/workspace/policies', {
     schema: {
       tags,
       operationId: 'setPolicies',

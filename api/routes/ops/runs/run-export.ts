@@ -15,9 +15,7 @@ import { responses } from '#api/http/responses.ts';
 export function runExportRoutes(app: App, { db, config }: RouteContext): void {
   const slots = createExportSlots(config.database.poolSize);
 
-  app.route({
-    method: 'GET',
-    url: '/api/runs/export',
+  app.get('/api/runs/export', {
     schema: {
       tags: ['Runs'],
       operationId: 'exportRuns',

@@ -12,9 +12,7 @@ const tags = ['Runs'];
 
 /** Filters of the list of runs, saved under a name. */
 export function runViewRoutes(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/run-views',
+  app.get('/api/run-views', {
     schema: {
       tags,
       operationId: 'listRunViews',
@@ -26,9 +24,7 @@ export function runViewRoutes(app: App, { db }: RouteContext): void {
     handler: async ({ actor }) => ({ views: await listRunViews(db, actor) }),
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/run-views/:name',
+  app.put('/api/run-views/:name', {
     schema: {
       tags,
       operationId: 'saveRunView',
@@ -44,9 +40,7 @@ export function runViewRoutes(app: App, { db }: RouteContext): void {
       saveRunView(db, actor, { name, filter }),
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/run-views/:name',
+  app.delete('/api/run-views/:name', {
     schema: {
       tags,
       operationId: 'removeRunView',

@@ -44,9 +44,7 @@ export function runRoutes(app: App, context: RouteContext): void {
 }
 
 function startRuns(app: App, actions: RunActions): void {
-  app.route({
-    method: 'POST',
-    url: '/api/workflows/:id/runs',
+  app.post('/api/workflows/:id/runs', {
     schema: {
       tags,
       operationId: 'triggerRun',
@@ -86,9 +84,7 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
   // All clients that watch a run read it again after each frame, at the same moment.
   const watched = createCoalescedReads<Run>();
 
-  app.route({
-    method: 'GET',
-    url: '/api/runs',
+  app.get('/api/runs', {
     schema: {
       tags,
       operationId: 'listRuns',
@@ -101,9 +97,7 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
       listRuns(db, { workspaceId: request.actor.workspaceId, ...request.query }),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/runs/:id',
+  app.get('/api/runs/:id', {
     schema: {
       tags,
       operationId: 'getRun',
@@ -120,9 +114,7 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
 }
 
 function readSteps(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/runs/:id/steps',
+  app.get('/api/runs/:id/steps', {
     schema: {
       tags,
       operationId: 'listRunSteps',
@@ -151,9 +143,7 @@ function readSteps(app: App, { db }: RouteContext): void {
 }
 
 function readRunEvents(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/runs/:id/events',
+  app.get('/api/runs/:id/events', {
     schema: {
       tags,
       operationId: 'listRunEvents',
@@ -176,9 +166,7 @@ function readRunEvents(app: App, { db }: RouteContext): void {
 }
 
 function readMessages(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/runs/:id/steps/:step_key/messages',
+  app.get('/api/runs/:id/steps/:step_key/messages', {
     schema: {
       tags,
       operationId: 'listStepMessages',
@@ -201,9 +189,7 @@ function readMessages(app: App, { db }: RouteContext): void {
 }
 
 function decideGates(app: App, actions: RunActions): void {
-  app.route({
-    method: 'POST',
-    url: '/api/runs/:id/approve',
+  app.post('/api/runs/:id/approve', {
     schema: {
       tags,
       operationId: 'decideGate',
@@ -230,9 +216,7 @@ function decideGates(app: App, actions: RunActions): void {
 }
 
 function assignGates(app: App, actions: RunActions): void {
-  app.route({
-    method: 'POST',
-    url: '/api/runs/:id/assign',
+  app.post('/api/runs/:id/assign', {
     schema: {
       tags,
       operationId: 'assignGate',
@@ -255,9 +239,7 @@ function assignGates(app: App, actions: RunActions): void {
 }
 
 function resumeAndCancel(app: App, actions: RunActions): void {
-  app.route({
-    method: 'POST',
-    url: '/api/runs/:id/resume',
+  app.post('/api/runs/:id/resume', {
     schema: {
       tags,
       operationId: 'resumeRun',
@@ -270,9 +252,7 @@ function resumeAndCancel(app: App, actions: RunActions): void {
     handler: async (request) => actions.resume(request.actor, request.params.id),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/runs/:id/budget-override',
+  app.post('/api/runs/:id/budget-override', {
     schema: {
       tags,
       operationId: 'overrideBudget',
@@ -294,9 +274,7 @@ function resumeAndCancel(app: App, actions: RunActions): void {
     },
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/runs/:id/cancel',
+  app.post('/api/runs/:id/cancel', {
     schema: {
       tags,
       operationId: 'cancelRun',

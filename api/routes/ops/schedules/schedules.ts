@@ -36,9 +36,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
 function listAndCreate(app: App, context: RouteContext): void {
   const { db, inFlight } = context;
 
-  app.route({
-    method: 'GET',
-    url: '/api/schedules',
+  app.get('/api/schedules', {
     schema: {
       tags,
       operationId: 'listSchedules',
@@ -51,9 +49,7 @@ function listAndCreate(app: App, context: RouteContext): void {
       listSchedules(db, { workspaceId: actor.workspaceId, ...query }),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/schedules',
+  app.post('/api/schedules', {
     schema: {
       tags,
       operationId: 'createSchedule',
@@ -77,9 +73,7 @@ function listAndCreate(app: App, context: RouteContext): void {
 function readAndUpdate(app: App, context: RouteContext): void {
   const { db, inFlight } = context;
 
-  app.route({
-    method: 'GET',
-    url: '/api/schedules/:id',
+  app.get('/api/schedules/:id', {
     schema: {
       tags,
       operationId: 'getSchedule',
@@ -92,9 +86,7 @@ function readAndUpdate(app: App, context: RouteContext): void {
       readSchedule(db, { workspaceId: actor.workspaceId, scheduleId: params.id }),
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/schedules/:id',
+  app.put('/api/schedules/:id', {
     schema: {
       tags,
       operationId: 'updateSchedule',
@@ -119,9 +111,7 @@ function readAndUpdate(app: App, context: RouteContext): void {
 function removeAndTrigger(app: App, context: RouteContext): void {
   const { inFlight } = context;
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/schedules/:id',
+  app.delete('/api/schedules/:id', {
     schema: {
       tags,
       operationId: 'deleteSchedule',
@@ -138,9 +128,7 @@ function removeAndTrigger(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/schedules/:id/trigger',
+  app.post('/api/schedules/:id/trigger', {
     schema: {
       tags,
       operationId: 'triggerSchedule',

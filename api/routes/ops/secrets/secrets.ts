@@ -25,9 +25,7 @@ export function secretRoutes(app: App, context: RouteContext): void {
 }
 
 function readSecrets(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/secrets',
+  app.get('/api/secrets', {
     schema: {
       tags,
       operationId: 'listSecrets',
@@ -39,9 +37,7 @@ function readSecrets(app: App, { db }: RouteContext): void {
     handler: async ({ actor, query }) => [...(await listSecrets(db, actor.workspaceId, query))],
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/secrets/:name',
+  app.get('/api/secrets/:name', {
     schema: {
       tags,
       operationId: 'getSecret',
@@ -56,9 +52,7 @@ function readSecrets(app: App, { db }: RouteContext): void {
 }
 
 function changeSecrets(app: App, context: RouteContext): void {
-  app.route({
-    method: 'PUT',
-    url: '/api/secrets/:name',
+  app.put('/api/secrets/:name', {
     schema: {
       tags,
       operationId: 'putSecret',
@@ -80,9 +74,7 @@ function changeSecrets(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/secrets/:name',
+  app.delete('/api/secrets/:name', {
     schema: {
       tags,
       operationId: 'deleteSecret',

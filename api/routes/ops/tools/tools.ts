@@ -46,9 +46,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
 function listAndCreate(app: App, context: RouteContext): void {
   const { db } = context;
 
-  app.route({
-    method: 'GET',
-    url: '/api/tools',
+  app.get('/api/tools', {
     schema: {
       tags,
       operationId: 'listTools',
@@ -63,9 +61,7 @@ function listAndCreate(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/tools',
+  app.post('/api/tools', {
     schema: {
       tags,
       operationId: 'createTool',
@@ -88,9 +84,7 @@ function listAndCreate(app: App, context: RouteContext): void {
 function readAndChange(app: App, context: RouteContext): void {
   const { db } = context;
 
-  app.route({
-    method: 'GET',
-    url: '/api/tools/:id',
+  app.get('/api/tools/:id', {
     schema: {
       tags,
       operationId: 'getTool',
@@ -103,9 +97,7 @@ function readAndChange(app: App, context: RouteContext): void {
       toAnswer(await readCustomTool(db, { workspaceId: actor.workspaceId, toolId: params.id })),
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/tools/:id',
+  app.put('/api/tools/:id', {
     schema: {
       tags,
       operationId: 'updateTool',
@@ -124,9 +116,7 @@ function readAndChange(app: App, context: RouteContext): void {
       changeTool({ ...context, db: writes }, actor, params.id, body),
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/tools/:id',
+  app.delete('/api/tools/:id', {
     schema: {
       tags,
       operationId: 'deleteTool',
@@ -146,9 +136,7 @@ function readAndChange(app: App, context: RouteContext): void {
 }
 
 function tryTool(app: App, context: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/api/tools/:id/test',
+  app.post('/api/tools/:id/test', {
     schema: {
       tags,
       operationId: 'testTool',
@@ -168,9 +156,7 @@ function tryTool(app: App, context: RouteContext): void {
 }
 
 function importFromServer(app: App, context: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/api/tools/import',
+  app.post('/api/tools/import', {
     schema: {
       tags,
       operationId: 'importTools',

@@ -47,9 +47,7 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
 }
 
 function readEndpoints(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/webhooks',
+  app.get('/api/webhooks', {
     schema: {
       tags,
       operationId: 'listWebhookEndpoints',
@@ -61,9 +59,7 @@ function readEndpoints(app: App, { db }: RouteContext): void {
     handler: async ({ actor, query }) => [...(await listEndpoints(db, actor, query))],
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/webhooks/:id',
+  app.get('/api/webhooks/:id', {
     schema: {
       tags,
       operationId: 'getWebhookEndpoint',
@@ -77,9 +73,7 @@ function readEndpoints(app: App, { db }: RouteContext): void {
 }
 
 function createAndChange(app: App, context: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/api/webhooks',
+  app.post('/api/webhooks', {
     schema: {
       tags,
       operationId: 'createWebhookEndpoint',
@@ -98,9 +92,7 @@ function createAndChange(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/webhooks/:id',
+  app.put('/api/webhooks/:id', {
     schema: {
       tags,
       operationId: 'updateWebhookEndpoint',
@@ -117,9 +109,7 @@ function createAndChange(app: App, context: RouteContext): void {
 }
 
 function deleteAndRotate(app: App, context: RouteContext): void {
-  app.route({
-    method: 'DELETE',
-    url: '/api/webhooks/:id',
+  app.delete('/api/webhooks/:id', {
     schema: {
       tags,
       operationId: 'deleteWebhookEndpoint',
@@ -134,9 +124,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/webhooks/:id/rotate-secret',
+  app.post('/api/webhooks/:id/rotate-secret', {
     schema: {
       tags,
       operationId: 'rotateWebhookEndpointSecret',
@@ -152,9 +140,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
 }
 
 function readDeliveries(app: App, context: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/webhooks/:id/deliveries',
+  app.get('/api/webhooks/:id/deliveries', {
     schema: {
       tags,
       operationId: 'listWebhookDeliveries',
@@ -168,9 +154,7 @@ function readDeliveries(app: App, context: RouteContext): void {
     handler: async ({ actor, params, query }) => deliveryPage(context, actor, params.id, query),
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/webhooks/:id/deliveries/:delivery_id',
+  app.get('/api/webhooks/:id/deliveries/:delivery_id', {
     schema: {
       tags,
       operationId: 'getWebhookDelivery',
@@ -185,9 +169,7 @@ function readDeliveries(app: App, context: RouteContext): void {
 }
 
 function deliver(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/api/webhooks/:id/ping',
+  app.post('/api/webhooks/:id/ping', {
     schema: {
       tags,
       operationId: 'pingWebhookEndpoint',
@@ -202,9 +184,7 @@ function deliver(app: App, { db }: RouteContext): void {
       reply.code(201).send(await pingEndpoint(db, actor, params.id)),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/webhooks/:id/deliveries/:delivery_id/redeliver',
+  app.post('/api/webhooks/:id/deliveries/:delivery_id/redeliver', {
     schema: {
       tags,
       operationId: 'redeliverWebhookDelivery',
@@ -220,9 +200,7 @@ function deliver(app: App, { db }: RouteContext): void {
       redeliver(db, actor, { endpointId: id, deliveryId: delivery_id }),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/webhooks/:id/redeliver',
+  app.post('/api/webhooks/:id/redeliver', {
     schema: {
       tags,
       operationId: 'redeliverWebhookDeadLetters',

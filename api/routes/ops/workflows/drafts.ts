@@ -39,9 +39,7 @@ export function draftRoutes(app: App, context: RouteContext): void {
 }
 
 function readAndSave(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id/draft',
+  app.get('/api/workflows/:id/draft', {
     schema: {
       tags,
       operationId: 'getDraft',
@@ -56,9 +54,7 @@ function readAndSave(app: App, { db }: RouteContext): void {
       readDraft(db, { workspaceId, workflowId: params.id }),
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/workflows/:id/draft',
+  app.put('/api/workflows/:id/draft', {
     schema: {
       tags,
       operationId: 'saveDraft',
@@ -86,9 +82,7 @@ function readAndSave(app: App, { db }: RouteContext): void {
 }
 
 function discard(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'DELETE',
-    url: '/api/workflows/:id/draft',
+  app.delete('/api/workflows/:id/draft', {
     schema: {
       tags,
       operationId: 'discardDraft',
@@ -106,9 +100,7 @@ function discard(app: App, { db }: RouteContext): void {
 }
 
 function publish(app: App, { db, config }: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/api/workflows/:id/publish',
+  app.post('/api/workflows/:id/publish', {
     schema: {
       tags,
       operationId: 'publishWorkflow',

@@ -5,9 +5,7 @@ import { responses, workflowParams } from '#api/http/responses.ts';
 
 /** What a run would do, before it runs. */
 export function dryRunRoutes(app: App, context: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/api/workflows/:id/dry-run',
+  app.post('/api/workflows/:id/dry-run', {
     schema: {
       tags: ['Runs'],
       operationId: 'dryRunWorkflow',

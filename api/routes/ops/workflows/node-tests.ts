@@ -7,9 +7,7 @@ import { createRunActions } from '#api/run-actions.ts';
 /** Tests of single nodes. */
 export function nodeTestRoutes(app: App, context: RouteContext): void {
   const actions = createRunActions(context);
-  app.route({
-    method: 'POST',
-    url: '/api/workflows/:id/nodes/:node_id/test',
+  app.post('/api/workflows/:id/nodes/:node_id/test', {
     schema: {
       tags: ['Runs'],
       operationId: 'testNode',

@@ -12,9 +12,7 @@ export function pinRoutes(app: App, context: RouteContext): void {
 }
 
 function readPins(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id/pins',
+  app.get('/api/workflows/:id/pins', {
     schema: {
       tags,
       operationId: 'listPins',
@@ -29,9 +27,7 @@ function readPins(app: App, { db }: RouteContext): void {
 }
 
 function changePins(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'PUT',
-    url: '/api/workflows/:id/pins/:node_id',
+  app.put('/api/workflows/:id/pins/:node_id', {
     schema: {
       tags,
       operationId: 'savePin',
@@ -49,9 +45,7 @@ function changePins(app: App, { db }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/workflows/:id/pins/:node_id',
+  app.delete('/api/workflows/:id/pins/:node_id', {
     schema: {
       tags,
       operationId: 'removePin',

@@ -30,9 +30,7 @@ export function templateRoutes(app: App, context: RouteContext): void {
 }
 
 function listAndCreate(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/templates',
+  app.get('/api/templates', {
     schema: {
       tags,
       operationId: 'listTemplates',
@@ -44,9 +42,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
     handler: async ({ actor, query }) => templates.listTemplates(db, actor.workspaceId, query),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/templates',
+  app.post('/api/templates', {
     schema: {
       tags,
       operationId: 'createTemplate',
@@ -66,9 +62,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 }
 
 function readAndChange(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/templates/:id',
+  app.get('/api/templates/:id', {
     schema: {
       tags,
       operationId: 'getTemplate',
@@ -84,9 +78,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       }),
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/templates/:id',
+  app.put('/api/templates/:id', {
     schema: {
       tags,
       operationId: 'updateTemplate',
@@ -106,9 +98,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/templates/:id',
+  app.delete('/api/templates/:id', {
     schema: {
       tags,
       operationId: 'deleteTemplate',
@@ -125,9 +115,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
 }
 
 function instantiate(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'POST',
-    url: '/api/templates/:id/instantiate',
+  app.post('/api/templates/:id/instantiate', {
     schema: {
       tags,
       operationId: 'instantiateTemplate',

@@ -54,9 +54,7 @@ export function versionRoutes(app: App, context: RouteContext): void {
 }
 
 function readVersions(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id/versions',
+  app.get('/api/workflows/:id/versions', {
     schema: {
       tags,
       operationId: 'listVersions',
@@ -77,9 +75,7 @@ function readVersions(app: App, { db }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id/versions/:version',
+  app.get('/api/workflows/:id/versions/:version', {
     schema: {
       tags,
       operationId: 'getVersion',
@@ -98,9 +94,7 @@ function readVersions(app: App, { db }: RouteContext): void {
 }
 
 function compareVersions(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id/versions/diff',
+  app.get('/api/workflows/:id/versions/diff', {
     schema: {
       tags,
       operationId: 'diffVersions',

@@ -43,9 +43,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
 }
 
 function listAndCreate(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workflows',
+  app.get('/api/workflows', {
     schema: {
       tags,
       operationId: 'listWorkflows',
@@ -57,9 +55,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
     handler: async ({ actor, query }) => workflows.listWorkflows(db, actor.workspaceId, query),
   });
 
-  app.route({
-    method: 'POST',
-    url: '/api/workflows',
+  app.post('/api/workflows', {
     schema: {
       tags,
       operationId: 'createWorkflow',
@@ -82,9 +78,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 }
 
 function readAndChange(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id',
+  app.get('/api/workflows/:id', {
     schema: {
       tags,
       operationId: 'getWorkflow',
@@ -103,9 +97,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'PUT',
-    url: '/api/workflows/:id',
+  app.put('/api/workflows/:id', {
     schema: {
       tags,
       operationId: 'updateWorkflow',
@@ -132,9 +124,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
 function removeWorkflow(app: App, context: RouteContext): void {
   const { db, inFlight } = context;
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/workflows/:id',
+  app.delete('/api/workflows/:id', {
     schema: {
       tags,
       operationId: 'deleteWorkflow',
@@ -162,9 +152,7 @@ function removeWorkflow(app: App, context: RouteContext): void {
 function validateSaved(app: App, context: RouteContext): void {
   const { db } = context;
 
-  app.route({
-    method: 'POST',
-    url: '/api/workflows/:id/validate',
+  app.post('/api/workflows/:id/validate', {
     schema: {
       tags,
       operationId: 'validateWorkflow',
@@ -185,9 +173,7 @@ function validateSaved(app: App, context: RouteContext): void {
 }
 
 function setChecksAndListRuns(app: App, { db }: RouteContext): void {
-  app.route({
-    method: 'PUT',
-    url: '/api/workflows/:id/checks',
+  app.put('/api/workflows/:id/checks', {
     schema: {
       tags,
       operationId: 'setChecks',
@@ -204,9 +190,7 @@ function setChecksAndListRuns(app: App, { db }: RouteContext): void {
     },
   });
 
-  app.route({
-    method: 'GET',
-    url: '/api/workflows/:id/runs',
+  app.get('/api/workflows/:id/runs', {
     schema: {
       tags,
       operationId: 'listWorkflowRuns',
