@@ -1,4 +1,4 @@
-import { at } from '#shared/templates/template.ts';
+import { node } from '#shared/templates/template.ts';
 import type { Example } from './example.ts';
 
 /**
@@ -13,30 +13,18 @@ export const invoiceExport: Example = {
     '({gross, credit}). Shows: a failed run, and what a resume does and does not execute.',
   graph: {
     nodes: [
-      {
-        id: 'total',
-        kind: 'tool',
-        label: 'Add up the invoices',
-        ...at(0, 0),
+      node('tool', 'total', 'Add up the invoices', [0, 0], {
         tool_name: 'json_transform',
         params: { expression: 'round(invoices.gross - invoices.credit, 2)' },
-      },
-      {
-        id: 'summary',
-        kind: 'agent',
-        label: 'Describe the month',
-        ...at(1, 0),
+      }),
+      node('agent', 'summary', 'Describe the month', [1, 0], {
         prompt: 'Describe {month} in one sentence for accounting. Net total: {total} dollars.',
         mock: {
           output: 'In {month} we invoiced {total} dollars net of credits.',
           cost_usd: 0.0014,
         },
-      },
-      {
-        id: 'upload',
-        kind: 'agent',
-        label: 'Hand over to accounting',
-        ...at(2, 0),
+      }),
+      node('agent', 'upload', 'Hand over to accounting', [2, 0], {
         // Simulates a system that is down at night: there is one attempt and no retry, so the run fails and waits for a
         // person.
         prompt: 'Hand over: {summary}',
@@ -46,15 +34,11 @@ export const invoiceExport: Example = {
           cost_usd: 0.0008,
           fail_times: 1,
         },
-      },
-      {
-        id: 'receipt',
-        kind: 'tool',
-        label: 'Note the receipt',
-        ...at(3, 0),
+      }),
+      node('tool', 'receipt', 'Note the receipt', [3, 0], {
         tool_name: 'json_transform',
         params: { expression: "'Accounting took ' + month + ' as ' + upload.reference" },
-      },
+      }),
     ],
     edges: [
       { source: 'total', target: 'summary' },

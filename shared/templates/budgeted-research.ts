@@ -1,4 +1,4 @@
-import { at, type BuiltInTemplate } from './template.ts';
+import { type BuiltInTemplate, node } from './template.ts';
 
 /** research (an agent in at most three turns, and one for its answer) ── report */
 export const budgetedResearch: BuiltInTemplate = {
@@ -11,11 +11,7 @@ export const budgetedResearch: BuiltInTemplate = {
     'limits, calls at the same time, the cost of each turn.',
   graph: {
     nodes: [
-      {
-        id: 'research',
-        kind: 'agent',
-        label: 'Research the question',
-        ...at(0, 0),
+      node('agent', 'research', 'Research the question', [0, 0], {
         system_prompt:
           'You answer questions from records. You have three turns, so make several calls in one turn, and note the ' +
           'names of the records you rely on. Say what you could not find.',
@@ -70,15 +66,11 @@ export const budgetedResearch: BuiltInTemplate = {
             },
           ],
         },
-      },
-      {
-        id: 'report',
-        kind: 'tool',
-        label: 'Write the report',
-        ...at(1, 0),
+      }),
+      node('tool', 'report', 'Write the report', [1, 0], {
         tool_name: 'json_transform',
         params: { expression: "'Question: ' + question + '\n\n' + findings" },
-      },
+      }),
     ],
     edges: [{ source: 'research', target: 'report' }],
   },

@@ -1,4 +1,4 @@
-import { at, type BuiltInTemplate } from './template.ts';
+import { type BuiltInTemplate, node } from './template.ts';
 
 /**
  *                        ┌── true ── critique ── revise ── rate ──┐
@@ -14,85 +14,53 @@ export const contentPipeline: BuiltInTemplate = {
     'that ends by a score, a key that each iteration writes again.',
   graph: {
     nodes: [
-      {
-        id: 'outline',
-        kind: 'agent',
-        label: 'Outline the article',
-        ...at(0, 1),
+      node('agent', 'outline', 'Outline the article', [0, 1], {
         prompt: 'Outline an article on {topic} for {audience}: four headings.',
         mock: {
           output: ['Why now', 'How it works', 'What it costs', 'Where to begin'],
           cost_usd: 0.0011,
         },
-      },
-      {
-        id: 'draft',
-        kind: 'agent',
-        label: 'Write a draft',
-        ...at(1, 1),
+      }),
+      node('agent', 'draft', 'Write a draft', [1, 1], {
         prompt: 'Write the article on {topic} for {audience} along these headings: {outline}',
         output_key: 'text',
         mock: { output: '{topic} for {audience}, first draft.', cost_usd: 0.0052 },
-      },
-      {
-        id: 'improve',
-        kind: 'loop',
-        label: 'Until it is good enough',
-        ...at(2, 1),
+      }),
+      node('loop', 'improve', 'Until it is good enough', [2, 1], {
         // Before the first iteration, nothing has rated the draft.
         expression: 'default(quality, 0) < default(good_enough, 0.8)',
         max_iterations: 4,
-      },
-      {
-        id: 'critique',
-        kind: 'agent',
-        label: 'Criticize it',
-        ...at(2, 0),
+      }),
+      node('agent', 'critique', 'Criticize it', [2, 0], {
         system_prompt: 'You are a strict editor. Name the three weakest sentences and why.',
         prompt: '{text}',
         mock: {
           output: 'Round {improve.iterations}: shorten the second paragraph.',
           cost_usd: 0.0016,
         },
-      },
-      {
-        id: 'revise',
-        kind: 'agent',
-        label: 'Revise it',
-        ...at(3, 0),
+      }),
+      node('agent', 'revise', 'Revise it', [3, 0], {
         prompt: 'Revise the article.\n\nCriticism: {critique}\n\nArticle: {text}',
         output_key: 'text',
         mock: {
           output: '{topic} for {audience}, revision {improve.iterations}.',
           cost_usd: 0.0048,
         },
-      },
-      {
-        id: 'rate',
-        kind: 'tool',
-        label: 'Rate it',
-        ...at(4, 0),
+      }),
+      node('tool', 'rate', 'Rate it', [4, 0], {
         // Replace this with your own rating, by a model or a tool.
         tool_name: 'json_transform',
         params: { expression: 'min(1, round(0.4 + improve.iterations * 0.25, 2))' },
         output_key: 'quality',
-      },
-      {
-        id: 'headline',
-        kind: 'agent',
-        label: 'Find a headline',
-        ...at(3, 2),
+      }),
+      node('agent', 'headline', 'Find a headline', [3, 2], {
         prompt: 'A headline of at most ten words for:\n\n{text}',
         mock: { output: '{topic}, explained', cost_usd: 0.0007 },
-      },
-      {
-        id: 'article',
-        kind: 'tool',
-        label: 'Put it together',
-        ...at(4, 2),
+      }),
+      node('tool', 'article', 'Put it together', [4, 2], {
         tool_name: 'json_transform',
         params: { expression: "headline + '\n\n' + text" },
-      },
+      }),
     ],
     edges: [
       { source: 'outline', target: 'draft' },

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/json.ts';
 import { DEMO_ORDERS } from './demo-orders.ts';
-import { at, type BuiltInTemplate, offer } from './template.ts';
+import { type BuiltInTemplate, node, offer } from './template.ts';
 
 const chosenFeed = { feed_id: '{found.data[0].id}' };
 
@@ -65,26 +65,14 @@ export const dataSteward: BuiltInTemplate = {
     'it on a schedule. Shows: an agent with tools, several approvals at the same time, arguments that can be edited.',
   graph: {
     nodes: [
-      {
-        id: 'found',
-        kind: 'tool',
-        label: 'Find the feed',
-        ...at(0, 1),
+      node('tool', 'found', 'Find the feed', [0, 1], {
         tool_name: 'feed_list',
         params: { name: '{feed}', limit: 1 },
-      },
-      {
-        id: 'has_feed',
-        kind: 'condition',
-        label: 'Is there such a feed?',
-        ...at(1, 1),
+      }),
+      node('condition', 'has_feed', 'Is there such a feed?', [1, 1], {
         expression: 'len(found.data) > 0',
-      },
-      {
-        id: 'steward',
-        kind: 'agent',
-        label: 'Look for mistakes',
-        ...at(2, 0),
+      }),
+      node('agent', 'steward', 'Look for mistakes', [2, 0], {
         system_prompt:
           'You keep a feed of records correct. Read the state of the feed and its records, and propose each correction ' +
           'as one call. A person decides about each. A rejection says why; do not repeat what was rejected.',
@@ -126,24 +114,16 @@ export const dataSteward: BuiltInTemplate = {
             },
           ],
         },
-      },
-      {
-        id: 'no_feed',
-        kind: 'tool',
-        label: 'Say that there is none',
-        ...at(2, 2),
+      }),
+      node('tool', 'no_feed', 'Say that there is none', [2, 2], {
         tool_name: 'json_transform',
         params: { expression: "'There is no feed called ' + feed + '.'" },
         output_key: 'summary',
-      },
-      {
-        id: 'report',
-        kind: 'tool',
-        label: 'Report',
-        ...at(3, 1),
+      }),
+      node('tool', 'report', 'Report', [3, 1], {
         tool_name: 'json_transform',
         params: { expression: "'Task: ' + task + '\n\n' + summary" },
-      },
+      }),
     ],
     edges: [
       { source: 'found', target: 'has_feed' },

@@ -1,4 +1,4 @@
-import { at, type BuiltInTemplate } from './template.ts';
+import { type BuiltInTemplate, node } from './template.ts';
 
 /**
  *              ┌── legal ──────┐                     true ┌─ release ─┐
@@ -14,63 +14,35 @@ export const documentReview: BuiltInTemplate = {
     'side, a merge of their decisions, an input with a schema.',
   graph: {
     nodes: [
-      {
-        id: 'summary',
-        kind: 'agent',
-        label: 'Sum the document up',
-        ...at(0, 1),
+      node('agent', 'summary', 'Sum the document up', [0, 1], {
         prompt:
           'Sum up in five sentences, and name every promise that is made:\n\n{title}\n\n{text}',
         mock: { output: '"{title}" promises delivery within two days.', cost_usd: 0.0029 },
-      },
-      {
-        id: 'legal',
-        kind: 'human_gate',
-        label: 'Legal review',
-        ...at(1, 0),
+      }),
+      node('human_gate', 'legal', 'Legal review', [1, 0], {
         prompt: 'May we publish "{title}"?\n\n{summary}',
-      },
-      {
-        id: 'editorial',
-        kind: 'human_gate',
-        label: 'Editorial review',
-        ...at(1, 2),
+      }),
+      node('human_gate', 'editorial', 'Editorial review', [1, 2], {
         prompt: 'Does "{title}" read well?\n\n{text}',
-      },
-      { id: 'verdicts', kind: 'merge', label: 'Collect the decisions', ...at(2, 1) },
-      {
-        id: 'approved',
-        kind: 'condition',
-        label: 'Do both agree?',
-        ...at(3, 1),
+      }),
+      node('merge', 'verdicts', 'Collect the decisions', [2, 1]),
+      node('condition', 'approved', 'Do both agree?', [3, 1], {
         expression: 'verdicts.legal.approved and verdicts.editorial.approved',
-      },
-      {
-        id: 'release',
-        kind: 'tool',
-        label: 'Release it',
-        ...at(4, 0),
+      }),
+      node('tool', 'release', 'Release it', [4, 0], {
         tool_name: 'json_transform',
         params: { expression: "'Released: ' + title" },
         output_key: 'decision',
-      },
-      {
-        id: 'rework',
-        kind: 'agent',
-        label: 'Say what to rework',
-        ...at(4, 2),
+      }),
+      node('agent', 'rework', 'Say what to rework', [4, 2], {
         prompt: 'Tell the author of "{title}" who did not agree, and what to look at: {verdicts}',
         output_key: 'decision',
         mock: { output: 'Back to the author: {title}', cost_usd: 0.0014 },
-      },
-      {
-        id: 'outcome',
-        kind: 'agent',
-        label: 'Announce the outcome',
-        ...at(5, 1),
+      }),
+      node('agent', 'outcome', 'Announce the outcome', [5, 1], {
         prompt: 'One friendly sentence to everybody involved: {decision}',
         mock: { output: '{decision}. Thank you both for reading.', cost_usd: 0.0007 },
-      },
+      }),
     ],
     edges: [
       { source: 'summary', target: 'legal' },

@@ -1,4 +1,4 @@
-import { at, type BuiltInTemplate } from './template.ts';
+import { type BuiltInTemplate, node } from './template.ts';
 
 /**
  *                                    ┌── logs ─────┐                            true ┌─ mitigate ── settle ─┐
@@ -16,11 +16,7 @@ export const incidentRunbook: BuiltInTemplate = {
     'within a branch, a gate before an action, a delay that costs nothing.',
   graph: {
     nodes: [
-      {
-        id: 'triage',
-        kind: 'agent',
-        label: 'Rate the incident',
-        ...at(0, 1),
+      node('agent', 'triage', 'Rate the incident', [0, 1], {
         prompt: 'Service {service}: {symptom}. Error rate {error_rate}. Rate it.',
         temperature: 0,
         response_schema: {
@@ -36,90 +32,50 @@ export const incidentRunbook: BuiltInTemplate = {
           output: { severity: 'high', reason: 'Customers of {service} see errors.' },
           cost_usd: 0.0012,
         },
-      },
-      {
-        id: 'is_severe',
-        kind: 'condition',
-        label: 'Severe?',
-        ...at(1, 1),
+      }),
+      node('condition', 'is_severe', 'Severe?', [1, 1], {
         expression: "triage.severity == 'high' or error_rate >= 0.05",
-      },
-      {
-        id: 'logs',
-        kind: 'agent',
-        label: 'Look through the logs',
-        ...at(2, 0),
+      }),
+      node('agent', 'logs', 'Look through the logs', [2, 0], {
         prompt: 'What do the logs of {service} say about: {symptom}?',
         mock: { output: 'Connections to the database time out.', cost_usd: 0.0021, delay_ms: 60 },
-      },
-      {
-        id: 'changes',
-        kind: 'agent',
-        label: 'Look at recent changes',
-        ...at(2, 1),
+      }),
+      node('agent', 'changes', 'Look at recent changes', [2, 1], {
         prompt: 'What was changed in {service} in the last day?',
         mock: { output: 'Release 41 went out an hour ago.', cost_usd: 0.0018, delay_ms: 60 },
-      },
-      { id: 'findings', kind: 'merge', label: 'Collect the findings', ...at(3, 0) },
-      {
-        id: 'plan',
-        kind: 'agent',
-        label: 'Propose a way out',
-        ...at(4, 0),
+      }),
+      node('merge', 'findings', 'Collect the findings', [3, 0]),
+      node('agent', 'plan', 'Propose a way out', [4, 0], {
         prompt: 'Propose one reversible step. Logs: {findings.logs} Changes: {findings.changes}',
         mock: { output: 'Roll {service} back to release 40.', cost_usd: 0.0034 },
-      },
-      {
-        id: 'go_ahead',
-        kind: 'human_gate',
-        label: 'Go ahead?',
-        ...at(5, 0),
+      }),
+      node('human_gate', 'go_ahead', 'Go ahead?', [5, 0], {
         prompt: '{service}: {symptom}\n\n{plan}\n\nGo ahead?',
-      },
-      {
-        id: 'mitigate',
-        kind: 'agent',
-        label: 'Carry it out',
-        ...at(6, 0),
+      }),
+      node('agent', 'mitigate', 'Carry it out', [6, 0], {
         prompt: 'Carry out: {plan}',
         output_key: 'outcome',
         retry: { max_attempts: 1 },
         mock: { output: 'Done: {plan}', cost_usd: 0.0009 },
-      },
-      {
-        id: 'settle',
-        kind: 'tool',
-        label: 'Let it settle',
-        ...at(7, 0),
+      }),
+      node('tool', 'settle', 'Let it settle', [7, 0], {
         tool_name: 'delay',
         params: { seconds: 1 },
-      },
-      {
-        id: 'escalate',
-        kind: 'agent',
-        label: 'Escalate',
-        ...at(6, 1),
+      }),
+      node('agent', 'escalate', 'Escalate', [6, 1], {
         prompt: 'Write to the second line. Nobody agreed to: {plan} Known: {findings}',
         output_key: 'outcome',
         mock: { output: 'Escalated to the second line.', cost_usd: 0.0011 },
-      },
-      {
-        id: 'ticket',
-        kind: 'agent',
-        label: 'Write a ticket',
-        ...at(4, 2),
+      }),
+      node('agent', 'ticket', 'Write a ticket', [4, 2], {
         prompt: 'Write a ticket for {service}: {symptom}. {triage.reason}',
         output_key: 'outcome',
         mock: { output: 'Ticket for {service}: {symptom}', cost_usd: 0.0008 },
-      },
-      {
-        id: 'report',
-        kind: 'agent',
-        label: 'Write the report',
-        ...at(8, 1),
+      }),
+      node('agent', 'report', 'Write the report', [8, 1], {
         prompt: 'Report for the team. {service}: {symptom}. {triage.reason} {outcome}',
         mock: { output: 'Incident in {service}: {symptom}. {outcome}', cost_usd: 0.0019 },
-      },
+      }),
     ],
     edges: [
       { source: 'triage', target: 'is_severe' },

@@ -1,4 +1,4 @@
-import { at, type BuiltInTemplate } from './template.ts';
+import { type BuiltInTemplate, node } from './template.ts';
 
 /**
  *            ┌────────── each invoice ──────────┐          true ┌─ paid
@@ -14,46 +14,26 @@ export const invoiceBatch: BuiltInTemplate = {
     'supplier, text, net, tax). Shows: a map, error edges, a gate with a form and a deadline.',
   graph: {
     nodes: [
-      {
-        id: 'each',
-        kind: 'map',
-        label: 'Each invoice',
-        ...at(0, 0),
+      node('map', 'each', 'Each invoice', [0, 0], {
         items: 'invoices',
         concurrency: 5,
         output_key: 'lines',
-      },
-      {
-        id: 'check',
-        kind: 'agent',
-        label: 'Check the invoice',
-        ...at(1, 0),
+      }),
+      node('agent', 'check', 'Check the invoice', [1, 0], {
         prompt: 'Does anything about this invoice look unusual?\n\n{each.item.text}',
         mock: { output: 'Nothing unusual about “{each.item.text}”.', cost_usd: 0.0012 },
-      },
-      {
-        id: 'total',
-        kind: 'tool',
-        label: 'Add it up',
-        ...at(2, 0),
+      }),
+      node('tool', 'total', 'Add it up', [2, 0], {
         tool_name: 'json_transform',
         params: {
           expression: '[each.item.supplier, round(each.item.net + each.item.tax, 2)]',
         },
-      },
-      {
-        id: 'unclear',
-        kind: 'tool',
-        label: 'Note what is unclear',
-        ...at(2, 1),
+      }),
+      node('tool', 'unclear', 'Note what is unclear', [2, 1], {
         tool_name: 'json_transform',
         params: { expression: '[each.item.supplier, total.error.message]' },
-      },
-      {
-        id: 'approve',
-        kind: 'human_gate',
-        label: 'Pay the batch?',
-        ...at(3, 0),
+      }),
+      node('human_gate', 'approve', 'Pay the batch?', [3, 0], {
         prompt: 'Pay these invoices?\n\n{lines}',
         input_schema: {
           type: 'object',
@@ -65,25 +45,17 @@ export const invoiceBatch: BuiltInTemplate = {
         },
         timeout_seconds: 604_800,
         on_timeout: 'reject',
-      },
-      {
-        id: 'paid',
-        kind: 'tool',
-        label: 'Release the payment',
-        ...at(4, 0),
+      }),
+      node('tool', 'paid', 'Release the payment', [4, 0], {
         tool_name: 'json_transform',
         params: { expression: "'Payment: ' + default(pay_on, 'when due')" },
         output_key: 'decision',
-      },
-      {
-        id: 'held',
-        kind: 'tool',
-        label: 'Hold the payment',
-        ...at(4, 1),
+      }),
+      node('tool', 'held', 'Hold the payment', [4, 1], {
         tool_name: 'json_transform',
         params: { expression: "'No payment'" },
         output_key: 'decision',
-      },
+      }),
     ],
     edges: [
       { source: 'each', target: 'check', condition_value: 'true' },

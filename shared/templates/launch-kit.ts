@@ -1,4 +1,4 @@
-import { at, type BuiltInTemplate } from './template.ts';
+import { type BuiltInTemplate, node } from './template.ts';
 
 /**
  *            ┌── slogan ───┐
@@ -14,27 +14,15 @@ export const launchKit: BuiltInTemplate = {
     'is retried by its own retry policy.',
   graph: {
     nodes: [
-      {
-        id: 'brief',
-        kind: 'agent',
-        label: 'Write the brief',
-        ...at(0, 1),
+      node('agent', 'brief', 'Write the brief', [0, 1], {
         prompt: 'In three sentences: what is {product}, and why should {audience} care?',
         mock: { output: '{product} gives {audience} an hour back every day.', cost_usd: 0.0015 },
-      },
-      {
-        id: 'slogan',
-        kind: 'agent',
-        label: 'Find a slogan',
-        ...at(1, 0),
+      }),
+      node('agent', 'slogan', 'Find a slogan', [1, 0], {
         prompt: 'Brief: {brief}\nWrite a slogan for {audience}.',
         mock: { output: '{product}: more day in your day.', cost_usd: 0.0022, delay_ms: 80 },
-      },
-      {
-        id: 'price',
-        kind: 'agent',
-        label: 'Propose a price',
-        ...at(1, 1),
+      }),
+      node('agent', 'price', 'Propose a price', [1, 1], {
         prompt: 'Brief: {brief}\nPropose a monthly price in dollars.',
         response_schema: {
           type: 'object',
@@ -50,32 +38,24 @@ export const launchKit: BuiltInTemplate = {
           cost_usd: 0.0019,
           fail_times: 1,
         },
-      },
-      {
-        id: 'risks',
-        kind: 'agent',
-        label: 'Look for risks',
-        ...at(1, 2),
+      }),
+      node('agent', 'risks', 'Look for risks', [1, 2], {
         prompt: 'Brief: {brief}\nWhat could go wrong in the first month?',
         mock: {
           output: 'Support may be asked more than it can answer.',
           cost_usd: 0.0026,
           delay_ms: 80,
         },
-      },
-      { id: 'kit', kind: 'merge', label: 'Collect the parts', ...at(2, 1) },
-      {
-        id: 'summary',
-        kind: 'agent',
-        label: 'Sum up for the team',
-        ...at(3, 1),
+      }),
+      node('merge', 'kit', 'Collect the parts', [2, 1]),
+      node('agent', 'summary', 'Sum up for the team', [3, 1], {
         prompt: 'Sum up: slogan "{kit.slogan}", price {kit.price.monthly_usd}, risks: {kit.risks}',
         mock: {
           output:
             '{kit.slogan} For {kit.price.monthly_usd} dollars a month. Watch out: {kit.risks}',
           cost_usd: 0.0033,
         },
-      },
+      }),
     ],
     edges: [
       { source: 'brief', target: 'slogan' },

@@ -1,4 +1,4 @@
-import { at, type BuiltInTemplate } from './template.ts';
+import { type BuiltInTemplate, node } from './template.ts';
 
 /**
  *                  true ┌─ given ───────────┐
@@ -17,27 +17,15 @@ export const leadEnrichment: BuiltInTemplate = {
     'for the data API.',
   graph: {
     nodes: [
-      {
-        id: 'has_profile',
-        kind: 'condition',
-        label: 'Known already?',
-        ...at(0, 1),
+      node('condition', 'has_profile', 'Known already?', [0, 1], {
         expression: 'profile != null',
-      },
-      {
-        id: 'given',
-        kind: 'tool',
-        label: 'Take what is known',
-        ...at(1, 0),
+      }),
+      node('tool', 'given', 'Take what is known', [1, 0], {
         tool_name: 'json_transform',
         params: { expression: 'profile' },
         output_key: 'facts',
-      },
-      {
-        id: 'look_up',
-        kind: 'tool',
-        label: 'Look the company up',
-        ...at(1, 2),
+      }),
+      node('tool', 'look_up', 'Look the company up', [1, 2], {
         tool_name: 'http_request',
         params: {
           method: 'GET',
@@ -46,21 +34,13 @@ export const leadEnrichment: BuiltInTemplate = {
         },
         retry: { max_attempts: 3, initial_interval_seconds: 2 },
         timeout_seconds: 20,
-      },
-      {
-        id: 'found',
-        kind: 'tool',
-        label: 'Take what was found',
-        ...at(2, 2),
+      }),
+      node('tool', 'found', 'Take what was found', [2, 2], {
         tool_name: 'json_transform',
         params: { expression: 'look_up.body' },
         output_key: 'facts',
-      },
-      {
-        id: 'score',
-        kind: 'agent',
-        label: 'Score the lead',
-        ...at(3, 1),
+      }),
+      node('agent', 'score', 'Score the lead', [3, 1], {
         system_prompt: 'You score companies for a sales team. Answer with JSON only.',
         prompt: 'Company: {company}\nFacts: {facts}',
         temperature: 0,
@@ -77,55 +57,31 @@ export const leadEnrichment: BuiltInTemplate = {
           output: { points: 82, reason: '{company} grows and has nothing of the kind yet.' },
           cost_usd: 0.0019,
         },
-      },
-      {
-        id: 'is_promising',
-        kind: 'condition',
-        label: 'At least 60 points?',
-        ...at(4, 1),
+      }),
+      node('condition', 'is_promising', 'At least 60 points?', [4, 1], {
         expression: 'score.points >= 60',
-      },
-      {
-        id: 'outreach',
-        kind: 'agent',
-        label: 'Draft a message',
-        ...at(5, 0),
+      }),
+      node('agent', 'outreach', 'Draft a message', [5, 0], {
         prompt: 'Write a short first message to {company}. Why them: {score.reason}',
         output_key: 'message',
         mock: {
           output: 'Hello {company}, may we show you in ten minutes what we do?',
           cost_usd: 0.0027,
         },
-      },
-      {
-        id: 'archive',
-        kind: 'tool',
-        label: 'Set aside',
-        ...at(5, 2),
+      }),
+      node('tool', 'archive', 'Set aside', [5, 2], {
         tool_name: 'json_transform',
         params: { expression: "'No message: ' + score.reason" },
         output_key: 'message',
-      },
-      {
-        id: 'note',
-        kind: 'agent',
-        label: 'Note it for the team',
-        ...at(6, 1),
+      }),
+      node('agent', 'note', 'Note it for the team', [6, 1], {
         prompt: 'One line for the team: {company}, {score.points} points. {message}',
         mock: { output: '{company}: {score.points} points. {message}', cost_usd: 0.0006 },
-      },
-      {
-        id: 'has_feed',
-        kind: 'condition',
-        label: 'Is there a feed for it?',
-        ...at(7, 1),
+      }),
+      node('condition', 'has_feed', 'Is there a feed for it?', [7, 1], {
         expression: 'feed_id != null',
-      },
-      {
-        id: 'keep',
-        kind: 'tool',
-        label: 'Keep the lead in the feed',
-        ...at(8, 0),
+      }),
+      node('tool', 'keep', 'Keep the lead in the feed', [8, 0], {
         tool_name: 'entity_upsert',
         params: {
           feed_id: '{feed_id}',
@@ -140,15 +96,11 @@ export const leadEnrichment: BuiltInTemplate = {
             message: '{message}',
           },
         },
-      },
-      {
-        id: 'leave',
-        kind: 'tool',
-        label: 'Leave it at the note',
-        ...at(8, 2),
+      }),
+      node('tool', 'leave', 'Leave it at the note', [8, 2], {
         tool_name: 'json_transform',
         params: { expression: 'note' },
-      },
+      }),
     ],
     edges: [
       { source: 'has_profile', target: 'given', condition_value: 'true' },

@@ -1,4 +1,4 @@
-import { at, type BuiltInTemplate } from './template.ts';
+import { type BuiltInTemplate, node } from './template.ts';
 
 /**
  *                      ┌──── true ── search ── take_note ── measure ──┐
@@ -13,40 +13,24 @@ export const researchLoop: BuiltInTemplate = {
     'Input: topic (text). Shows: a loop whose body uses earlier iterations, and steps kept apart by iteration.',
   graph: {
     nodes: [
-      {
-        id: 'plan',
-        kind: 'agent',
-        label: 'Plan the research',
-        ...at(0, 1),
+      node('agent', 'plan', 'Plan the research', [0, 1], {
         prompt: 'Name the three questions that matter most about: {topic}',
         mock: {
           output: ['What is {topic}?', 'What does it cost?', 'What speaks against it?'],
           cost_usd: 0.0021,
         },
-      },
-      {
-        id: 'start_notes',
-        kind: 'tool',
-        label: 'Open the notebook',
-        ...at(1, 1),
+      }),
+      node('tool', 'start_notes', 'Open the notebook', [1, 1], {
         tool_name: 'json_transform',
         params: { expression: "'Notes on ' + topic" },
         output_key: 'notes',
-      },
-      {
-        id: 'deepen',
-        kind: 'loop',
-        label: 'Until enough is covered',
-        ...at(2, 1),
+      }),
+      node('loop', 'deepen', 'Until enough is covered', [2, 1], {
         // Before the first iteration, nothing has set `coverage`, and a comparison with null is false.
         expression: 'default(coverage, 0) < 0.8',
         max_iterations: 5,
-      },
-      {
-        id: 'search',
-        kind: 'agent',
-        label: 'Search what is missing',
-        ...at(2, 0),
+      }),
+      node('agent', 'search', 'Search what is missing', [2, 0], {
         system_prompt: 'You research one round at a time. Report one new finding with its source.',
         prompt: 'Round {deepen.iterations} on {topic}.\nQuestions: {plan}\nKnown so far:\n{notes}',
         output_key: 'finding',
@@ -55,36 +39,24 @@ export const researchLoop: BuiltInTemplate = {
           output: 'Finding {deepen.iterations} on {topic} (source {deepen.iterations})',
           cost_usd: 0.0045,
         },
-      },
-      {
-        id: 'take_note',
-        kind: 'tool',
-        label: 'Write it down',
-        ...at(3, 0),
+      }),
+      node('tool', 'take_note', 'Write it down', [3, 0], {
         tool_name: 'json_transform',
         params: { expression: "notes + '\n- ' + finding" },
         output_key: 'notes',
-      },
-      {
-        id: 'measure',
-        kind: 'tool',
-        label: 'Measure the coverage',
-        ...at(4, 0),
+      }),
+      node('tool', 'measure', 'Measure the coverage', [4, 0], {
         tool_name: 'json_transform',
         params: { expression: 'min(1, round(deepen.iterations * 0.3, 1))' },
         output_key: 'coverage',
-      },
-      {
-        id: 'report',
-        kind: 'agent',
-        label: 'Write the report',
-        ...at(3, 2),
+      }),
+      node('agent', 'report', 'Write the report', [3, 2], {
         prompt: 'Write a report on {topic} from these notes. Keep the sources.\n{notes}',
         mock: {
           output: 'Report on {topic} after {deepen.iterations} rounds.\n\n{notes}',
           cost_usd: 0.0067,
         },
-      },
+      }),
     ],
     edges: [
       { source: 'plan', target: 'start_notes' },

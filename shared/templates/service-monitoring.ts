@@ -1,4 +1,4 @@
-import { at, type BuiltInTemplate } from './template.ts';
+import { type BuiltInTemplate, node } from './template.ts';
 
 /**
  *                  true ┌─ given ──────────────┐               true ┌─ alert ── wants_message ── true ── send ─┐
@@ -16,53 +16,29 @@ export const serviceMonitoring: BuiltInTemplate = {
     'is written by an agent.',
   graph: {
     nodes: [
-      {
-        id: 'has_reading',
-        kind: 'condition',
-        label: 'Measured already?',
-        ...at(0, 1),
+      node('condition', 'has_reading', 'Measured already?', [0, 1], {
         expression: 'reading != null',
-      },
-      {
-        id: 'given',
-        kind: 'tool',
-        label: 'Take the measurement',
-        ...at(1, 0),
+      }),
+      node('tool', 'given', 'Take the measurement', [1, 0], {
         tool_name: 'json_transform',
         params: { expression: 'reading' },
         output_key: 'health',
-      },
-      {
-        id: 'probe',
-        kind: 'tool',
-        label: 'Ask the service',
-        ...at(1, 2),
+      }),
+      node('tool', 'probe', 'Ask the service', [1, 2], {
         tool_name: 'http_request',
         params: { method: 'GET', url: 'https://status.example.com/services/{service}' },
         retry: { max_attempts: 2, initial_interval_seconds: 5 },
         timeout_seconds: 10,
-      },
-      {
-        id: 'read',
-        kind: 'tool',
-        label: 'Read the answer',
-        ...at(2, 2),
+      }),
+      node('tool', 'read', 'Read the answer', [2, 2], {
         tool_name: 'json_transform',
         params: { expression: 'probe.body' },
         output_key: 'health',
-      },
-      {
-        id: 'is_degraded',
-        kind: 'condition',
-        label: 'Down or slow?',
-        ...at(3, 1),
+      }),
+      node('condition', 'is_degraded', 'Down or slow?', [3, 1], {
         expression: "health.status != 'ok' or health.latency_ms > default(limit_ms, 1000)",
-      },
-      {
-        id: 'alert',
-        kind: 'agent',
-        label: 'Write the alert',
-        ...at(4, 0),
+      }),
+      node('agent', 'alert', 'Write the alert', [4, 0], {
         system_prompt:
           'You write alerts for people who have just been woken up: one line, facts only.',
         prompt: 'Service {service}: {health}',
@@ -71,40 +47,24 @@ export const serviceMonitoring: BuiltInTemplate = {
           output: 'ALERT {service}: {health.status}, {health.latency_ms} ms',
           cost_usd: 0.0008,
         },
-      },
-      {
-        id: 'wants_message',
-        kind: 'condition',
-        label: 'Send it to the chat?',
-        ...at(5, 0),
+      }),
+      node('condition', 'wants_message', 'Send it to the chat?', [5, 0], {
         expression: 'default(notify, false)',
-      },
-      {
-        id: 'send',
-        kind: 'tool',
-        label: 'Send it',
-        ...at(6, 0),
+      }),
+      node('tool', 'send', 'Send it', [6, 0], {
         tool_name: 'send_chat_message',
         params: { text: '{report}' },
         retry: { max_attempts: 5, initial_interval_seconds: 2 },
-      },
-      {
-        id: 'all_well',
-        kind: 'tool',
-        label: 'All is well',
-        ...at(4, 2),
+      }),
+      node('tool', 'all_well', 'All is well', [4, 2], {
         tool_name: 'json_transform',
         params: { expression: "'OK ' + service" },
         output_key: 'report',
-      },
-      {
-        id: 'log',
-        kind: 'tool',
-        label: 'Log the outcome',
-        ...at(7, 1),
+      }),
+      node('tool', 'log', 'Log the outcome', [7, 1], {
         tool_name: 'json_transform',
         params: { expression: 'report' },
-      },
+      }),
     ],
     edges: [
       { source: 'has_reading', target: 'given', condition_value: 'true' },

@@ -1,6 +1,6 @@
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { DEMO_ORDERS } from './demo-orders.ts';
-import { at, type BuiltInTemplate, offer } from './template.ts';
+import { type BuiltInTemplate, node, offer } from './template.ts';
 
 type Nodes = NonNullable<GraphInput['nodes']>;
 
@@ -35,11 +35,7 @@ const refundSchema = {
 };
 
 const understanding: Nodes = [
-  {
-    id: 'triage',
-    kind: 'agent',
-    label: 'Understand the ticket',
-    ...at(0, 1),
+  node('agent', 'triage', 'Understand the ticket', [0, 1], {
     system_prompt:
       'You sort tickets for the support team of a software company. Answer with JSON only.',
     prompt: 'Ticket:\n{ticket}',
@@ -60,46 +56,26 @@ const understanding: Nodes = [
       output: { category: 'billing', mood: 'annoyed', summary: '{ticket}' },
       cost_usd: 0.0012,
     },
-  },
-  {
-    id: 'wants_refund',
-    kind: 'condition',
-    label: 'A refund of an order?',
-    ...at(1, 1),
+  }),
+  node('condition', 'wants_refund', 'A refund of an order?', [1, 1], {
     expression:
       "triage.category == 'billing' and default(order_id, '') != '' and default(amount_usd, 0) > 0",
-  },
+  }),
 ];
 
 const refunding: Nodes = [
-  {
-    id: 'orders',
-    kind: 'tool',
-    label: 'Find the feed of orders',
-    ...at(2, 0),
+  node('tool', 'orders', 'Find the feed of orders', [2, 0], {
     tool_name: 'feed_list',
     params: { name: DEMO_ORDERS, limit: 1 },
-  },
-  {
-    id: 'earlier',
-    kind: 'tool',
-    label: 'Find an earlier refund',
-    ...at(2, 2),
+  }),
+  node('tool', 'earlier', 'Find an earlier refund', [2, 2], {
     tool_name: 'entity_search',
     params: { external_key: REFUND_KEY, entity_type: 'refund', limit: 1 },
-  },
-  {
-    id: 'can_refund',
-    kind: 'condition',
-    label: 'Can the agent refund it?',
-    ...at(3, 1),
+  }),
+  node('condition', 'can_refund', 'Can the agent refund it?', [3, 1], {
     expression: 'len(orders.data) > 0 and len(earlier.data) == 0',
-  },
-  {
-    id: 'refund',
-    kind: 'agent',
-    label: 'Look up and refund',
-    ...at(4, 0),
+  }),
+  node('agent', 'refund', 'Look up and refund', [4, 0], {
     system_prompt:
       'You handle refunds for the support team of a software company. Look the order up first. Refund only what the ' +
       'ticket and the order justify, and at most the price of the order. Your last answer is one line for the team.',
@@ -154,48 +130,28 @@ const refunding: Nodes = [
         { output: 'Order {order_id}: a person has decided about the refund.', cost_usd: 0.0009 },
       ],
     },
-  },
-  {
-    id: 'recorded',
-    kind: 'tool',
-    label: 'Read the recorded refund',
-    ...at(5, 0),
+  }),
+  node('tool', 'recorded', 'Read the recorded refund', [5, 0], {
     tool_name: 'entity_search',
     params: { ...ordersFeed, external_key: REFUND_KEY, limit: 1 },
-  },
-  {
-    id: 'is_refunded',
-    kind: 'condition',
-    label: 'Is it refunded?',
-    ...at(6, 1),
+  }),
+  node('condition', 'is_refunded', 'Is it refunded?', [6, 1], {
     // The record counts, not what the model says about it.
     expression: 'len(recorded.data) > 0 or default(approval.approved, false)',
-  },
-  {
-    id: 'approval',
-    kind: 'human_gate',
-    label: 'Refund without the agent',
-    ...at(5, 2),
+  }),
+  node('human_gate', 'approval', 'Refund without the agent', [5, 2], {
     prompt:
       'Refund {amount_usd} dollars for order {order_id} yourself?\n\nThere is no feed of orders that the agent could ' +
       'use, or the order was refunded before.\n\nTicket: {ticket}',
-  },
+  }),
 ];
 
 const replying: Nodes = [
-  {
-    id: 'granted',
-    kind: 'tool',
-    label: 'Take the decided amount',
-    ...at(7, 0),
+  node('tool', 'granted', 'Take the decided amount', [7, 0], {
     tool_name: 'json_transform',
     params: { expression: 'default(recorded.data[0].attributes.amount_usd, amount_usd)' },
-  },
-  {
-    id: 'reply_refund',
-    kind: 'agent',
-    label: 'Announce the refund',
-    ...at(8, 0),
+  }),
+  node('agent', 'reply_refund', 'Announce the refund', [8, 0], {
     prompt:
       'Write to the customer that {granted} dollars for order {order_id} come back within five days.',
     output_key: 'reply',
@@ -204,12 +160,8 @@ const replying: Nodes = [
         'Thank you for writing to us. We return {granted} dollars to your card within five days.',
       cost_usd: 0.0018,
     },
-  },
-  {
-    id: 'reply_decline',
-    kind: 'agent',
-    label: 'Decline with reasons',
-    ...at(8, 2),
+  }),
+  node('agent', 'reply_decline', 'Decline with reasons', [8, 2], {
     prompt: 'Write to the customer, politely, that there is no refund for: {triage.summary}',
     output_key: 'reply',
     mock: {
@@ -217,27 +169,19 @@ const replying: Nodes = [
         'Thank you for your patience. We looked into it and found your payments to be in order.',
       cost_usd: 0.0018,
     },
-  },
-  {
-    id: 'reply_standard',
-    kind: 'agent',
-    label: 'Answer right away',
-    ...at(8, 3),
+  }),
+  node('agent', 'reply_standard', 'Answer right away', [8, 3], {
     prompt: 'Answer this ticket: {ticket}',
     output_key: 'reply',
     mock: {
       output: 'Thank you for writing. Here is how: open Settings, then Billing, and choose Edit.',
       cost_usd: 0.0018,
     },
-  },
-  {
-    id: 'answer',
-    kind: 'tool',
-    label: 'Sign the answer',
-    ...at(9, 1),
+  }),
+  node('tool', 'answer', 'Sign the answer', [9, 1], {
     tool_name: 'json_transform',
     params: { expression: "reply + '\n\nYour support team'" },
-  },
+  }),
 ];
 
 /**

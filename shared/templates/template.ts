@@ -20,12 +20,21 @@ export interface BuiltInTemplate {
 const COLUMN = 260;
 const ROW = 130;
 
-export const at = (column: number, row: number) => ({
-  position: { x: column * COLUMN, y: row * ROW },
-});
+type NodeInput = NonNullable<GraphInput['nodes']>[number];
+type Kind = NodeInput['kind'];
+type OfKind<K extends Kind> = Extract<NodeInput, { kind: K }>;
 
-type AgentNodeInput = Extract<NonNullable<GraphInput['nodes']>[number], { kind: 'agent' }>;
-type AgentToolInput = Exclude<NonNullable<AgentNodeInput['tools']>[number], string>;
+/** A node, at a column and a row of the drawn graph. */
+export const node = <K extends Kind>(
+  kind: K,
+  id: string,
+  label: string,
+  [column, row]: readonly [number, number],
+  rest?: Omit<OfKind<K>, 'kind' | 'id' | 'label' | 'position'>,
+): NodeInput =>
+  ({ id, kind, label, position: { x: column * COLUMN, y: row * ROW }, ...rest }) as OfKind<K>;
+
+type AgentToolInput = Exclude<NonNullable<OfKind<'agent'>['tools']>[number], string>;
 
 /**
  * An agent's tool with options. In a list that also accepts plain names, TypeScript would take the key `fixed` for the
