@@ -41,11 +41,8 @@ const terminals = async (runId: string) =>
 describe('a killed worker', () => {
   test('in a step lets another worker repeat only that step, with the same key', async () => {
     const worker = await startWorker();
-    const workflowId = await engine.define(
-      chain(tools.node('a'), tools.node('b'), tools.node('c')),
-    );
     tools.answer('b', { delayMs: 60_000 });
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain(tools.node('a'), tools.node('b'), tools.node('c')));
     await eventually(() => tools.calls('b').length === 1);
     await worker.kill();
     tools.answer('b', {});
@@ -60,10 +57,9 @@ describe('a killed worker', () => {
   }, 60_000);
 
   test('twice in a step with one try still lets the step succeed', async () => {
-    const workflowId = await engine.define(chain(tools.node('a', { retry: { max_attempts: 1 } })));
     tools.answer('a', { delayMs: 60_000 });
     let worker = await startWorker();
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain(tools.node('a', { retry: { max_attempts: 1 } })));
     for (let kill = 1; kill <= 2; kill += 1) {
       await eventually(() => tools.calls('a').length === kill, 20_000);
       await worker.kill();
@@ -78,11 +74,10 @@ describe('a killed worker', () => {
 
 describe('two attempts at one step', () => {
   test('let only the claim holder decide the result', async () => {
-    const workflowId = await engine.define(
+    await startWorker('proxied');
+    const runId = await engine.start(
       chain(mock('a', { delay_ms: 12_000, cost_usd: 0.01, output: 'done' }), tools.node('b')),
     );
-    await startWorker('proxied');
-    const runId = await engine.trigger(workflowId);
     await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running');
     // The worker continues, but Temporal receives no heartbeat and dispatches the step to another worker.
     proxy.cut();
@@ -100,8 +95,8 @@ describe('two attempts at one step', () => {
 
 describe('an attempt with a heartbeat timeout', () => {
   const slow = async (delayMs: number): Promise<string> => {
-    const runId = await engine.trigger(
-      await engine.define(chain(mock('a', { delay_ms: delayMs, cost_usd: 0.01, output: 'done' }))),
+    const runId = await engine.start(
+      chain(mock('a', { delay_ms: delayMs, cost_usd: 0.01, output: 'done' })),
     );
     await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running', 20_000);
     return runId;
@@ -141,10 +136,9 @@ describe('an attempt with a heartbeat timeout', () => {
 describe('a gate with crashes', () => {
   test('keeps a decision made without workers, through a cancel and a resume', async () => {
     const worker = await startWorker();
-    const workflowId = await engine.define(
+    const runId = await engine.start(
       chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')),
     );
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await worker.kill();
     await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });

@@ -56,7 +56,7 @@ async function register(path: string, fields: object = {}): Promise<{ id: string
 const node = (name: string, rest: object = {}) =>
   ({ id: 'a', kind: 'tool', tool_name: `custom:${name}`, ...rest }) as never;
 const start = async (name: string, rest: object = {}, input = {}) =>
-  engine.trigger(await engine.define(chain(node(name, rest))), input);
+  engine.start(chain(node(name, rest)), input);
 const keysOf = (path: string) =>
   tools.calls(path).map((seen) => String(seen.headers['idempotency-key']));
 
@@ -172,11 +172,10 @@ describe('a step that calls a custom tool', () => {
 
   test('fails when its tool was deleted, and succeeds once the tool is back', async () => {
     const tool = await register('gone');
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [{ id: 'gate', kind: 'human_gate' }, node(tool.name)],
       edges: [edge('gate', 'a')],
     });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await call('DELETE', `/api/tools/${tool.id}`);
     await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
@@ -255,8 +254,7 @@ soakDescribe('a worker killed during a custom tool call', () => {
       },
     });
     tools.answer('interrupted', { delayMs: 60_000 });
-    const workflowId = await other.define(chain(node('interrupted')));
-    const runId = await other.trigger(workflowId);
+    const runId = await other.start(chain(node('interrupted')));
     await eventually(() => tools.calls('interrupted').length === 1, 20_000);
     await first.kill();
     tools.answer('interrupted', {});

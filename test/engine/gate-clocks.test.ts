@@ -22,7 +22,7 @@ beforeAll(async () => {
   tools = await startToolServer();
   const killed = await startWorkerProcess(engine.env);
   const graph = branching({ timeout_seconds: 15, on_timeout: 'approve' });
-  abandoned = await engine.trigger(await engine.define(graph));
+  abandoned = await engine.start(graph);
   await engine.until(abandoned, ['paused']);
   await killed.kill();
   worker = await startWorkerProcess(engine.env);
@@ -44,7 +44,8 @@ const branching = (settings: JsonObject) => ({
 
 async function startCarried(seconds = 15): Promise<string> {
   const steps = Array.from({ length: 240 }, (_, at) => `step_${at}`);
-  const workflowId = await engine.define({
+  tools.answer('last', { until: new Promise<void>((resolve) => (answerCarried = resolve)) });
+  const runId = await engine.start({
     nodes: [
       { id: 'go', kind: 'human_gate' },
       gate({ timeout_seconds: seconds, on_timeout: 'approve' }),
@@ -59,8 +60,6 @@ async function startCarried(seconds = 15): Promise<string> {
       edge('review', 'paid', 'true'),
     ],
   });
-  tools.answer('last', { until: new Promise<void>((resolve) => (answerCarried = resolve)) });
-  const runId = await engine.trigger(workflowId);
   await engine.until(runId, ['paused']);
   await decideGate(engine.deps, { actor: engine.actor, runId, approved: true, nodeId: 'go' });
   return runId;
@@ -82,14 +81,11 @@ const actions = (runId: string) =>
 describe('a gate with a timeout', () => {
   test('ends as configured (approved, rejected or failed), unless a person decides before that', async () => {
     const settings = (on_timeout: string) => ({ timeout_seconds: 1, on_timeout });
-    const start = async (action: string) =>
-      engine.trigger(await engine.define(branching(settings(action))));
+    const start = async (action: string) => engine.start(branching(settings(action)));
     const [approved, rejected, failed] = await Promise.all(
       ['approve', 'reject', 'fail'].map(start),
     );
-    const early = await engine.trigger(
-      await engine.define(branching({ timeout_seconds: 600, on_timeout: 'fail' })),
-    );
+    const early = await engine.start(branching({ timeout_seconds: 600, on_timeout: 'fail' }));
     await engine.until(early, ['paused']);
     await approve(early);
     expect((await engine.until(early, ['success'])).output).toEqual({ paid: 'paid' });
@@ -130,7 +126,7 @@ describe('a gate with a timeout', () => {
   soakTest('fires during another branch, and after one that was resumed', 60_000, async () => {
     let answer: () => void = () => undefined;
     tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         { id: 'first', kind: 'human_gate' },
         gate({ timeout_seconds: 3, on_timeout: 'approve' }),
@@ -140,7 +136,6 @@ describe('a gate with a timeout', () => {
       ],
       edges: [edge('first', 'slow'), edge('slow', 'flaky'), edge('review', 'paid', 'true')],
     });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await decideGate(engine.deps, {
       actor: engine.actor,
@@ -161,11 +156,10 @@ describe('a gate with a timeout', () => {
   });
 
   test('asks again after a resume, without decisions and with a new deadline', async () => {
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [gate({ required: 2, timeout_seconds: 2, on_timeout: 'fail' }), echo('paid')],
       edges: [edge('review', 'paid', 'true')],
     });
-    const runId = await engine.trigger(workflowId);
     const before = (await engine.until(runId, ['paused'])).pending_gate!;
     await approve(runId);
     expect((await engine.run(runId)).pending_gate?.decisions).toHaveLength(1);
@@ -179,9 +173,7 @@ describe('a gate with a timeout', () => {
   }, 60_000);
 
   test('does not keep a cancelled run open, or decide after it', async () => {
-    const runId = await engine.trigger(
-      await engine.define(branching({ timeout_seconds: 600, on_timeout: 'approve' })),
-    );
+    const runId = await engine.start(branching({ timeout_seconds: 600, on_timeout: 'approve' }));
     await engine.until(runId, ['paused']);
     await cancelRun(engine.deps, { actor: engine.actor, runId });
     await engine.carriedOut(runId);
@@ -191,7 +183,7 @@ describe('a gate with a timeout', () => {
 
   test('cannot be decided after its deadline, even before its timer fires', async () => {
     const graph = branching({ timeout_seconds: 600, on_timeout: 'reject' });
-    const runId = await engine.trigger(await engine.define(graph));
+    const runId = await engine.start(graph);
     await engine.until(runId, ['paused']);
     await engine.db.query(sql.type(z.object({}))`
       UPDATE gates SET expires_at = now() WHERE run_id = ${runId}`);
@@ -273,7 +265,7 @@ soakTest('gates with deadlines close together end their run once, resumably', 12
 
 soakDescribe('a gate with reminders', () => {
   test('alerts again after each interval until it is decided', async () => {
-    const runId = await engine.trigger(await engine.define(branching({ remind_seconds: 1 })));
+    const runId = await engine.start(branching({ remind_seconds: 1 }));
     await engine.until(runId, ['paused']);
     const reminded = () =>
       engine.db.oneFirst(sql.type(z.object({ reminders: z.number() }))`
@@ -289,7 +281,7 @@ soakTest('a deadline soon after a restart does not wait for a killed worker', 18
   for (let tries = 0, inTime = false; !inTime; tries += 1) {
     expect(tries).toBeLessThan(5);
     const settings = { timeout_seconds: 8 + 3 * tries, on_timeout: 'approve' };
-    const runId = await engine.trigger(await engine.define(branching(settings)));
+    const runId = await engine.start(branching(settings));
     await engine.until(runId, ['paused']);
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);
     await eventually(async () => {

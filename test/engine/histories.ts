@@ -8,22 +8,24 @@ import { call, childrenOf } from '#test/support/sub-workflows.ts';
 /** Six steps that end at about the same time, each followed by a condition that takes a while to compute. */
 async function muchWork(engine: Engine): Promise<string> {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const workflowId = await engine.define({
-    nodes: names.flatMap((name) => [
-      echo(name),
-      {
-        id: `is_${name}`,
-        kind: 'condition' as const,
-        expression: `matches(text, '(?i)(?:a[ab]{0,30}){0,5}${name}x')`,
-      },
-      echo(`${name}_no`),
-    ]),
-    edges: names.flatMap((name) => [
-      edge(name, `is_${name}`),
-      edge(`is_${name}`, `${name}_no`, 'false'),
-    ]),
-  });
-  const runId = await engine.trigger(workflowId, { text: 'abba'.repeat(1_000) });
+  const runId = await engine.start(
+    {
+      nodes: names.flatMap((name) => [
+        echo(name),
+        {
+          id: `is_${name}`,
+          kind: 'condition' as const,
+          expression: `matches(text, '(?i)(?:a[ab]{0,30}){0,5}${name}x')`,
+        },
+        echo(`${name}_no`),
+      ]),
+      edges: names.flatMap((name) => [
+        edge(name, `is_${name}`),
+        edge(`is_${name}`, `${name}_no`, 'false'),
+      ]),
+    },
+    { text: 'abba'.repeat(1_000) },
+  );
   await engine.until(runId, ['success']);
   return runId;
 }
@@ -34,7 +36,7 @@ async function muchWork(engine: Engine): Promise<string> {
  */
 export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   'chain-with-condition-and-merge': async (engine) => {
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         echo('a', '1'),
         { id: 'big', kind: 'condition', expression: 'a > 0' },
@@ -53,7 +55,6 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
         edge('never', 'join'),
       ],
     });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['success']);
     return runId;
   },
@@ -61,7 +62,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   'gates-with-timeouts-and-reminders': async (engine) => {
     const timed = (id: string, on_timeout: 'approve' | 'fail', timeout_seconds: number) =>
       ({ id, kind: 'human_gate', timeout_seconds, on_timeout }) as const;
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         timed('late', 'approve', 1),
         { id: 'early', kind: 'human_gate', remind_seconds: 1, required: 1 },
@@ -69,7 +70,6 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       ],
       edges: [edge('late', 'early', 'true'), edge('early', 'fails', 'true')],
     });
-    const runId = await engine.trigger(workflowId);
     await eventually(async () => (await engine.run(runId)).pending_gate?.node_id === 'early');
     const act = { actor: engine.actor, runId };
     await decideGate(engine.deps, { ...act, approved: true });
@@ -96,29 +96,27 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       calls: names.map((tool) => ({ tool, arguments: { n: 1 } })),
     });
     const turns = [calls(works, works, fails), calls(fails, works), calls(asks, works)];
-    const runId = await engine.trigger(
-      await engine.define({
-        nodes: [
-          mock(
-            'a',
-            { turns: [...turns, { output: 'done' }] as never },
-            {
-              tools: [
-                ...[asks, { name: fails, on_error: 'fail' }],
-                { name: works, approval: 'args.n > 1' },
-              ],
-            },
-          ),
-          { id: 'map', kind: 'map', items: '[1, 2]' },
-          mock(
-            'b',
-            { turns: [calls(works), { output: 'done' }] as never },
-            { tools: [{ name: works, approval: 'always' }] },
-          ),
-        ],
-        edges: [edge('map', 'b', 'true'), edge('b', 'map')],
-      }),
-    );
+    const runId = await engine.start({
+      nodes: [
+        mock(
+          'a',
+          { turns: [...turns, { output: 'done' }] as never },
+          {
+            tools: [
+              ...[asks, { name: fails, on_error: 'fail' }],
+              { name: works, approval: 'args.n > 1' },
+            ],
+          },
+        ),
+        { id: 'map', kind: 'map', items: '[1, 2]' },
+        mock(
+          'b',
+          { turns: [calls(works), { output: 'done' }] as never },
+          { tools: [{ name: works, approval: 'always' }] },
+        ),
+      ],
+      edges: [edge('map', 'b', 'true'), edge('b', 'map')],
+    });
     const act = { actor: engine.actor, runId };
     for (const failures of [1, 2]) {
       await eventually(async () => {
@@ -147,7 +145,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     const flaky = chain(mock('a', { output: 'a', fail_times: 2 }));
     await engine.define(chain({ id: 'ok', kind: 'human_gate' }), 'Asks');
     await engine.define(flaky, 'Fails twice');
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         call('asks', 'Asks'),
         call('fails', 'Fails twice'),
@@ -166,7 +164,6 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
         edge('own', 'join'),
       ],
     });
-    const runId = await engine.trigger(workflowId);
     const act = { actor: engine.actor, runId };
     for (const failures of [1, 2]) {
       await eventually(async () => {
@@ -233,7 +230,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   },
 
   'loop-with-gate': async (engine) => {
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 2 },
         echo('draft', 'loop.iterations'),
@@ -247,7 +244,6 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
         edge('loop', 'end'),
       ],
     });
-    const runId = await engine.trigger(workflowId);
     for (const round of [1, 2]) {
       await eventually(
         async () => (await engine.run(runId)).pending_gate?.step_key === `review#${round}`,
@@ -259,7 +255,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   },
 
   'failed-and-resumed': async (engine) => {
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         echo('a'),
         mock(
@@ -271,7 +267,6 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       ],
       edges: [edge('a', 'b'), edge('a', 'c')],
     });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['failed']);
     await resumeRun(engine.deps, { actor: engine.actor, runId });
     await engine.until(runId, ['success']);
@@ -279,7 +274,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   },
 
   'rejected-asked-again-and-rejected-on-a-branch': async (engine) => {
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         { id: 'hard', kind: 'human_gate' },
         { id: 'soft', kind: 'human_gate' },
@@ -288,7 +283,6 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       ],
       edges: [edge('hard', 'soft'), edge('soft', 'yes', 'true'), edge('soft', 'no', 'false')],
     });
-    const runId = await engine.trigger(workflowId);
     const decide = async (nodeId: string, approved: boolean) => {
       await eventually(async () => (await engine.run(runId)).pending_gate?.node_id === nodeId);
       await decideGate(engine.deps, { actor: engine.actor, runId, approved });
@@ -303,8 +297,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   },
 
   'rejected-with-a-reason-and-approved-with-another': async (engine) => {
-    const workflowId = await engine.define(chain({ id: 'gate', kind: 'human_gate' }, echo('end')));
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain({ id: 'gate', kind: 'human_gate' }, echo('end')));
     const decide = async (approved: boolean, reason: string) => {
       await engine.until(runId, ['paused']);
       await decideGate(engine.deps, { actor: engine.actor, runId, approved, reason });
@@ -318,14 +311,13 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   },
 
   'delay-then-cancelled-then-resumed': async (engine) => {
-    const workflowId = await engine.define(
+    const runId = await engine.start(
       chain(
         echo('a'),
         { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 1 } },
         { id: 'gate', kind: 'human_gate' },
       ),
     );
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await cancelRun(engine.deps, { actor: engine.actor, runId });
     await resumeRun(engine.deps, { actor: engine.actor, runId });
@@ -336,15 +328,17 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   },
 
   'templates-and-conditions-that-fail': async (engine) => {
-    const workflowId = await engine.define({
-      nodes: [
-        { id: 'gate', kind: 'human_gate' },
-        { id: 'bad', kind: 'condition', expression: 'n / 0 > 1' },
-        mock('missing', {}, { prompt: 'Hello {nobody}' }),
-      ],
-      edges: [edge('gate', 'bad'), edge('gate', 'missing')],
-    });
-    const runId = await engine.trigger(workflowId, { n: 1 });
+    const runId = await engine.start(
+      {
+        nodes: [
+          { id: 'gate', kind: 'human_gate' },
+          { id: 'bad', kind: 'condition', expression: 'n / 0 > 1' },
+          mock('missing', {}, { prompt: 'Hello {nobody}' }),
+        ],
+        edges: [edge('gate', 'bad'), edge('gate', 'missing')],
+      },
+      { n: 1 },
+    );
     await engine.until(runId, ['paused']);
     await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
     await engine.until(runId, ['failed']);
@@ -367,22 +361,24 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       }
       return echo(`b${n}`, `a${n}`);
     };
-    const workflowId = await engine.define({
-      nodes: chains.flatMap((n) => [
-        n % 3 === 0 ? mock(`a${n}`, { output: n }) : echo(`a${n}`, `len(text) + ${n}`),
-        middle(n),
-        echo(`c${n}`, `b${n}`),
-        { id: `d${n}`, kind: 'condition' as const, expression: `c${n} > 5` },
-        echo(`e${n}`),
-      ]),
-      edges: chains.flatMap((n) => [
-        edge(`a${n}`, `b${n}`),
-        edge(`b${n}`, `c${n}`),
-        edge(`c${n}`, `d${n}`),
-        edge(`d${n}`, `e${n}`, 'true'),
-      ]),
-    });
-    const runId = await engine.trigger(workflowId, { text: 'abba'.repeat(100) });
+    const runId = await engine.start(
+      {
+        nodes: chains.flatMap((n) => [
+          n % 3 === 0 ? mock(`a${n}`, { output: n }) : echo(`a${n}`, `len(text) + ${n}`),
+          middle(n),
+          echo(`c${n}`, `b${n}`),
+          { id: `d${n}`, kind: 'condition' as const, expression: `c${n} > 5` },
+          echo(`e${n}`),
+        ]),
+        edges: chains.flatMap((n) => [
+          edge(`a${n}`, `b${n}`),
+          edge(`b${n}`, `c${n}`),
+          edge(`c${n}`, `d${n}`),
+          edge(`d${n}`, `e${n}`, 'true'),
+        ]),
+      },
+      { text: 'abba'.repeat(100) },
+    );
     await engine.until(runId, ['success'], 60_000);
     return runId;
   },
@@ -390,32 +386,34 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   // Turns and calls in both lanes, an approved and a rejected call, a cancel and a resume in between.
   'agent-with-tools': async (engine) => {
     const json = (expression: string) => ({ tool: 'json_transform', arguments: { expression } });
-    const workflowId = await engine.define({
-      nodes: [
-        {
-          id: 'agent',
-          kind: 'agent',
-          prompt: 'Handle {ticket}',
-          tools: [{ name: 'json_transform', approval: 'contains(args.expression, limit)' }],
-          mock: {
-            turns: [
-              { calls: [json('1'), json('2'), json("'ask' + 1")] },
-              { calls: [json('3'), json("'ask'")] },
-              { output: 'done' },
-            ],
+    const runId = await engine.start(
+      {
+        nodes: [
+          {
+            id: 'agent',
+            kind: 'agent',
+            prompt: 'Handle {ticket}',
+            tools: [{ name: 'json_transform', approval: 'contains(args.expression, limit)' }],
+            mock: {
+              turns: [
+                { calls: [json('1'), json('2'), json("'ask' + 1")] },
+                { calls: [json('3'), json("'ask'")] },
+                { output: 'done' },
+              ],
+            },
           },
-        },
-        {
-          id: 'slow',
-          kind: 'agent',
-          tools: ['json_transform'],
-          mock: { delay_ms: 20, turns: [{ calls: [json('4')] }] },
-        },
-        echo('after', 'agent'),
-      ],
-      edges: [edge('agent', 'after')],
-    });
-    const runId = await engine.trigger(workflowId, { ticket: 'x', limit: 'ask' });
+          {
+            id: 'slow',
+            kind: 'agent',
+            tools: ['json_transform'],
+            mock: { delay_ms: 20, turns: [{ calls: [json('4')] }] },
+          },
+          echo('after', 'agent'),
+        ],
+        edges: [edge('agent', 'after')],
+      },
+      { ticket: 'x', limit: 'ask' },
+    );
     const actor = engine.actor;
     const decide = async (approved: boolean) => {
       const { pending_gate: gate } = await engine.until(runId, ['paused']);
@@ -437,7 +435,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
 
   // Caught errors of both lanes, of a rejection and of a template, then an error that nothing catches.
   'caught-errors': async (engine) => {
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         mock('short', { fail_times: 1 }),
         mock('long', { fail_times: 1, delay_ms: 1 }),
@@ -455,7 +453,6 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
         edge('gate', 'uncaught', 'error'),
       ],
     });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await decideGate(engine.deps, { actor: engine.actor, runId, approved: false });
     await engine.until(runId, ['failed']);
@@ -466,30 +463,32 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
 
   // Items of both lanes, with failures and a gate; it continues as new.
   'map-of-many-items': async (engine) => {
-    const workflowId = await engine.define({
-      nodes: [
-        { id: 'map', kind: 'map', items: 'list', concurrency: 15, on_item_error: 'collect' },
-        echo('short', 'map.item * 2'),
-        { id: 'some', kind: 'condition', expression: 'map.item % 7 == 3' },
-        mock('long', { output: '{short}', delay_ms: 1 }),
-        { id: 'asks', kind: 'condition', expression: 'map.item == 151' },
-        { id: 'gate', kind: 'human_gate' },
-        mock('fails', {}, { prompt: '{nothing}' }),
-      ],
-      edges: [
-        edge('map', 'short', 'true'),
-        edge('short', 'some'),
-        edge('some', 'long', 'true'),
-        edge('some', 'asks', 'false'),
-        edge('asks', 'gate', 'true'),
-        edge('gate', 'fails', 'true'),
-        edge('asks', 'map', 'false'),
-        edge('long', 'map'),
-        edge('fails', 'map'),
-      ],
-    });
     const list = Array.from({ length: 200 }, (_, at) => at);
-    const runId = await engine.trigger(workflowId, { list });
+    const runId = await engine.start(
+      {
+        nodes: [
+          { id: 'map', kind: 'map', items: 'list', concurrency: 15, on_item_error: 'collect' },
+          echo('short', 'map.item * 2'),
+          { id: 'some', kind: 'condition', expression: 'map.item % 7 == 3' },
+          mock('long', { output: '{short}', delay_ms: 1 }),
+          { id: 'asks', kind: 'condition', expression: 'map.item == 151' },
+          { id: 'gate', kind: 'human_gate' },
+          mock('fails', {}, { prompt: '{nothing}' }),
+        ],
+        edges: [
+          edge('map', 'short', 'true'),
+          edge('short', 'some'),
+          edge('some', 'long', 'true'),
+          edge('some', 'asks', 'false'),
+          edge('asks', 'gate', 'true'),
+          edge('gate', 'fails', 'true'),
+          edge('asks', 'map', 'false'),
+          edge('long', 'map'),
+          edge('fails', 'map'),
+        ],
+      },
+      { list },
+    );
     await engine.until(runId, ['paused'], 60_000);
     await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
     await engine.until(runId, ['success'], 60_000);
@@ -498,7 +497,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
 
   // Takes longer than one workflow task allows for short steps.
   'loop-of-many-short-steps': async (engine) => {
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 60 },
         echo('step', 'loop.iterations'),
@@ -506,7 +505,6 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       ],
       edges: [edge('loop', 'step', 'true'), edge('step', 'note'), edge('note', 'loop')],
     });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['success'], 60_000);
     return runId;
   },

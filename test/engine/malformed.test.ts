@@ -45,10 +45,9 @@ const undecodable = [
 
 describe('a malformed signal', () => {
   test('changes nothing, and the run continues', async () => {
-    const workflowId = await engine.define(
+    const runId = await engine.start(
       chain({ id: 'gate', kind: 'human_gate' }, echo('after', 'note')),
     );
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);
     for (const [name, payloads] of malformed) await handle.signal(name, ...payloads);
@@ -103,8 +102,7 @@ describe('a malformed signal', () => {
   });
 
   test('does not block a valid decision in the same signal', async () => {
-    const workflowId = await engine.define(chain({ id: 'gate', kind: 'human_gate' }));
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain({ id: 'gate', kind: 'human_gate' }));
     await engine.until(runId, ['paused']);
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);
     const decision = { step_key: 'gate', round: 1, approved: true, input: null, more: 1 };

@@ -70,10 +70,7 @@ describe('without Temporal', () => {
   });
 
   test('approve, cancel and resume work', async () => {
-    const workflowId = await engine.define(
-      chain({ id: 'gate', kind: 'human_gate' }, tools.node('a')),
-    );
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain({ id: 'gate', kind: 'human_gate' }, tools.node('a')));
     await engine.until(runId, ['paused']);
     proxy.cut();
     await cancelRun(api, { ...actor(), runId });
@@ -139,8 +136,7 @@ describe('without a history to reset', () => {
   test('a run cancelled before its first workflow task resumes from the ledger', async () => {
     const lonely = await startEngine({ worker: false });
     try {
-      const workflowId = await lonely.define(chain(tools.node('a')));
-      const runId = await lonely.trigger(workflowId);
+      const runId = await lonely.start(chain(tools.node('a')));
       await cancelRun(lonely.deps, { actor: lonely.actor, runId });
       await resumeRun(lonely.deps, { actor: lonely.actor, runId });
       await lonely.startWorker();
@@ -194,10 +190,9 @@ describe('without a history to reset', () => {
 
 describe('an execution ended outside the service', () => {
   test('is detected, settled as failed, and can be resumed', async () => {
-    const workflowId = await engine.define(
+    const runId = await engine.start(
       chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')),
     );
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await engine.deps.temporal.client.workflow.getHandle(runId).terminate('by an operator');
     const run = await engine.until(runId, ['failed'], 15_000);
@@ -214,8 +209,7 @@ describe('an execution ended outside the service', () => {
   });
 
   test('by a cancel fails its run as cancelled', async () => {
-    const workflowId = await engine.define(chain({ id: 'gate', kind: 'human_gate' }));
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain({ id: 'gate', kind: 'human_gate' }));
     await engine.until(runId, ['paused']);
     await engine.deps.temporal.client.workflow.getHandle(runId).cancel();
     const run = await engine.until(runId, ['failed']);
@@ -223,8 +217,7 @@ describe('an execution ended outside the service', () => {
   });
 
   test('after its last step settles its run as success', async () => {
-    const workflowId = await engine.define(chain(tools.node('a')));
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain(tools.node('a')));
     await engine.until(runId, ['success']);
     // The state after the final report was lost: the row open, every step finished.
     await engine.db.query(reopened(runId));
@@ -236,11 +229,8 @@ describe('an execution ended outside the service', () => {
 
 describe('a late reset', () => {
   test('does not affect the new execution', async () => {
-    const workflowId = await engine.define(
-      chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }),
-    );
     tools.answer('a', { status: 500 });
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }));
     await engine.until(runId, ['failed']);
     await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
     const base = (await describeCurrent(engine.deps, runId))?.runId ?? '';
@@ -276,7 +266,8 @@ describe('a long run', () => {
   test('continues in a new execution when its history is long, and can fail and resume there', async () => {
     // loop -true-> work and more short steps than may be in flight -> back; loop -> b!
     const short = Array.from({ length: 12 }, (_, n) => `short${n}`);
-    const workflowId = await engine.define({
+    tools.answer('b', { status: 500 });
+    const runId = await engine.start({
       nodes: [
         { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 50 },
         mock('work', { output: '{loop.iterations}', delay_ms: 1 }),
@@ -288,8 +279,6 @@ describe('a long run', () => {
         edge('loop', 'b'),
       ],
     });
-    tools.answer('b', { status: 500 });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['failed'], 100_000);
     const description = await engine.deps.temporal.client.workflow.getHandle(runId).describe();
     expect(description.raw.workflowExecutionInfo?.firstRunId).not.toBe(description.runId);
@@ -315,13 +304,13 @@ describe('a delay', () => {
     };
     try {
       const worker = await startWorker();
-      const workflowId = await lonely.define(
+      const runId = await lonely.start(
         chain(
           { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: '{seconds}' } },
           echo('b'),
         ),
+        { seconds: 2 },
       );
-      const runId = await lonely.trigger(workflowId, { seconds: 2 });
       await eventually(async () => (await lonely.run(runId)).steps[0]?.status === 'running');
       await worker.kill();
       await new Promise((resolve) => setTimeout(resolve, 2_500));

@@ -30,12 +30,9 @@ const OUTAGE_MS = 10_000;
 
 describe('a ten-second Postgres outage', () => {
   test('during a step: its result is recorded after the outage, and the step is not repeated', async () => {
-    const workflowId = await engine.define(
-      chain(tools.node('a'), tools.node('b'), tools.node('c')),
-    );
     let answer: () => void = () => undefined;
     tools.answer('b', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain(tools.node('a'), tools.node('b'), tools.node('c')));
     await eventually(() => tools.calls('b').length === 1);
     wire.cut();
     answer();
@@ -47,13 +44,12 @@ describe('a ten-second Postgres outage', () => {
   }, 90_000);
 
   test('while a run is about to pause: the run waits and does not fail', async () => {
-    const workflowId = await engine.define(
+    const runId = await engine.start(
       chain(
         { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 3 } },
         { id: 'gate', kind: 'human_gate' },
       ),
     );
-    const runId = await engine.trigger(workflowId);
     await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running');
     wire.cut();
     await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));

@@ -23,10 +23,9 @@ describe('an execution ended outside the service', () => {
   afterAll(() => engine.close());
 
   async function pausedRun(): Promise<string> {
-    const workflowId = await engine.define(
+    const runId = await engine.start(
       chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')),
     );
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     return runId;
   }
@@ -150,9 +149,7 @@ describe('workers killed one after the other', () => {
     });
     const reconciler = startReconciler(engine.deps);
     try {
-      const runId = await engine.trigger(
-        await engine.define(chain(tools.node('a'), { id: 'gate', kind: 'human_gate' })),
-      );
+      const runId = await engine.start(chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }));
       const attempts: number[] = [];
       for (let kill = 1; kill <= 10; kill += 1) {
         // Its transaction is not committed, so the next worker starts it again.

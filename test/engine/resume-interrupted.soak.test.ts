@@ -39,9 +39,8 @@ const current = async (runId: string) => (await describeCurrent(engine.deps, run
 
 /** A failed run of a -> b!, with its execution closed and its tool repaired. */
 async function failedRun(): Promise<string> {
-  const workflowId = await engine.define(chain(tools.node('a'), tools.node('b')));
   tools.answer('b', { status: 500 });
-  const runId = await engine.trigger(workflowId);
+  const runId = await engine.start(chain(tools.node('a'), tools.node('b')));
   await engine.until(runId, ['failed'], 40 * SECONDS);
   await eventually(
     async () => (await describeCurrent(engine.deps, runId))?.open === false,

@@ -19,13 +19,12 @@ describe('a resume repeats only incomplete work', () => {
     //    /-> b! -\
     // a            -> d
     //    \-> c  -/
-    const workflowId = await engine.define({
+    tools.answer('b', { status: 500 });
+    tools.answer('c', { delayMs: 300 });
+    const runId = await engine.start({
       nodes: [tools.node('a'), tools.node('b'), tools.node('c'), { id: 'd', kind: 'merge' }],
       edges: [edge('a', 'b'), edge('a', 'c'), edge('b', 'd'), edge('c', 'd')],
     });
-    tools.answer('b', { status: 500 });
-    tools.answer('c', { delayMs: 300 });
-    const runId = await engine.trigger(workflowId);
     const failed = await engine.until(runId, ['failed']);
     expect(failed.steps.find((step) => step.step_key === 'c')?.status).toBe('success');
     tools.answer('b', {});
@@ -37,7 +36,7 @@ describe('a resume repeats only incomplete work', () => {
 
   test('when it failed in the second iteration of a loop', async () => {
     // loop -true-> work -> back;  loop -> end
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 3 },
         tools.node('work', {
@@ -47,7 +46,6 @@ describe('a resume repeats only incomplete work', () => {
       ],
       edges: [edge('loop', 'work', 'true'), edge('work', 'loop'), edge('loop', 'end')],
     });
-    const runId = await engine.trigger(workflowId);
     await eventually(() => tools.calls('work').length === 1);
     tools.answer('work', { status: 503 });
     const failed = await engine.until(runId, ['failed', 'success']);
@@ -66,11 +64,10 @@ describe('a resume repeats only incomplete work', () => {
   });
 
   test('when it failed after a gate, whose decision stays valid without a new pause', async () => {
-    const workflowId = await engine.define(
+    tools.answer('b', { status: 500 });
+    const runId = await engine.start(
       chain(tools.node('a'), { id: 'gate', kind: 'human_gate', prompt: '?' }, tools.node('b')),
     );
-    tools.answer('b', { status: 500 });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await decide(runId, true);
     await engine.until(runId, ['failed']);
@@ -84,11 +81,8 @@ describe('a resume repeats only incomplete work', () => {
 
   test('when it was cancelled in the middle of a step', async () => {
     // a -> slow -> c
-    const workflowId = await engine.define(
-      chain(tools.node('a'), tools.node('slow'), tools.node('c')),
-    );
     tools.answer('slow', { delayMs: 60_000 });
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain(tools.node('a'), tools.node('slow'), tools.node('c')));
     await eventually(() => tools.calls('slow').length === 1);
     await cancel(runId);
     expect(await engine.run(runId)).toMatchObject({
@@ -104,14 +98,13 @@ describe('a resume repeats only incomplete work', () => {
   });
 
   test('when a gate was rejected next to an open one, and both open again', async () => {
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [
         { id: 'g1', kind: 'human_gate' },
         { id: 'g2', kind: 'human_gate' },
       ],
       edges: [],
     });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     const answer = (nodeId: string, approved: boolean) =>
       decideGate(engine.deps, { actor: engine.actor, runId, approved, nodeId });
@@ -131,11 +124,8 @@ describe('a resume repeats only incomplete work', () => {
   });
 
   test('when repeated', async () => {
-    const workflowId = await engine.define(
-      chain(tools.node('a'), tools.node('b'), tools.node('c')),
-    );
     tools.answer('b', { status: 500 });
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain(tools.node('a'), tools.node('b'), tools.node('c')));
     await engine.until(runId, ['failed']);
     await resume(runId);
     await eventually(() => tools.calls('b').length === 2);

@@ -99,10 +99,9 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a step in the short lane', () => {
   test('is not a server activity, and its run needs few workflow tasks', async () => {
-    const workflowId = await engine.define(
+    const runId = await engine.start(
       chain(echo('a', '1'), mock('b', { output: '{a}', cost_usd: 0.01 }), echo('c', 'b')),
     );
-    const runId = await engine.trigger(workflowId);
     const run = await engine.until(runId, ['success']);
     expect(run).toMatchObject({ output: { c: 1 }, cost_usd: 0.01 });
     const backwards = sql.type(z.object({ step_key: z.string() }))`
@@ -120,7 +119,7 @@ describe('a step in the short lane', () => {
   });
 
   test('moves to the long lane for a retry, after the pause of its node', async () => {
-    const workflowId = await engine.define(
+    const runId = await engine.start(
       chain(
         mock(
           'a',
@@ -129,7 +128,6 @@ describe('a step in the short lane', () => {
         ),
       ),
     );
-    const runId = await engine.trigger(workflowId);
     const { steps } = await engine.until(runId, ['success']);
     expect(steps[0]).toMatchObject({ attempt: 3, output: 'ok' });
     const [first, second] = steps[0]!.attempts;
@@ -141,11 +139,13 @@ describe('a step in the short lane', () => {
   soakTest('moves to the long lane when it is slow to compute, two at a time', async () => {
     const ids = Array.from({ length: 12 }, (_, n) => `n${n}`);
     const costly = (n: number) => `matches(text, '(?i)(?:a[ab]{0,30}){0,5}${n}x')`;
-    const workflowId = await engine.define({
-      nodes: ids.map((id, n) => echo(id, costly(n))),
-      edges: [],
-    });
-    const runId = await engine.trigger(workflowId, { text: 'abba'.repeat(1_000) });
+    const runId = await engine.start(
+      {
+        nodes: ids.map((id, n) => echo(id, costly(n))),
+        edges: [],
+      },
+      { text: 'abba'.repeat(1_000) },
+    );
     const run = await engine.until(runId, ['success']);
     expect(run.output).toEqual(Object.fromEntries(ids.map((id) => [id, false])));
     expect(run.steps.map(({ attempt }) => attempt)).toEqual(ids.map(() => 1));
@@ -162,8 +162,7 @@ describe('a step in the short lane', () => {
   });
 
   test('fails when its tries are used up', async () => {
-    const workflowId = await engine.define(chain(echo('a', '1 / 0')));
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain(echo('a', '1 / 0')));
     const run = await engine.until(runId, ['failed']);
     expect(run.failure).toEqual({ kind: 'node', node_id: 'a' });
     expect(run.steps[0]).toMatchObject({ status: 'failed', attempt: 1 });
@@ -177,10 +176,9 @@ describe('a step in the short lane', () => {
 
   soakTest('that waits for the database moves to the long lane, and runs once', async () => {
     const gate = { id: 'gate', kind: 'human_gate' as const };
-    const workflowId = await engine.define(
+    const runId = await engine.start(
       chain(gate, mock('a', { output: 'x', cost_usd: 0.01 }), echo('b', 'a')),
     );
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
     const isScheduled = async () => {
@@ -216,11 +214,10 @@ describe('a run with only short steps', () => {
   test('receives a decision while it runs', async () => {
     const { nodes, edges } = loop(400);
     const gates = ['first', 'second'].map((id) => ({ id, kind: 'human_gate' as const }));
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [...gates, ...nodes, echo('after')],
       edges: [edge('first', 'loop'), ...edges, edge('second', 'after')],
     });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     const approve = (stepKey: string) =>
       decideGate(engine.deps, { actor: engine.actor, runId, stepKey, approved: true });
@@ -236,8 +233,7 @@ describe('a run with only short steps', () => {
   });
 
   test('receives a cancel while it runs, and then begins no step', async () => {
-    const workflowId = await engine.define(loop(1_000));
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(loop(1_000));
     await eventually(async () => (await engine.run(runId)).steps.length > 5);
     await cancelRun(engine.deps, { actor: engine.actor, runId });
     const cancelled = await engine.until(runId, ['failed']);
@@ -286,12 +282,10 @@ describe('a run with only short steps', () => {
 
 test('a step starts in the transaction that schedules it', async () => {
   const ids = Array.from({ length: 8 }, (_, n) => `n${n}`);
-  const runId = await engine.trigger(
-    await engine.define({
-      nodes: ids.map((id) => mock(id, { output: id, delay_ms: 1 })),
-      edges: ids.slice(1).map((id, n) => ({ source: ids[n]!, target: id })),
-    }),
-  );
+  const runId = await engine.start({
+    nodes: ids.map((id) => mock(id, { output: id, delay_ms: 1 })),
+    edges: ids.slice(1).map((id, n) => ({ source: ids[n]!, target: id })),
+  });
   await engine.until(runId, ['success']);
   const { events } = await fetchHistory(engine, runId);
   const at = ({ eventTime: time }: (typeof events & object)[number]): number =>

@@ -36,7 +36,7 @@ const change = (statement: FragmentSqlToken) =>
 async function waiting(text = 'Pay', tool = 'pay'): Promise<string> {
   const url = `${server.url}/${tool}`;
   const args = { method: 'POST', body: { text, to: 'ann@example.com' } };
-  const workflowId = await engine.define(
+  const runId = await engine.start(
     chain({
       id: 'clerk',
       kind: 'agent',
@@ -58,7 +58,6 @@ async function waiting(text = 'Pay', tool = 'pay'): Promise<string> {
       },
     }),
   );
-  const runId = await engine.trigger(workflowId);
   await engine.until(runId, ['paused']);
   return runId;
 }

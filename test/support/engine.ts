@@ -34,9 +34,13 @@ export interface Engine {
   /** Creates a workflow and returns its id. */
   define(graph: GraphInput, name?: string): Promise<string>;
   trigger(workflowId: string, input?: JsonObject, key?: string): Promise<string>;
+  /** Creates a workflow, and returns the id of a run of it. */
+  start(graph: GraphInput, input?: JsonObject): Promise<string>;
   run(runId: string): Promise<Run>;
   /** Waits until the run is in one of these states, at most `timeoutMs`. */
   until(runId: string, statuses: readonly Run['status'][], timeoutMs?: number): Promise<Run>;
+  /** Waits until the run has ended. */
+  ended(runId: string): Promise<Run>;
   frames(runId: string): Promise<StreamFrame[]>;
   /** Waits until the outbox has no rows of a run except alerts: a row is removed soon after its dispatch. */
   carriedOut(runId: string): Promise<void>;
@@ -95,6 +99,44 @@ export async function startEngine(
     return found;
   };
 
+  const define: Engine['define'] = (graph, name = 'test') =>
+    createWorkflow(db, actor, { name, graph, description: '' } as never);
+  const trigger: Engine['trigger'] = async (workflowId, input = {}, key) => {
+    const { runId, dispatched } = await triggerRun(deps, {
+      actor,
+      workflowId,
+      trigger: 'manual',
+      input,
+      ...(key === undefined ? {} : { idempotencyKey: key }),
+    });
+    await dispatched;
+    return runId;
+  };
+
+  const until: Engine['until'] = async (runId, statuses, timeoutMs = 20_000) => {
+    const pause = growingPause();
+    const end = Date.now() + patiently(timeoutMs);
+    for (;;) {
+      // The full run is read only if the status matches; long runs are expensive to read.
+      const status = await readRunStatus(db, { workspaceId: actor.workspaceId, runId });
+      if (status === undefined || statuses.includes(status)) {
+        const rested = await run(runId);
+        if (statuses.includes(rested.status)) {
+          // Its route sends the record unvalidated, so the record must match the contract exactly.
+          assert.deepEqual(JSON.parse(JSON.stringify(rested)), runSchema.parse(rested));
+          return rested;
+        }
+      }
+      if (Date.now() > end) {
+        const current = await run(runId);
+        throw new Error(
+          `run ${runId} is ${current.status} after ${timeoutMs} ms, not ${statuses.join(' or ')}: the last of ${current.steps.length} steps: ${JSON.stringify(current.steps.slice(-20).map((step) => [step.step_key, step.status, step.error]))}`,
+        );
+      }
+      await pause();
+    }
+  };
+
   return {
     deps,
     db,
@@ -103,42 +145,11 @@ export async function startEngine(
     databaseUrl: database.url,
     startWorker,
     run,
-    define: (graph, name = 'test') =>
-      createWorkflow(db, actor, { name, graph, description: '' } as never),
-    trigger: async (workflowId, input = {}, key) => {
-      const { runId, dispatched } = await triggerRun(deps, {
-        actor,
-        workflowId,
-        trigger: 'manual',
-        input,
-        ...(key === undefined ? {} : { idempotencyKey: key }),
-      });
-      await dispatched;
-      return runId;
-    },
-    until: async (runId, statuses, timeoutMs = 20_000) => {
-      const pause = growingPause();
-      const end = Date.now() + patiently(timeoutMs);
-      for (;;) {
-        // The full run is read only if the status matches; long runs are expensive to read.
-        const status = await readRunStatus(db, { workspaceId: actor.workspaceId, runId });
-        if (status === undefined || statuses.includes(status)) {
-          const rested = await run(runId);
-          if (statuses.includes(rested.status)) {
-            // Its route sends the record unvalidated, so the record must match the contract exactly.
-            assert.deepEqual(JSON.parse(JSON.stringify(rested)), runSchema.parse(rested));
-            return rested;
-          }
-        }
-        if (Date.now() > end) {
-          const current = await run(runId);
-          throw new Error(
-            `run ${runId} is ${current.status} after ${timeoutMs} ms, not ${statuses.join(' or ')}: the last of ${current.steps.length} steps: ${JSON.stringify(current.steps.slice(-20).map((step) => [step.step_key, step.status, step.error]))}`,
-          );
-        }
-        await pause();
-      }
-    },
+    define,
+    trigger,
+    start: async (graph, input) => trigger(await define(graph), input),
+    until,
+    ended: (runId) => until(runId, ['success', 'failed']),
     frames: async (runId) => {
       const rows = await readFrames(db, [{ runId, after: 0 }]);
       return rows.map((row) => row.frame);

@@ -46,10 +46,9 @@ async function stoppedWhileAsking(
     LOG_LEVEL: 'info',
     SHUTDOWN_GRACE_SECONDS: String(graceSeconds),
   });
-  const workflowId = await engine.define(
+  const runId = await engine.start(
     chain({ id: 'ask', kind: 'agent', prompt: 'Hello?', model: 'openai/gpt-5-mini' }),
   );
-  const runId = await engine.trigger(workflowId);
   await eventually(() => models.asked().length === 1);
   process.kill(worker.pid, 'SIGTERM');
   await eventually(() => worker.tail().some((line) => line.includes('worker is stopping')));
@@ -58,7 +57,7 @@ async function stoppedWhileAsking(
 
 test('a worker that is being stopped lets its steps end, and takes no others', async () => {
   const { runId, worker } = await stoppedWhileAsking(60);
-  const later = await engine.trigger(await engine.define(chain(tools.node('b'))));
+  const later = await engine.start(chain(tools.node('b')));
   // Long enough for a worker that takes a step, or that cancels one.
   await sleep(3_000);
   expect(tools.calls('b')).toEqual([]);

@@ -13,8 +13,7 @@ const engine = useEngine({ worker: false });
 test('workflow code collects no stack traces, and the query for them says so', async () => {
   const worker = await startWorkerProcess(engine.env);
   try {
-    const workflowId = await engine.define(chain(echo('a')));
-    const runId = await engine.trigger(workflowId);
+    const runId = await engine.start(chain(echo('a')));
     await engine.until(runId, ['success'], 60_000);
     const execution = engine.deps.temporal.client.workflow.getHandle(runId);
     await expect(execution.query('__stack_trace')).rejects.toThrow('stack traces are not enabled');
@@ -32,8 +31,7 @@ soakTest('a worker stuck in workflow code says why it ends', 120_000, async () =
     WORKFLOW_BUNDLE: path,
     LOG_LEVEL: 'fatal',
   });
-  const workflowId = await engine.define(chain(echo('a'), echo('b')));
-  const runId = await engine.trigger(workflowId);
+  const runId = await engine.start(chain(echo('a'), echo('b')));
   // The SDK's own timer would fail the task after five seconds, and the process would continue.
   expect(await stuck.exited).toMatchObject({ code: 1 });
   expect(stuck.tail(40).join('\n')).toContain('workflow code has not returned for 10 s');

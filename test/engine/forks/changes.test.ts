@@ -39,7 +39,6 @@ afterAll(async () => {
   await engine.close();
 });
 
-const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
 const three = chain(
   mock('ask', { output: 'About {topic}' }),
   echo('sum', 'topic'),
@@ -55,16 +54,16 @@ async function fork(runId: string, fromStep: string, rest: Partial<ForkRequest> 
     fromStep,
     ...rest,
   });
-  return { run: await ended(id), notReused };
+  return { run: await engine.ended(id), notReused };
 }
 async function rerun(runId: string, rest: Partial<RerunRequest> = {}) {
-  return ended((await rerunRun(engine.deps, { ...request(runId), ...rest })).runId);
+  return engine.ended((await rerunRun(engine.deps, { ...request(runId), ...rest })).runId);
 }
 async function source(graph: GraphInput = three, input: JsonObject = { topic: 'tea' }) {
   const id = await engine.define(graph);
-  return { id, run: await ended(await engine.trigger(id, input)) };
+  return { id, run: await engine.ended(await engine.trigger(id, input)) };
 }
-const keysOf = (run: Awaited<ReturnType<typeof ended>>, wasReused: boolean) =>
+const keysOf = (run: Awaited<ReturnType<typeof engine.ended>>, wasReused: boolean) =>
   run.steps
     .filter((step) => (step.reused_from !== undefined) === wasReused)
     .map(({ step_key }) => step_key);
@@ -269,7 +268,7 @@ soakTest('a fork that fails is resumed, and its execution lost', async () => {
   await (
     await resumeRun(engine.deps, { actor: engine.actor, runId: forked.id })
   ).dispatched;
-  const resumed = await ended(forked.id);
+  const resumed = await engine.ended(forked.id);
   expect(resumed).toMatchObject({ status: 'success', output: { last: 'b' }, state: { note: 'b' } });
   expect(keysOf(resumed, true)).toEqual(['up']);
   expect(tools.calls('up')).toHaveLength(1);
@@ -286,7 +285,7 @@ soakTest('requests with one key start one run, however many come at once', async
     );
     expect(new Set(forks.map(({ runId }) => runId)).size).toBe(1);
     expect(forks.filter(({ admitted }) => admitted !== undefined)).toHaveLength(1);
-    await ended(forks[0]!.runId);
+    await engine.ended(forks[0]!.runId);
     await expect(fork(run.id, 'last', { idempotencyKey })).rejects.toMatchObject({
       code: 'idempotency_mismatch',
     });
@@ -322,14 +321,14 @@ soakDescribe('an output that is older than the limits and exceeds them', () => {
   test.each(oversized)('ends a run that continues from its ledger: %s', async (problem, output) => {
     const id = await engine.define(chain(echo('ask', 'topic'), tools.node('fails')));
     tools.answer('fails', { status: 500 });
-    const run = await ended(await engine.trigger(id, { topic: 'tea' }));
+    const run = await engine.ended(await engine.trigger(id, { topic: 'tea' }));
     expect(run.status).toBe('failed');
     tools.answer('fails', {});
     await store(run.id, 'ask', output);
     await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET from_ledger = true WHERE id = ${run.id}`);
     await resumeRun(engine.deps, { actor: engine.actor, runId: run.id });
-    const resumed = await ended(run.id);
+    const resumed = await engine.ended(run.id);
     expect(resumed.status).toBe('failed');
     expect(resumed.error).toContain(
       `The output of step 'ask' is too large to continue: ${problem}`,

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import type { Run } from '#shared/contract/runs/run.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { replaceChecks, updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { forkRun, type ForkRequest } from '#shared/operations/forks/forks.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
@@ -14,9 +12,6 @@ import { fetchHistory } from '#test/engine/histories.ts';
 const engine = useEngine();
 const tools = useToolServer();
 
-const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
-const start = async (graph: GraphInput, input: JsonObject = {}) =>
-  engine.trigger(await engine.define(graph), input);
 const act = (runId: string) => ({ actor: engine.actor, runId });
 
 async function fork(runId: string, fromStep: string, rest: Partial<ForkRequest> = {}) {
@@ -41,8 +36,8 @@ const callsTo = (...names: string[]) => names.map((name) => tools.calls(name).le
 
 describe('a fork', () => {
   test('reuses what was finished before its step, and executes the rest', async () => {
-    const source = await ended(
-      await start(
+    const source = await engine.ended(
+      await engine.start(
         chain(
           mock('ask', { output: 'Hello {who}', cost_usd: 0.5 }),
           tools.node('first'),
@@ -53,7 +48,7 @@ describe('a fork', () => {
       ),
     );
     const { runId, notReused } = await fork(source.id, 'second');
-    const forked = await ended(runId);
+    const forked = await engine.ended(runId);
     expect(notReused).toEqual([]);
     expect(forked).toMatchObject({
       ...{ status: 'success', forked_from: source.id, forked_from_step: 'second' },
@@ -88,18 +83,18 @@ describe('a fork', () => {
   });
 
   test('of a fork says which run executed each step', async () => {
-    const source = await ended(
-      await start(chain(echo('a', '1'), echo('b', 'a + 1'), echo('c', 'b + 1'))),
+    const source = await engine.ended(
+      await engine.start(chain(echo('a', '1'), echo('b', 'a + 1'), echo('c', 'b + 1'))),
     );
-    const first = await ended((await fork(source.id, 'b')).runId);
-    const second = await ended((await fork(first.id, 'c')).runId);
+    const first = await engine.ended((await fork(source.id, 'b')).runId);
+    const second = await engine.ended((await fork(first.id, 'c')).runId);
     expect(second.steps.map((step) => step.reused_from)).toEqual([source.id, first.id, undefined]);
     expect(second).toMatchObject({ forked_from: first.id, output: { c: 3 } });
   });
 
   test('merges a state into that of its step, and its own forks keep it', async () => {
-    const source = await ended(
-      await start(
+    const source = await engine.ended(
+      await engine.start(
         chain(
           echo('tone', "'formal'"),
           { id: 'ok', kind: 'condition', expression: "tone == 'formal'" } as never,
@@ -109,20 +104,20 @@ describe('a fork', () => {
         { note: 'n' },
       ),
     );
-    const forked = await ended(
+    const forked = await engine.ended(
       (await fork(source.id, 'answer', { state: { tone: 'kind', note: 'm' } })).runId,
     );
     expect(forked).toMatchObject({
       output: { last: 'kind m!' },
       state: { tone: 'kind', note: 'm' },
     });
-    const again = await ended((await fork(forked.id, 'last')).runId);
+    const again = await engine.ended((await fork(forked.id, 'last')).runId);
     expect(again).toMatchObject({
       output: { last: 'kind m!' },
       state: { tone: 'kind', note: 'm' },
     });
     expect(executed(again)).toEqual(['ok', 'last']);
-    const earlier = await ended((await fork(forked.id, 'tone')).runId);
+    const earlier = await engine.ended((await fork(forked.id, 'tone')).runId);
     expect(earlier.output).toEqual({ last: 'formal n!' });
   });
 
@@ -130,14 +125,16 @@ describe('a fork', () => {
     const names = ['one', 'two', 'three', 'four'];
     const rows = Array.from({ length: 30_000 }, (_each, n) => ({ n, name: `row ${n}` }));
     for (const name of names) tools.answer(name, { body: rows });
-    const source = await ended(
-      await start(chain(...names.map((name) => tools.node(name)), echo('last', 'len(four.body)'))),
+    const source = await engine.ended(
+      await engine.start(
+        chain(...names.map((name) => tools.node(name)), echo('last', 'len(four.body)')),
+      ),
     );
     const value = 'len(one.body) == 30000 and four.body[1].n == 1';
     await replaceChecks(engine.db, engine.actor, source.workflow_id, [
       { name: 'rows', type: 'expression', value },
     ]);
-    const forked = await ended((await fork(source.id, 'last')).runId);
+    const forked = await engine.ended((await fork(source.id, 'last')).runId);
     expect(forked.evals).toMatchObject({ passed: 1, total: 1 });
     expect(reused(forked)).toEqual(names);
     expect(forked).toMatchObject({ status: 'success', output: { last: rows.length } });
@@ -148,8 +145,8 @@ describe('a fork', () => {
   });
 
   test('keeps parallel branches that do not depend on its step', async () => {
-    const source = await ended(
-      await start({
+    const source = await engine.ended(
+      await engine.start({
         nodes: [
           tools.node('left'),
           tools.node('right'),
@@ -159,15 +156,15 @@ describe('a fork', () => {
         edges: [edge('left', 'join'), edge('right', 'join'), edge('join', 'last')],
       }),
     );
-    const forked = await ended((await fork(source.id, 'left')).runId);
+    const forked = await engine.ended((await fork(source.id, 'left')).runId);
     expect(forked).toMatchObject({ status: 'success', output: { last: 'left' } });
     expect(reused(forked)).toEqual(['right']);
     expect(callsTo('left', 'right')).toEqual([2, 1]);
   });
 
   soakTest('begins at an iteration of a loop, an item of a map or a computed step', async () => {
-    const source = await ended(
-      await start(
+    const source = await engine.ended(
+      await engine.start(
         {
           nodes: [
             { id: 'loop', kind: 'loop', expression: 'loop.iterations < 3', max_iterations: 5 },
@@ -192,7 +189,7 @@ describe('a fork', () => {
     );
     expect(source).toMatchObject({ status: 'success' });
     const at = async (key: string) => {
-      const run = await ended((await fork(source.id, key)).runId);
+      const run = await engine.ended((await fork(source.id, key)).runId);
       expect(run.status).toBe('success');
       expect(undated(run.state)).toEqual(undated(source.state));
       return reused(run);
@@ -207,7 +204,7 @@ describe('a fork', () => {
   test('asks gates again, and then reuses caught errors and children', async () => {
     tools.answer('flaky', { status: 500 });
     await engine.define(chain(tools.node('inner')), 'Inner');
-    const runId = await start({
+    const runId = await engine.start({
       nodes: [
         { id: 'gate', kind: 'human_gate', prompt: 'Go?' },
         tools.node('flaky'),
@@ -229,7 +226,7 @@ describe('a fork', () => {
       input: { note: 'fine' },
       reason: 'ok',
     });
-    const source = await ended(runId);
+    const source = await engine.ended(runId);
     const { runId: forkId, notReused } = await fork(runId, 'last');
     expect(notReused).toMatchObject([
       { step_key: 'gate', reason: expect.stringContaining('asked again') },
@@ -237,7 +234,7 @@ describe('a fork', () => {
     const waiting = await engine.until(forkId, ['paused']);
     expect(waiting.steps.map(({ step_key }) => step_key)).toEqual(['gate']);
     await decideGate(engine.deps, { ...act(forkId), approved: true, input: { note: 'fine' } });
-    const forked = await ended(forkId);
+    const forked = await engine.ended(forkId);
     expect(forked.status).toBe('success');
     expect(undated(forked.state)).toEqual(undated(source.state));
     expect(reused(forked)).toEqual(['flaky', 'rescue', 'child']);
@@ -251,12 +248,12 @@ describe('a fork', () => {
     const again = (await fork(runId, 'child')).runId;
     await engine.until(again, ['paused']);
     await decideGate(engine.deps, { ...act(again), approved: true });
-    const started = await ended(again);
+    const started = await engine.ended(again);
     expect(await childrenOf(engine, started.id)).toHaveLength(1);
   });
 
   test('keeps a decision behind which nothing is executed', async () => {
-    const runId = await start({
+    const runId = await engine.start({
       nodes: [
         { id: 'gate', kind: 'human_gate', prompt: 'Go?' },
         { id: 'big', kind: 'condition', expression: 'true' },
@@ -266,8 +263,8 @@ describe('a fork', () => {
     });
     await engine.until(runId, ['paused']);
     await decideGate(engine.deps, { ...act(runId), approved: true });
-    const source = await ended(runId);
-    const forked = await ended((await fork(source.id, 'left')).runId);
+    const source = await engine.ended(runId);
+    const forked = await engine.ended((await fork(source.id, 'left')).runId);
     expect(forked.steps[0]).toMatchObject({
       ...{ step_key: 'gate', reused_from: runId, decision: { approved: true, by_kind: 'member' } },
     });
@@ -282,14 +279,14 @@ describe('a fork', () => {
       }),
       tools.node('notify'),
     );
-    const runId = await start(graph, { amount: 100 });
+    const runId = await engine.start(graph, { amount: 100 });
     await engine.until(runId, ['paused']);
     await decideGate(engine.deps, { ...act(runId), approved: true });
-    await ended(runId);
+    await engine.ended(runId);
     const same = (await fork(runId, 'notify')).runId;
     await engine.until(same, ['paused']);
     await decideGate(engine.deps, { ...act(same), approved: true });
-    expect(reused(await ended(same))).toEqual(['pay']);
+    expect(reused(await engine.ended(same))).toEqual(['pay']);
     expect(callsTo('pay', 'notify')).toEqual([1, 2]);
     const { runId: more, notReused } = await fork(runId, 'notify', {
       state: { amount: 1_000_000 },
@@ -301,7 +298,7 @@ describe('a fork', () => {
     const asked = await engine.until(more, ['paused']);
     expect(asked.pending_gates).toMatchObject([{ prompt: 'Pay 1000000?' }]);
     await decideGate(engine.deps, { ...act(more), approved: false });
-    expect(await ended(more)).toMatchObject({ status: 'failed' });
+    expect(await engine.ended(more)).toMatchObject({ status: 'failed' });
     expect(callsTo('pay', 'notify')).toEqual([1, 2]);
     const first = await engine.until((await fork(runId, 'pay', { state: { amount: 5 } })).runId, [
       'paused',
@@ -310,7 +307,7 @@ describe('a fork', () => {
   });
 
   soakTest('asks only the latest gate of a loop, and each in items of a map', async () => {
-    const runId = await start(
+    const runId = await engine.start(
       {
         nodes: [
           { id: 'loop', kind: 'loop', expression: 'loop.iterations < 3', max_iterations: 5 },
@@ -360,7 +357,7 @@ describe('a fork', () => {
       mock: { turns: [{ calls: [asks('one')] }, { calls: [asks('two')] }, { output: 'paid' }] },
     };
     const gate = { id: 'gate', kind: 'human_gate', prompt: 'Go?' } as never;
-    const runId = await start(chain(gate, agent, tools.node('notify')));
+    const runId = await engine.start(chain(gate, agent, tools.node('notify')));
     const approveNext = async (id: string): Promise<string> => {
       const { pending_gates: gates } = await engine.until(id, ['paused']);
       const { step_key: stepKey, tool_call: asked } = gates[0]!;
@@ -370,16 +367,16 @@ describe('a fork', () => {
       return stepKey;
     };
     for (const key of ['gate', 'ag/1.1', 'ag/2.1']) expect(await approveNext(runId)).toBe(key);
-    await ended(runId);
+    await engine.ended(runId);
     const whole = (await fork(runId, 'notify')).runId;
     expect(await approveNext(whole)).toBe('gate');
-    const again = await ended(whole);
+    const again = await engine.ended(whole);
     expect(again.status).toBe('success');
     expect(executed(again)).toEqual(['gate', 'ag', 'notify']);
     expect(callsTo('one', 'two', 'notify')).toEqual([1, 1, 2]);
     const later = (await fork(runId, 'ag/2')).runId;
     for (const key of ['gate', 'ag/2.1']) expect(await approveNext(later)).toBe(key);
-    expect((await ended(later)).status).toBe('success');
+    expect((await engine.ended(later)).status).toBe('success');
     expect(callsTo('one', 'two', 'notify')).toEqual([1, 2, 3]);
   });
 
@@ -390,12 +387,12 @@ describe('a fork', () => {
       tools: [{ name: 'http_request', approval: 'always' }],
       mock: { turns: [{ calls: [asks] }, { output: 'paid' }] },
     };
-    const runId = await start(chain(agent));
+    const runId = await engine.start(chain(agent));
     const { pending_gates: gates } = await engine.until(runId, ['paused']);
     const { digest } = gates[0]!.tool_call!;
     await decideGate(engine.deps, { ...act(runId), approved: true, digest });
-    await ended(runId);
-    const forked = await ended((await fork(runId, 'ag/2')).runId);
+    await engine.ended(runId);
+    const forked = await engine.ended((await fork(runId, 'ag/2')).runId);
     expect(forked).toMatchObject({ status: 'success', output: { ag: 'paid' } });
     expect(reused(forked)).toEqual(['ag/1', 'ag/1.1']);
     expect(callsTo('pay')).toEqual([1]);
@@ -404,21 +401,21 @@ describe('a fork', () => {
   test('starts a run again if a gate in it was decided', async () => {
     const inner = chain({ id: 'ok', kind: 'human_gate', prompt: 'Go?' } as never, echo('yes', '1'));
     await engine.define(inner, 'Asks');
-    const runId = await start(chain(call('child', 'Asks'), tools.node('pay')));
+    const runId = await engine.start(chain(call('child', 'Asks'), tools.node('pay')));
     const approveChild = async (parent: string): Promise<void> => {
       await eventually(async () => (await childrenOf(engine, parent))[0]?.status === 'paused');
       const [child] = await childrenOf(engine, parent);
       await decideGate(engine.deps, { ...act(child!.id), approved: true });
     };
     await approveChild(runId);
-    await ended(runId);
+    await engine.ended(runId);
     const { runId: forked, notReused } = await fork(runId, 'pay');
     expect(notReused).toMatchObject([
       { step_key: 'child', reason: expect.stringContaining('started again') },
     ]);
     expect(callsTo('pay')).toEqual([1]);
     await approveChild(forked);
-    expect((await ended(forked)).status).toBe('success');
+    expect((await engine.ended(forked)).status).toBe('success');
     expect(callsTo('pay')).toEqual([2]);
   });
 
@@ -430,11 +427,11 @@ describe('a fork', () => {
       echo('last', 'before.body.name'),
     );
     const id = await engine.define(broken);
-    const source = await ended(await engine.trigger(id));
+    const source = await engine.ended(await engine.trigger(id));
     expect(source.status).toBe('failed');
     const mended = chain(tools.node('before'), echo('call', "'mended'"), echo('last', 'call'));
     await updateWorkflow(engine.db, engine.actor, id, { graph: mended as never });
-    const forked = await ended((await fork(source.id, 'call', { version: 2 })).runId);
+    const forked = await engine.ended((await fork(source.id, 'call', { version: 2 })).runId);
     expect(forked).toMatchObject({
       status: 'success',
       workflow_version: 2,

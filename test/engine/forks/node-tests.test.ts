@@ -12,8 +12,6 @@ import { raceRounds, soakTest } from '#test/support/soak.ts';
 const engine = useEngine();
 const tools = useToolServer();
 
-const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
-
 /** The code and the text of a refusal. */
 function refusalText(error: unknown): string {
   if (error instanceof AppError) return `${error.code}: ${error.message}`;
@@ -22,14 +20,14 @@ function refusalText(error: unknown): string {
 
 async function source(graph: GraphInput, input: JsonObject = {}) {
   const workflowId = await engine.define(graph);
-  const run = await ended(await engine.trigger(workflowId, input));
+  const run = await engine.ended(await engine.trigger(workflowId, input));
   return { workflowId, run };
 }
 
 async function tested(workflowId: string, nodeId: string, rest: Partial<NodeTestRequest>) {
   const { actor } = engine;
   const request = { actor, workflowId, nodeId, trigger: 'manual', ...rest } as const;
-  return ended((await testNode(engine.deps, request)).runId);
+  return engine.ended((await testNode(engine.deps, request)).runId);
 }
 
 const draft = (workflowId: string, graph: GraphInput) =>
@@ -112,7 +110,7 @@ describe('a test of a node', () => {
   test('uses pinned outputs of other nodes, even of nodes that the run did not have', async () => {
     const read = mock('read', { output: 'About {letter}' });
     const { workflowId, run } = await source(chain(read, echo('say', 'read')), { letter: 'tea' });
-    const other = await ended(await engine.trigger(workflowId, { letter: 'oil' }));
+    const other = await engine.ended(await engine.trigger(workflowId, { letter: 'oil' }));
     await savePin(engine.db, engine.actor, workflowId, { runId: other.id, nodeId: 'read' });
     await draft(workflowId, chain(read, echo('more', "read + '?'"), echo('say', 'more')));
     const place = { runId: run.id, draft: true };

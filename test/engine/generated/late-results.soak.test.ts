@@ -19,7 +19,7 @@ afterAll(() => engine.close());
 /** review (with a deadline), and beside it: long steps -> short */
 async function runBeside(longSteps: number): Promise<History> {
   const ids = Array.from({ length: longSteps }, (_, at) => `long_${at}`);
-  const workflowId = await engine.define({
+  const runId = await engine.start({
     nodes: [
       { id: 'review', kind: 'human_gate', timeout_seconds: 3_600, on_timeout: 'fail' },
       ...ids.map((id) => mock(id, { delay_ms: 1 })),
@@ -27,7 +27,6 @@ async function runBeside(longSteps: number): Promise<History> {
     ],
     edges: [...ids, 'short'].slice(1).map((id, at) => edge(ids[at]!, id)),
   });
-  const runId = await engine.trigger(workflowId);
   await engine.until(runId, ['paused']);
   await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
   await engine.until(runId, ['success']);

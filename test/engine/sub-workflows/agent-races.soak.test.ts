@@ -79,16 +79,14 @@ test('an agent continues as new while the runs of its calls continue, and keeps 
     const asks = await offer('Asks', chain({ id: 'ok', kind: 'human_gate' }));
     const both = [...calls(long, 1).calls, ...calls(asks, 2).calls];
     const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
-    const runId = await engine.trigger(
-      await engine.define({
-        nodes: [
-          agent([long, asks], { calls: both }, calls(asks, 3)),
-          ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
-          { id: 'join', kind: 'merge' },
-        ],
-        edges: steps.map((id) => edge(id, 'join')),
-      }),
-    );
+    const runId = await engine.start({
+      nodes: [
+        agent([long, asks], { calls: both }, calls(asks, 3)),
+        ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
+        { id: 'join', kind: 'merge' },
+      ],
+      edges: steps.map((id) => edge(id, 'join')),
+    });
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);
     await eventually(async () => {
       const { raw, runId: current } = await handle.describe();
@@ -123,9 +121,7 @@ test('a run whose history is gone continues its calls from the ledger', async ()
     const bad = await offer('Bad', chain(mock('c', { output: 'c', fail_times: 1 })));
     const strict = { name: bad, on_error: 'fail' };
     const second = { calls: [...calls(good, 2).calls, ...calls(bad, 3).calls] };
-    const runId = await engine.trigger(
-      await engine.define(chain(agent([good, strict], calls(good, 1), second))),
-    );
+    const runId = await engine.start(chain(agent([good, strict], calls(good, 1), second)));
     await engine.until(runId, ['failed'], 30_000);
     await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
     const { client, namespace } = engine.deps.temporal;

@@ -3,7 +3,6 @@ import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
@@ -20,9 +19,6 @@ const define = async (graph: GraphInput) => {
   const name = `Workflow ${names}`;
   return { name, id: await engine.define(graph, name) };
 };
-const start = async (graph: GraphInput, input: JsonObject = {}) =>
-  engine.trigger(await engine.define(graph), input);
-const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
 const act = (runId: string) => ({ actor: engine.actor, runId });
 const events = (runId: string) =>
   listGovernanceEvents(engine.db, engine.actor.workspaceId, {
@@ -34,8 +30,8 @@ describe('the input of a workflow node', () => {
     const { name } = await define(alone(echo('to') as never));
     await set({ redaction: { detectors: ['email'], patterns: [] } });
     const node = call('sub', name, { input: { to: 'Ask {who}', list: ['{who}'], n: 1 } });
-    const runId = await start(alone(node), { who: 'ada@example.com' });
-    const run = await ended(runId);
+    const runId = await engine.start(alone(node), { who: 'ada@example.com' });
+    const run = await engine.ended(runId);
     const redacted = { to: 'Ask [REDACTED:email]', list: ['[REDACTED:email]'], n: 1 };
     const [child] = await childrenOf(engine, runId);
     expect((await engine.run(child!.id)).input).toEqual(redacted);
@@ -66,18 +62,18 @@ describe('the input of a workflow node', () => {
         ...{ input: { order: { country: '{country}' } }, output_key: 'result' },
         retry: { max_attempts: 3, initial_interval_seconds: 0.01 },
       });
-      const runId = await start(
+      const runId = await engine.start(
         { nodes: [node, echo('handler', 'sub.error')], edges: [edge('sub', 'handler', 'error')] },
         { country: 'XX' },
       );
-      const run = await ended(runId);
+      const run = await engine.ended(runId);
       const message = `Argument 'order.country' of tool '${rule}' has a blocked value`;
       // Another attempt would be refused, too.
       expect(run.output).toEqual({ handler: { message, kind: 'policy', attempts: 1 } });
       expect(await childrenOf(engine, runId)).toEqual([]);
       expect(await events(runId)).toMatchObject([{ type: 'tool_argument_blocked' }]);
-      const other = await start(alone(node), { country: 'FR' });
-      expect((await ended(other)).status).toBe('success');
+      const other = await engine.start(alone(node), { country: 'FR' });
+      expect((await engine.ended(other)).status).toBe('success');
     }
   });
 
@@ -87,7 +83,7 @@ describe('the input of a workflow node', () => {
     const callerId = await engine.define(alone(call('sub', name)));
     await set({ tools: [{ tool, allowed_workflow_ids: ['wf_other'] }] });
     const runId = await engine.trigger(callerId);
-    const run = await ended(runId);
+    const run = await engine.ended(runId);
     expect(run).toMatchObject({
       ...{ status: 'failed', failure: { kind: 'node' } },
       error: `Node 'sub' failed: Tool '${tool}' is not allowed in this workflow`,
@@ -95,23 +91,23 @@ describe('the input of a workflow node', () => {
     });
     await set({ tools: [{ tool, allowed_workflow_ids: [callerId] }] });
     await resumeRun(engine.deps, act(runId));
-    expect(await ended(runId)).toMatchObject({ status: 'success', steps: [{ policy: [] }] });
+    expect(await engine.ended(runId)).toMatchObject({ status: 'success', steps: [{ policy: [] }] });
     // Started by itself, it is no tool.
     await set({ tools: [{ tool, allowed_workflow_ids: [] }] });
     const { id } = await define(alone(echo('b') as never));
-    expect((await ended(await engine.trigger(id))).status).toBe('success');
+    expect((await engine.ended(await engine.trigger(id))).status).toBe('success');
   });
 
   test('that was allowed when its run started continues under other policies', async () => {
     const { name } = await define(
       chain({ id: 'ok', kind: 'human_gate' }, mock('a', { output: 'a' })),
     );
-    const runId = await start(alone(call('sub', name, { input: { n: 1 } })));
+    const runId = await engine.start(alone(call('sub', name, { input: { n: 1 } })));
     await eventually(async () => (await childrenOf(engine, runId))[0]?.status === 'paused');
     const blocked_arguments = [{ argument: 'n', values: [1] }];
     await set({ tools: [{ tool: `workflow:${name}`, blocked_arguments }] });
     const [child] = await childrenOf(engine, runId);
     await decideGate(engine.deps, { ...act(child!.id), approved: true });
-    expect((await ended(runId)).status).toBe('success');
+    expect((await engine.ended(runId)).status).toBe('success');
   });
 });

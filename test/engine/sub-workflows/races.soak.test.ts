@@ -75,7 +75,7 @@ test('a child whose execution and parent are terminated continues with a resume 
     let answer: () => void = () => undefined;
     tools.answer('held', { until: new Promise<void>((resolve) => (answer = resolve)) });
     await engine.define(chain(tools.node('held')), 'Held');
-    const runId = await engine.trigger(await engine.define(chain(call('sub', 'Held'))));
+    const runId = await engine.start(chain(call('sub', 'Held')));
     await eventually(() => tools.calls('held').length > 0);
     await engine.deps.temporal.client.workflow.getHandle(runId).terminate('lost');
     const ended = await engine.until(runId, ['failed'], 30_000);
@@ -99,18 +99,16 @@ test('a run continues as new while its children run, and keeps them', async () =
     await engine.define(chain(tools.node('long')), 'Long');
     await engine.define(chain({ id: 'ok', kind: 'human_gate' }), 'Asks');
     const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
-    const runId = await engine.trigger(
-      await engine.define({
-        nodes: [
-          call('long', 'Long'),
-          call('asks', 'Asks'),
-          ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
-          { id: 'join', kind: 'merge' },
-          mock('last', { output: '{long.long.status}' }),
-        ],
-        edges: [...steps.map((id) => edge(id, 'join')), edge('long', 'last'), edge('asks', 'last')],
-      }),
-    );
+    const runId = await engine.start({
+      nodes: [
+        call('long', 'Long'),
+        call('asks', 'Asks'),
+        ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
+        { id: 'join', kind: 'merge' },
+        mock('last', { output: '{long.long.status}' }),
+      ],
+      edges: [...steps.map((id) => edge(id, 'join')), edge('long', 'last'), edge('asks', 'last')],
+    });
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);
     await eventually(async () => {
       const { raw, runId: current } = await handle.describe();

@@ -16,7 +16,6 @@ const engine = useEngine();
 
 const alone = (...nodes: never[]): GraphInput => ({ nodes, edges: [] });
 const gate = { id: 'ok', kind: 'human_gate' } as never;
-const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
 const act = (runId: string) => ({ actor: engine.actor, runId });
 const change = (id: string, body: object) =>
   updateWorkflow(engine.db, engine.actor, id, body as never);
@@ -61,7 +60,7 @@ describe('validation', () => {
     await change(first, { graph: alone(echo('end') as never) });
     await change(first, { graph: alone(call('sub', 'Second')) });
     expect(await problems(first)).toEqual([]);
-    expect((await ended(await engine.trigger(first))).output).toEqual({
+    expect((await engine.ended(await engine.trigger(first))).output).toEqual({
       sub: { sub: { sub: { end: 'end' } } },
     });
   });
@@ -97,15 +96,14 @@ describe('validation', () => {
 describe('at run time', () => {
   /** Makes the graph valid when the run starts, and not when its step does. */
   const meanwhile = async (graph: GraphInput, act: () => Promise<unknown>) => {
-    const workflowId = await engine.define({
+    const runId = await engine.start({
       nodes: [gate, ...graph.nodes!],
       edges: [edge('ok', 'sub'), ...graph.edges!],
     });
-    const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await act();
     await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
-    return ended(runId);
+    return engine.ended(runId);
   };
 
   test('a workflow that was renamed or deleted fails the step', async () => {
@@ -144,17 +142,17 @@ describe('at run time', () => {
     const properties = { n: { type: 'number' }, to: { type: 'string' } };
     await change(id, { input_schema: { type: 'object', properties, required: ['n'] } });
     const retry = { max_attempts: 5, initial_interval_seconds: 0.01 };
-    const runId = await engine.trigger(
-      await engine.define(alone(call('sub', 'Typed', { input: { n: 'many', to: 'x' }, retry }))),
+    const runId = await engine.start(
+      alone(call('sub', 'Typed', { input: { n: 'many', to: 'x' }, retry })),
     );
-    const run = await ended(runId);
+    const run = await engine.ended(runId);
     expect(run.error).toMatch(/Invalid input: .*n/);
     expect(run.steps).toMatchObject([{ status: 'failed', error_kind: 'child', attempt: 1 }]);
     expect(await childrenOf(engine, runId)).toEqual([]);
     // A resume repeats the step from its start, also the attempt that has failed.
     await change(id, { input_schema: null });
     await resumeRun(engine.deps, act(runId));
-    expect(await ended(runId)).toMatchObject({
+    expect(await engine.ended(runId)).toMatchObject({
       ...{ status: 'success', output: { sub: { a: 'a' } } },
       steps: [{ step_key: 'sub', status: 'success', attempt: 2, error: null }],
     });
@@ -169,19 +167,19 @@ describe('at run time', () => {
       const scope = { workspaceId: engine.actor.workspaceId, name: `Level ${level}` };
       return findWorkflowId(engine.db, scope);
     };
-    const deepest = await ended(await engine.trigger(await idOf(MAX_RUN_DEPTH)));
+    const deepest = await engine.ended(await engine.trigger(await idOf(MAX_RUN_DEPTH)));
     expect(deepest.status).toBe('success');
-    const deeper = await ended(await engine.trigger(await idOf(MAX_RUN_DEPTH + 1)));
+    const deeper = await engine.ended(await engine.trigger(await idOf(MAX_RUN_DEPTH + 1)));
     expect(deeper).toMatchObject({ status: 'failed' });
     expect(deeper.error).toContain(`up to a depth of ${MAX_RUN_DEPTH}`);
   });
 
   test('a child that is deleted fails the step', async () => {
     const id = await engine.define(alone(gate), 'Deleted while it runs');
-    const runId = await engine.trigger(await engine.define(catching(id)));
+    const runId = await engine.start(catching(id));
     await eventually(async () => (await childrenOf(engine, runId))[0]?.status === 'paused');
     await deleteWorkflow(engine.db, engine.actor, id);
-    expect((await ended(runId)).output).toMatchObject({
+    expect((await engine.ended(runId)).output).toMatchObject({
       handler: { message: 'The run that it started was deleted', kind: 'child' },
     });
   });
@@ -219,7 +217,7 @@ describe('money', () => {
     const top = await engine.define(alone(call('sub', 'Middle')), 'Top');
     await change(top, { run_cap_usd: 1, overrun: 'one_step' });
     const runId = await engine.trigger(top);
-    const run = await ended(runId);
+    const run = await engine.ended(runId);
     // Never caught, although there is an error edge on the way.
     expect(run).toMatchObject({
       ...{ status: 'failed', failure: { kind: 'budget', node_id: 'sub' } },
@@ -247,7 +245,7 @@ describe('money', () => {
     const [parent, other] = [await after('Costs'), await after('Free')];
     for (const id of [parent, other]) await change(id, { run_cap_usd: 0.5 });
     const runId = await engine.trigger(parent);
-    const run = await ended(runId);
+    const run = await engine.ended(runId);
     expect(run).toMatchObject({
       ...{ status: 'failed', failure: { kind: 'budget', node_id: 'sub' }, cost_usd: 0.4 },
     });
@@ -255,7 +253,7 @@ describe('money', () => {
     expect(await childrenOf(engine, runId)).toEqual([]);
     await resumeRun(engine.deps, { ...act(runId), override: { capMicros: 700_000 } });
     expect(await engine.until(runId, ['success'])).toMatchObject({ children_cost_usd: 0.3 });
-    expect((await ended(await engine.trigger(other))).status).toBe('success');
+    expect((await engine.ended(await engine.trigger(other))).status).toBe('success');
   });
 
   test('a child is counted and held like every run, and a refusal stops its parent', async () => {
@@ -269,7 +267,7 @@ describe('money', () => {
       reservation_estimate_usd: 0.4,
     });
     const parent = await engine.define(chain(call('a', child), call('b', child)), 'Twice');
-    const run = await ended(await engine.trigger(parent));
+    const run = await engine.ended(await engine.trigger(parent));
     expect(run).toMatchObject({ status: 'failed', failure: { kind: 'budget', node_id: 'b' } });
     expect(run.error).toContain("Budget 'Small' exhausted");
     expect(await childrenOf(engine, run.id)).toHaveLength(1);
@@ -289,7 +287,7 @@ describe('money', () => {
       GROUP BY 1, 2 ON CONFLICT DO NOTHING`);
     await setPlan('free', limit - 1);
     try {
-      const run = await ended(await engine.trigger(id));
+      const run = await engine.ended(await engine.trigger(id));
       expect(run.output).toMatchObject({
         handler: { message: expect.stringContaining('Monthly run limit reached') as never },
       });
@@ -302,22 +300,20 @@ describe('money', () => {
 soakTest('a cancelled child of a running map can be caught, and its parent continues', async () => {
   const name = 'Waits';
   await engine.define(alone(gate), name);
-  const runId = await engine.trigger(
-    await engine.define({
-      nodes: [
-        { id: 'map', kind: 'map', items: '[1, 2]', on_item_error: 'collect' },
-        call('sub', name),
-      ],
-      edges: [edge('map', 'sub', 'true'), edge('sub', 'map')],
-    }),
-  );
+  const runId = await engine.start({
+    nodes: [
+      { id: 'map', kind: 'map', items: '[1, 2]', on_item_error: 'collect' },
+      call('sub', name),
+    ],
+    edges: [edge('map', 'sub', 'true'), edge('sub', 'map')],
+  });
   await eventually(
     async () =>
       (await childrenOf(engine, runId)).every(({ status }) => status === 'paused') &&
       (await childrenOf(engine, runId)).length === 2,
   );
   for (const child of await childrenOf(engine, runId)) await cancelRun(engine.deps, act(child.id));
-  const run = await ended(runId);
+  const run = await engine.ended(runId);
   expect(run.output).toMatchObject({
     map: [{ error: { kind: 'child' } }, { error: { kind: 'child' } }],
   });
