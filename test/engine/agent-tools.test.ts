@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
 import { createCustomTool, deleteCustomTool } from '#shared/db/tools/custom-tools.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { chain, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { chain, edge, useEngine } from '#test/support/engine.ts';
+import { useStage } from '#test/support/stage.ts';
 
-let engine: Engine;
-let server: ToolServer;
-beforeAll(async () => {
-  engine = await startEngine();
-  server = await startToolServer();
-});
-afterAll(async () => {
-  await server.close();
-  await engine.close();
-});
+const engine = useEngine();
+const server = useStage(startToolServer);
 
 const input_schema = {
   type: 'object',

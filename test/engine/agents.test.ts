@@ -6,25 +6,13 @@ import { createCustomTool } from '#shared/db/tools/custom-tools.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
-import { edge, echo, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { modelSettings, startModelServer } from '#test/support/model-server.ts';
+import { edge, echo, eventually, startEngine } from '#test/support/engine.ts';
 import { soakDescribe, soakTest } from '#test/support/soak.ts';
+import { useStage } from '#test/support/stage.ts';
 
-let engine: Engine;
-let models: ModelServer;
-beforeAll(async () => {
-  models = await startModelServer();
-  engine = await startEngine({
-    env: {
-      OPENAI_API_KEY: 'sk-test-0123456789abcdef',
-      OPENAI_BASE_URL: `${models.url}/v1`,
-    },
-  });
-});
-afterAll(async () => {
-  await engine.close();
-  await models.close();
-});
+const models = useStage(startModelServer);
+const engine = useStage(() => startEngine({ env: modelSettings(models) }));
 
 type Node = GraphInput['nodes'] extends (infer N)[] | undefined ? N : never;
 

@@ -5,19 +5,15 @@ import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { sql } from '#shared/db/pool.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelRun, resumeRun } from '#shared/operations/runs/runs.ts';
-import { chain, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { chain, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { setting } from '#test/support/settings.ts';
 import { soakTest } from '#test/support/soak.ts';
 
-let engine: Engine;
+const engine = useEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '2' } });
 const workers: TestProcess[] = [];
-beforeAll(async () => {
-  engine = await startEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '2' } });
-  await startWorker();
-});
-afterAll(() => engine.close());
+beforeAll(() => startWorker());
 afterEach(async () => {
   await expectLedgerToAgree(engine.db);
   await expectCostsToAgree(engine.db);

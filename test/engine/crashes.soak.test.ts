@@ -1,28 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
-import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
+import { hostAndPort, startProxy } from '#test/support/proxy.ts';
 import { setting } from '#test/support/settings.ts';
+import { useStageEach } from '#test/support/stage.ts';
 
 const engine = useEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '3' } });
-let tools: ToolServer;
-let proxy: Proxy;
 const workers: TestProcess[] = [];
-
-beforeEach(async () => {
-  tools = await startToolServer();
-  proxy = await startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS')));
-});
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.kill()));
-  await proxy.close();
-  await tools.close();
-});
+afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.kill())));
+const proxy = useStageEach(() => startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS'))));
+const tools = useToolServer();
 
 /** A worker process, connected to Temporal directly or through the proxy that the test can hold. */
 async function startWorker(wire: 'direct' | 'proxied' = 'direct'): Promise<TestProcess> {

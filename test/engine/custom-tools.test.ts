@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
@@ -11,30 +11,18 @@ import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { randomText } from '#shared/crypto/ids.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { chain, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
+import { chain, edge, eventually, startEngine, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
-let engine: Engine;
 let app: App;
-let tools: ToolServer;
-
-beforeAll(async () => {
-  engine = await startEngine({
-    env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },
-  });
-  app = buildApp(engine.deps);
-  await app.ready();
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
+afterAll(() => app.close());
+const engine = useEngine({
+  env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },
 });
-beforeEach(async () => {
-  tools = await startToolServer();
-});
-afterEach(() => tools.close());
+beforeAll(() => void (app = buildApp(engine.deps)));
+const tools = useToolServer();
 
 async function call(method: string, url: string, body?: unknown): Promise<any> {
   const answer = await app.inject({

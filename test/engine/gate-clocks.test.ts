@@ -3,14 +3,15 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { soakDescribe, soakTest } from '#test/support/soak.ts';
 import { fetchHistory } from './histories.ts';
+import { useStage } from '#test/support/stage.ts';
 
-let engine: Engine;
-let tools: ToolServer;
+const engine = useEngine({ worker: false });
+const tools = useStage(startToolServer);
 let worker: TestProcess;
 /** A run that waits at a gate when its only worker is killed. The deadline comes while the other tests run. */
 let abandoned: string;
@@ -18,8 +19,6 @@ let abandoned: string;
 let carried: string;
 let answerCarried: () => void = () => undefined;
 beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-  tools = await startToolServer();
   const killed = await startWorkerProcess(engine.env);
   const graph = branching({ timeout_seconds: 15, on_timeout: 'approve' });
   abandoned = await engine.start(graph);
@@ -28,11 +27,7 @@ beforeAll(async () => {
   worker = await startWorkerProcess(engine.env);
   carried = await startCarried();
 }, 60_000);
-afterAll(async () => {
-  await worker.kill();
-  await engine.close();
-  await tools.close();
-});
+afterAll(() => worker.kill());
 
 const gate = (settings: JsonObject) =>
   ({ id: 'review', kind: 'human_gate', prompt: 'Pay?', ...settings }) as never;

@@ -1,18 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
-import {
-  cancelRun,
-  decideGate,
-  resumeRun,
-  type RunDeps,
-  triggerRun,
-} from '#shared/operations/runs/runs.ts';
+import { cancelRun, decideGate, resumeRun, triggerRun } from '#shared/operations/runs/runs.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
 import {
   chain,
   echo,
@@ -23,26 +17,11 @@ import {
   useEngine,
 } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
-import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
-import { setting } from '#test/support/settings.ts';
+import { useApiWithoutTemporal } from '#test/support/api-without-temporal.ts';
 
 const engine = useEngine();
-let tools: ToolServer;
-let proxy: Proxy;
-/** The dependencies of an API: the same database, and a connection to Temporal that can be cut. */
-let api: RunDeps;
-
-beforeEach(async () => {
-  tools = await startToolServer();
-  proxy = await startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS')));
-  const config = loadConfig({ ...engine.env, TEMPORAL_ADDRESS: proxy.address });
-  api = { ...engine.deps, config, temporal: connectTemporal(config, engine.db) };
-});
-afterEach(async () => {
-  await api.temporal.close();
-  await proxy.close();
-  await tools.close();
-});
+const { api, proxy } = useApiWithoutTemporal(engine);
+const tools = useToolServer();
 
 const reopened = (runId: string) => sql.type(z.object({}))`
   UPDATE runs SET status = 'running', finished_at = NULL, output = NULL, state = NULL, phase_since = now(),

@@ -1,38 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { readPolicies, replacePolicies } from '#shared/db/policies/policies.ts';
 import { replacePrices } from '#shared/db/money/prices.ts';
 import { beginStep } from '#shared/db/steps/steps.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import { modelSettings, startModelServer } from '#test/support/model-server.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import {
-  chain,
-  echo,
-  edge,
-  type Engine,
-  eventually,
-  mock,
-  startEngine,
-} from '#test/support/engine.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { chain, echo, edge, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { useStage } from '#test/support/stage.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-let models: ModelServer;
-beforeAll(async () => {
-  [tools, models] = await Promise.all([startToolServer(), startModelServer()]);
-  engine = await startEngine({
-    env: { OPENAI_API_KEY: 'sk-test-0123456789abcdef', OPENAI_BASE_URL: `${models.url}/v1` },
-  });
-});
+const tools = useStage(startToolServer);
+const models = useStage(startModelServer);
+const engine = useStage(() => startEngine({ env: modelSettings(models) }));
 afterEach(() => set({}));
-afterAll(async () => {
-  await engine.close();
-  await Promise.all([tools.close(), models.close()]);
-});
 
 const set = (policies: Partial<Policies>) =>
   replacePolicies(engine.db, engine.actor, { ...unrestricted, ...policies });

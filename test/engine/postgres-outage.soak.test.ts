@@ -1,29 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { chain, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { useToolServer } from '#test/fakes/tool-server.ts';
+import { chain, eventually, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
-import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
+import { hostAndPort, startProxy } from '#test/support/proxy.ts';
+import { useStageEach } from '#test/support/stage.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-let wire: Proxy;
+const engine = useEngine({ worker: false });
 let worker: TestProcess;
-
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
-afterAll(() => engine.close());
+afterEach(() => worker.kill());
+const tools = useToolServer();
+const wire = useStageEach(() => startProxy(hostAndPort(engine.databaseUrl)));
 beforeEach(async () => {
-  tools = await startToolServer();
-  wire = await startProxy(hostAndPort(engine.databaseUrl));
   const url = new URL(engine.databaseUrl);
   url.port = String(wire.port);
   worker = await startWorkerProcess({ ...engine.env, DATABASE_URL: url.href });
-});
-afterEach(async () => {
-  await worker.kill();
-  await wire.close();
-  await tools.close();
 });
 
 const OUTAGE_MS = 10_000;

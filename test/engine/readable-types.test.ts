@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { listOpenExecutions, listTerminated } from '#shared/operations/runs/executions.ts';
 import { decideGate, resumeRun, triggerRun } from '#shared/operations/runs/runs.ts';
 import { createRunTypes } from '#shared/operations/runs/run-types.ts';
-import { chain, echo, type Engine, eventually, mock } from '#test/support/engine.ts';
+import { chain, echo, eventually, mock } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 import { startEngineOfShortHistories } from './generated/short-histories.ts';
+import { useStage } from '#test/support/stage.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngineOfShortHistories();
-});
-afterAll(() => engine.close());
+const engine = useStage(startEngineOfShortHistories);
 
 const gate = { id: 'ok', kind: 'human_gate' };
 const asks = chain(gate);

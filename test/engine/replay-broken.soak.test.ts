@@ -1,19 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import type { ReconcilerMetrics } from '#shared/operations/runs/reconcile.ts';
 import { resumeRun } from '#shared/operations/runs/runs.ts';
 import type { TaskFailure } from '#shared/operations/runs/stuck-tasks.ts';
 import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, eventually, useEngine } from '#test/support/engine.ts';
 import { bundleFixture } from '#test/support/workflow-bundle.ts';
 
 const engine = useEngine({ worker: false });
-let tools: ToolServer;
-beforeEach(async () => {
-  tools = await startToolServer();
-});
-afterEach(() => tools.close());
+const tools = useToolServer();
 
 const handleOf = (runId: string) => engine.deps.temporal.client.workflow.getHandle(runId);
 const define = () => engine.define(chain(tools.node('a')));

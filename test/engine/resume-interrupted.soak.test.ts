@@ -1,37 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
-import { resumeRun, type RunDeps } from '#shared/operations/runs/runs.ts';
-import { loadConfig } from '#shared/platform/config.ts';
-import { connectTemporal } from '#shared/platform/temporal.ts';
+import { resumeRun } from '#shared/operations/runs/runs.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, eventually, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
-import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
-import { setting } from '#test/support/settings.ts';
 import { stopBefore } from '#test/support/stop-before.ts';
+import { useApiWithoutTemporal } from '#test/support/api-without-temporal.ts';
 
 const engine = useEngine({ worker: false });
-let tools: ToolServer;
-let proxy: Proxy;
-/** The dependencies of an API: the same database, and a connection to Temporal that can be cut. */
-let api: RunDeps;
 const victims: TestProcess[] = [];
-
-beforeEach(async () => {
-  tools = await startToolServer();
-  proxy = await startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS')));
-  const config = loadConfig({ ...engine.env, TEMPORAL_ADDRESS: proxy.address });
-  api = { ...engine.deps, config, temporal: connectTemporal(config, engine.db) };
-});
-afterEach(async () => {
-  await Promise.all(victims.splice(0).map((victim) => victim.kill()));
-  await api.temporal.close();
-  await proxy.close();
-  await tools.close();
-});
+afterEach(() => Promise.all(victims.splice(0).map((victim) => victim.kill())));
+const { api, proxy } = useApiWithoutTemporal(engine);
+const tools = useToolServer();
 
 const SECONDS = 1_000;
 const counts = () => ['a', 'b'].map((name) => tools.calls(name).length);

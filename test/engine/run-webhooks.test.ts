@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { unrestricted } from '#shared/contract/policies/policy.ts';
@@ -11,13 +11,10 @@ import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.t
 import { standardHeaders } from '#shared/platform/calls/delivery-signature.ts';
 import type { Seen } from '#test/fakes/http-server.ts';
 import { echo, edge, eventually, mock } from '#test/support/engine.ts';
-import { type RunWebhooks, startRunWebhooks } from '#test/support/run-webhooks.ts';
+import { startRunWebhooks } from '#test/support/run-webhooks.ts';
+import { useStage } from '#test/support/stage.ts';
 
-let hooks: RunWebhooks;
-beforeAll(async () => {
-  hooks = await startRunWebhooks();
-});
-afterAll(() => hooks.close());
+const hooks = useStage(startRunWebhooks);
 afterEach(async () => {
   await hooks.engine.db.query(sql.unsafe`DELETE FROM data_endpoints`);
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import type { ScheduleHandle } from '@temporalio/client';
 import { z } from 'zod';
 import type { ScheduleInput } from '#shared/contract/schedules/schedule.ts';
@@ -16,36 +16,29 @@ import {
   triggerSchedule,
   updateSchedule,
 } from '#shared/operations/schedules/schedules.ts';
-import { chain, echo, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { chain, echo, eventually, startEngine, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
-import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
+import { hostAndPort, startProxy } from '#test/support/proxy.ts';
 import { setting } from '#test/support/settings.ts';
 import { soakDescribe, soakTest } from '#test/support/soak.ts';
+import { useStageEach } from '#test/support/stage.ts';
 
 const MINUTE = 60_000;
 const row = z.object({});
 const plain = chain(echo('a'));
 const gated = chain({ id: 'gate', kind: 'human_gate', prompt: 'Go on?' });
 
-let engine: Engine;
-let proxy: Proxy;
 const workers: TestProcess[] = [];
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-});
 afterAll(async () => {
   await engine.db.query(sql.type(row)`DELETE FROM schedules`);
   await compareOnce(engine.deps);
-  await engine.close();
 });
-beforeEach(async () => {
-  proxy = await startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS')));
-});
+const engine = useEngine({ worker: false });
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.kill()));
-  await proxy.close();
   await engine.db.query(sql.type(row)`UPDATE workspaces SET plan = 'enterprise'`);
 });
+const proxy = useStageEach(() => startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS'))));
 
 async function startWorker(wire: 'direct' | 'proxied' = 'direct'): Promise<TestProcess> {
   const address = wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS');

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
@@ -8,24 +8,19 @@ import { sql } from '#shared/db/pool.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
 import { callerOf } from '#test/api/test-api.ts';
-import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
-import { chain, type Engine, startEngine } from '#test/support/engine.ts';
+import { sendJson, startHttpServer } from '#test/fakes/http-server.ts';
+import { chain, useEngine } from '#test/support/engine.ts';
 import { setting } from '#test/support/settings.ts';
+import { useStage } from '#test/support/stage.ts';
 
 // Replaces the encryption key while runs send secrets, by the steps of docs/secrets.md.
 
 const OLD = 'the old key of this test';
 const NEW = 'the new key of this test';
-let engine: Engine;
-let home: FakeServer;
-beforeAll(async () => {
-  home = await startHttpServer((request, response) => sendJson(response, 200, request.headers));
-  engine = await startEngine({ worker: false, env: { ENCRYPTION_KEY: OLD } });
-}, 60_000);
-afterAll(async () => {
-  await engine.close();
-  await home.close();
-});
+const engine = useEngine({ worker: false, env: { ENCRYPTION_KEY: OLD } });
+const home = useStage(() =>
+  startHttpServer((request, response) => sendJson(response, 200, request.headers)),
+);
 
 /** The service with these keys; API and worker. */
 async function serve(keys: Record<string, string>): Promise<{ app: App; worker: RunningWorker }> {

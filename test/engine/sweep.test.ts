@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { PayloadCodec } from '@temporalio/common';
 import pg from 'pg';
 import { z } from 'zod';
@@ -12,24 +12,16 @@ import { sweepPart } from '#shared/operations/sweep.ts';
 import type { PlanName } from '#shared/people/plans.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createPayloadStore } from '#shared/platform/payload-store.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { chain, echo, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { chain, echo, eventually, startEngine, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { startSweepSchedule, sweepScheduleId } from '#worker/sweep-schedule.ts';
 import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
+import { useStage } from '#test/support/stage.ts';
 
-let engine: Engine;
-let tools: ToolServer;
+const engine = useEngine();
+const tools = useStage(startToolServer);
 const processes: TestProcess[] = [];
-
-beforeAll(async () => {
-  engine = await startEngine();
-  tools = await startToolServer();
-});
-afterAll(async () => {
-  await tools.close();
-  await engine.close();
-});
 afterEach(async () => {
   await Promise.all(processes.splice(0).map((process) => process.kill()));
   // Each test starts with nothing to sweep.

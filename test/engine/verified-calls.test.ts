@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { unrestricted } from '#shared/contract/policies/policy.ts';
 import { sealAuditEntries, sweepAudit, verifyAudit } from '#shared/db/audit/chain.ts';
@@ -9,24 +9,17 @@ import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import { rerunRun } from '#shared/operations/forks/forks.ts';
 import { resumeRun, decideGate } from '#shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { chain, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { chain, eventually, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
+import { useStage } from '#test/support/stage.ts';
 
 /** The check of the audit log compares the approvals of tool calls with the calls that were made. */
 
-let engine: Engine;
-let server: ToolServer;
+const engine = useEngine();
+const server = useStage(startToolServer);
 let workspaceId: string;
-beforeAll(async () => {
-  engine = await startEngine();
-  server = await startToolServer();
-  ({ workspaceId } = engine.actor);
-});
-afterAll(async () => {
-  await server.close();
-  await engine.close();
-});
+beforeAll(() => void ({ workspaceId } = engine.actor));
 
 const STEP = 'clerk/1.1';
 const change = (statement: FragmentSqlToken) =>

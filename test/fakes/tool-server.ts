@@ -55,5 +55,4 @@ export async function startToolServer(): Promise<ToolServer> {
 }
 
 /** A new one for each test. */
-export const useToolServer = (): ToolServer =>
-  useStageEach(startToolServer, (tools) => tools.close());
+export const useToolServer = (): ToolServer => useStageEach(startToolServer);

@@ -171,10 +171,7 @@ export async function startEngine(
 
 /** The same for all tests of a file. */
 export const useEngine = (options?: Parameters<typeof startEngine>[0]): Engine =>
-  useStage(
-    () => startEngine(options),
-    (engine) => engine.close(),
-  );
+  useStage(() => startEngine(options));
 
 let installed = false;
 

@@ -44,6 +44,12 @@ export async function startModelServer(
   return { ...server, answers, asked, questions: () => asked().map(({ body }) => body) };
 }
 
+/** With these settings, this is where the models of OpenAI are. */
+export const modelSettings = ({ url }: { url: string }): Record<string, string> => ({
+  OPENAI_API_KEY: 'sk-test-0123456789abcdef',
+  OPENAI_BASE_URL: `${url}/v1`,
+});
+
 function questionOf(request: Seen): { question: Question; protocol: Protocol } | undefined {
   for (const protocol of protocols) {
     const question = protocol.read(request);

@@ -1,15 +1,24 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 
-type Start<Stage> = () => Promise<Stage>;
+type Start<Stage> = () => Stage | Promise<Stage>;
 type Stop<Stage> = (stage: Stage) => Promise<unknown>;
 
-/** Starts something before the tests of a file or of a `describe`, and stops it after them. Empty until it has started. */
-export const useStage = <Stage extends object>(start: Start<Stage>, stop: Stop<Stage>): Stage =>
-  stageOf(start, stop, beforeAll, afterAll);
+const close = (stage: object): Promise<unknown> => (stage as { close(): Promise<unknown> }).close();
+
+/**
+ * Starts something before the tests of a file or of a `describe`, and stops it after them, by default with its `close`.
+ * Empty until it has started.
+ */
+export const useStage = <Stage extends object>(
+  start: Start<Stage>,
+  stop: Stop<Stage> = close,
+): Stage => stageOf(start, stop, beforeAll, afterAll);
 
 /** Starts something before each test, and stops it after it. */
-export const useStageEach = <Stage extends object>(start: Start<Stage>, stop: Stop<Stage>): Stage =>
-  stageOf(start, stop, beforeEach, afterEach);
+export const useStageEach = <Stage extends object>(
+  start: Start<Stage>,
+  stop: Stop<Stage> = close,
+): Stage => stageOf(start, stop, beforeEach, afterEach);
 
 function stageOf<Stage extends object>(
   start: Start<Stage>,

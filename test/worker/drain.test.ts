@@ -1,38 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { chain, type Engine, eventually, startEngine } from '#test/support/engine.ts';
-import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import { expect, test } from '@jest/globals';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { chain, eventually, startEngine } from '#test/support/engine.ts';
+import { modelSettings, startModelServer } from '#test/support/model-server.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { soakTest } from '#test/support/soak.ts';
+import { useStage } from '#test/support/stage.ts';
 
 // Workers as processes of their own, which are stopped while a model answers slowly.
 
-let engine: Engine;
-let models: ModelServer;
-let tools: ToolServer;
 /** The model answers when it opens. */
 let gate: { opened: Promise<unknown>; open: () => void };
 
-beforeAll(async () => {
-  models = await startModelServer(() => ({
-    text: 'Hello',
-    pause: async () => void (await gate.opened),
-  }));
-  tools = await startToolServer();
-  engine = await startEngine({
-    worker: false,
-    env: {
-      OPENAI_API_KEY: 'sk-test-0123456789abcdef',
-      OPENAI_BASE_URL: `${models.url}/v1`,
-    },
-  });
-});
-afterAll(async () => {
-  await engine.close();
-  await models.close();
-  await tools.close();
-});
+const models = useStage(() =>
+  startModelServer(() => ({ text: 'Hello', pause: async () => void (await gate.opened) })),
+);
+const tools = useStage(startToolServer);
+const engine = useStage(() => startEngine({ worker: false, env: modelSettings(models) }));
 
 /** A run whose model was asked by a worker that is being stopped. */
 async function stoppedWhileAsking(

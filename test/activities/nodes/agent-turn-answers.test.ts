@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { ModelAnswer } from '#test/support/model-server.ts';
 import { exactly, type Said } from '#test/support/model-server-said.ts';
 import {
@@ -10,12 +10,9 @@ import {
   type Turns,
   twoCalls,
 } from '#test/support/turns.ts';
+import { useStageEach } from '#test/support/stage.ts';
 
-let turns: Turns;
-beforeEach(async () => {
-  turns = await startTurns();
-});
-afterEach(() => turns.close());
+const turns = useStageEach(() => startTurns());
 
 const schema = {
   type: 'object',

@@ -1,11 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { models, startTurns, type Turns, twoCalls } from '#test/support/turns.ts';
+import { describe, expect, it } from '@jest/globals';
+import { models, startTurns, twoCalls } from '#test/support/turns.ts';
+import { useStageEach } from '#test/support/stage.ts';
 
-let turns: Turns;
-beforeEach(async () => {
-  turns = await startTurns();
-});
-afterEach(() => turns.close());
+const turns = useStageEach(() => startTurns());
 
 const ways = models.flatMap((model) => [[model, 'whole'] as const, [model, 'streamed'] as const]);
 const deltasOf = (way: 'whole' | 'streamed'): string[] | undefined =>

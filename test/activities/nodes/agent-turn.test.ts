@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { TurnCall, TurnResult } from '#activities/nodes/model-turn.ts';
 import type { ModelAnswer } from '#test/support/model-server.ts';
 import {
@@ -7,15 +7,11 @@ import {
   models,
   offered,
   startTurns,
-  type Turns,
   twoCalls,
 } from '#test/support/turns.ts';
+import { useStageEach } from '#test/support/stage.ts';
 
-let turns: Turns;
-beforeEach(async () => {
-  turns = await startTurns();
-});
-afterEach(() => turns.close());
+const turns = useStageEach(() => startTurns());
 
 const results = [
   { index: 1, id: 'call_a', tool: 'custom:find', content: { found: ['x'] }, isError: false },

@@ -1,25 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createNodeRunners } from '#activities/nodes/runners.ts';
 import { loadConfig } from '#shared/platform/config.ts';
-import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
 import { startTurns } from '#test/support/turns.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { PriceOverrides } from '#shared/money/prices.ts';
-import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import { startModelServer } from '#test/support/model-server.ts';
 import { agentCall } from '#test/fakes/node-call.ts';
+import { useStageEach } from '#test/support/stage.ts';
 
 const KEY = 'sk-test-0123456789';
-let server: ModelServer;
-let egress: Egress;
-
-beforeEach(async () => {
-  server = await startModelServer();
-  egress = createEgress({ allow: ['127.0.0.1'] });
-});
-afterEach(async () => {
-  await egress.close();
-  await server.close();
-});
+const egress = useStageEach(() => createEgress({ allow: ['127.0.0.1'] }));
+const server = useStageEach(() => startModelServer());
 
 function agent(env: Record<string, string> = {}, prices?: PriceOverrides) {
   const config = loadConfig({

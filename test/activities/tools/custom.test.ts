@@ -1,43 +1,30 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createCustom } from '#activities/tools/custom.ts';
 import { type CustomTool, headerContext } from '#shared/db/tools/custom-tools.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { createSealer } from '#shared/crypto/sealing.ts';
-import {
-  type FakeServer,
-  type Seen,
-  sendJson,
-  startHttpServer,
-  startTcpServer,
-} from '#test/fakes/http-server.ts';
-import {
-  type ListedTool,
-  type ListingServer,
-  startListingServer,
-} from '#test/fakes/listing-server.ts';
+import { type Seen, sendJson, startHttpServer, startTcpServer } from '#test/fakes/http-server.ts';
+import { type ListedTool, startListingServer } from '#test/fakes/listing-server.ts';
 import { startMcpServer } from '#test/fakes/mcp-server.ts';
 import { toolCall } from '#test/fakes/node-call.ts';
 import { onMainThread } from '#test/support/main-thread.ts';
+import { useStageEach } from '#test/support/stage.ts';
 
-let server: FakeServer;
-let egress: Egress;
 let answer: (request: Seen, response: ServerResponse) => void;
 const sealer = createSealer({ encryptionKey: 'the key of this test' });
 const scope = { workspaceId: 'ws_1', toolId: 'tool_1' };
 
-beforeEach(async () => {
+beforeEach(() => {
   answer = (_request, response) => sendJson(response, 200, { fine: true });
-  server = await startHttpServer((request, response) => answer(request, response));
-  egress = createEgress({ allow: ['127.0.0.1'] });
 });
-afterEach(async () => {
-  await egress.close();
-  await server.close();
-});
+const egress = useStageEach(() => createEgress({ allow: ['127.0.0.1'] }));
+const server = useStageEach(() =>
+  startHttpServer((request, response) => answer(request, response)),
+);
 
 type Registered = Partial<Omit<CustomTool, 'headers'>> & { headers?: Record<string, string> };
 
@@ -420,11 +407,7 @@ describe('arguments', () => {
 });
 
 describe('a custom tool on an MCP server', () => {
-  let mcp: FakeServer;
-  beforeEach(async () => {
-    mcp = await startMcpServer();
-  });
-  afterEach(() => mcp.close());
+  const mcp = useStageEach(startMcpServer);
   const ask = (mcp_tool: string, args: JsonObject, rest: Registered = {}) =>
     run({ kind: 'mcp', endpoint_url: `${mcp.url}/mcp`, mcp_tool, ...rest }, args);
 
@@ -463,14 +446,10 @@ describe('a cancelled call', () => {
 
 describe('an imported MCP tool', () => {
   const schema = { type: 'object', properties: { id: {} } };
-  let listing: ListingServer;
-  beforeEach(async () => {
-    const others = Array.from({ length: 5 }, (_, at) => ({ name: `t${at}`, inputSchema: {} }));
-    listing = await startListingServer([...others, { name: 'get', inputSchema: schema }], {
-      pageSize: 3,
-    });
-  });
-  afterEach(() => listing.close());
+  const others = Array.from({ length: 5 }, (_, at) => ({ name: `t${at}`, inputSchema: {} }));
+  const listing = useStageEach(() =>
+    startListingServer([...others, { name: 'get', inputSchema: schema }], { pageSize: 3 }),
+  );
   const ask = (rest: Registered = {}) =>
     run(
       {

@@ -1,25 +1,22 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createHttpRequest } from '#activities/tools/http-request.ts';
 import { retryAfterMs } from '#shared/platform/calls/outside.ts';
-import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { type FakeServer, type Seen, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
+import { type Seen, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { toolCall } from '#test/fakes/node-call.ts';
+import { useStageEach } from '#test/support/stage.ts';
 
-let server: FakeServer;
-let egress: Egress;
 let answer: (request: Seen, response: ServerResponse) => void;
 
-beforeEach(async () => {
+beforeEach(() => {
   answer = (request, response) => sendJson(response, 200, { saw: request.body });
-  server = await startHttpServer((request, response) => answer(request, response));
-  egress = createEgress({ allow: ['127.0.0.1'] });
 });
-afterEach(async () => {
-  await egress.close();
-  await server.close();
-});
+const egress = useStageEach(() => createEgress({ allow: ['127.0.0.1'] }));
+const server = useStageEach(() =>
+  startHttpServer((request, response) => answer(request, response)),
+);
 
 const send = (params: JsonObject, rest: Parameters<typeof toolCall>[2] = {}) =>
   createHttpRequest(

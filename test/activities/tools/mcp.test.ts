@@ -1,24 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createMcp } from '#activities/tools/mcp.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
-import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
+import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startMcpServer } from '#test/fakes/mcp-server.ts';
 import { toolCall } from '#test/fakes/node-call.ts';
 import { type OddAnswer, oddError, startOddMcpServer } from '#test/fakes/odd-mcp-server.ts';
+import { useStageEach } from '#test/support/stage.ts';
 
-let server: FakeServer;
-let egress: Egress;
-
-beforeEach(async () => {
-  server = await startMcpServer();
-  egress = createEgress({ allow: ['127.0.0.1'] });
-});
-afterEach(async () => {
-  await egress.close();
-  await server.close();
-});
+const egress = useStageEach(() => createEgress({ allow: ['127.0.0.1'] }));
+const server = useStageEach(startMcpServer);
 
 const call = (params: JsonObject, rest: Parameters<typeof toolCall>[2] = {}) =>
   createMcp(

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import { z } from 'zod';
 import { MAX_FINDINGS } from '#shared/contract/policies/backtest.ts';
@@ -10,9 +10,8 @@ import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import { advanceJob } from '#shared/operations/jobs/advance.ts';
 import { cancelBacktest } from '#shared/operations/policies/backtests.ts';
 import { sweepPart } from '#shared/operations/sweep.ts';
-import type { FakeServer } from '#test/fakes/http-server.ts';
 import { startMcpServer } from '#test/fakes/mcp-server.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
 import {
   backtest,
   begin,
@@ -23,35 +22,22 @@ import {
   registerNotify,
   readPage,
 } from '#test/support/backtests.ts';
-import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import { modelSettings, startModelServer } from '#test/support/model-server.ts';
 import { setting } from '#test/support/settings.ts';
 import { fetchHistory } from '#test/engine/histories.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { echo, edge, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
+import { useStage } from '#test/support/stage.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-let mcp: FakeServer;
-let models: ModelServer;
-beforeAll(async () => {
-  [tools, mcp, models] = await Promise.all([
-    startToolServer(),
-    startMcpServer(),
-    startModelServer(),
-  ]);
-  engine = await startEngine({
-    env: { OPENAI_API_KEY: 'sk-test-0123456789abcdef', OPENAI_BASE_URL: `${models.url}/v1` },
-  });
-  await registerNotify(engine, tools);
-});
+const tools = useStage(startToolServer);
+const mcp = useStage(startMcpServer);
+const models = useStage(startModelServer);
+const engine = useStage(() => startEngine({ env: modelSettings(models) }));
+beforeAll(() => registerNotify(engine, tools));
 afterEach(async () => {
   await set({});
   await engine.db.query(sql.unsafe`DELETE FROM runs`);
   await engine.db.query(sql.unsafe`DELETE FROM workflows`);
-});
-afterAll(async () => {
-  await engine.close();
-  await Promise.all([tools.close(), mcp.close(), models.close()]);
 });
 
 type Given = z.input<typeof policiesInput>;

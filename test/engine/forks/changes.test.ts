@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { sql } from '#shared/db/pool.ts';
@@ -14,30 +14,15 @@ import {
 import { resumeRun, type RunDeps } from '#shared/operations/runs/runs.ts';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
 import { oddResult, startOddMcpServer } from '#test/fakes/odd-mcp-server.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { chain, echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
-import {
-  type ModelAnswer,
-  type ModelServer,
-  startModelServer,
-} from '#test/support/model-server.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { chain, echo, edge, mock, startEngine } from '#test/support/engine.ts';
+import { type ModelAnswer, modelSettings, startModelServer } from '#test/support/model-server.ts';
 import { soakDescribe, soakTest } from '#test/support/soak.ts';
+import { useStage } from '#test/support/stage.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-let models: ModelServer;
-beforeAll(async () => {
-  models = await startModelServer();
-  engine = await startEngine({
-    env: { OPENAI_API_KEY: 'sk-test-0123456789abcdef', OPENAI_BASE_URL: `${models.url}/v1` },
-  });
-  tools = await startToolServer();
-});
-afterAll(async () => {
-  await tools.close();
-  await models.close();
-  await engine.close();
-});
+const models = useStage(startModelServer);
+const engine = useStage(() => startEngine({ env: modelSettings(models) }));
+const tools = useStage(startToolServer);
 
 const three = chain(
   mock('ask', { output: 'About {topic}' }),

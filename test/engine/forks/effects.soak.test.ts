@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
 import { feedInput } from '#shared/contract/data/feed.ts';
@@ -13,25 +13,21 @@ import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { registerEndpoint } from '#shared/operations/webhooks/endpoints.ts';
 import { createEgress } from '#shared/platform/egress/egress.ts';
 import { rerunRun, type RerunRequest } from '#shared/operations/forks/forks.ts';
-import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
-import type { FakeServer } from '#test/fakes/http-server.ts';
+import { startMailServer } from '#test/fakes/mail-server.ts';
 import { startMcpServer } from '#test/fakes/mcp-server.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
+import { useStage } from '#test/support/stage.ts';
 
 /** How many items the rehearsed runs have; each has nine steps with effects. */
 const ITEMS = Number(process.env['EFFECT_ITEMS'] ?? 30);
 
-let engine: Engine;
-let tools: ToolServer;
-let mails: MailServer;
-let mcp: FakeServer;
-beforeAll(async () => {
-  tools = await startToolServer();
-  mails = await startMailServer();
-  mcp = await startMcpServer();
-  engine = await startEngine({
+const tools = useStage(startToolServer);
+const mails = useStage(startMailServer);
+const mcp = useStage(startMcpServer);
+const engine = useStage(() =>
+  startEngine({
     worker: false,
     env: {
       CHAT_WEBHOOK_URL: `${tools.url}/chat`,
@@ -41,12 +37,8 @@ beforeAll(async () => {
       EMAIL_API_URL: mails.url,
       HEARTBEAT_TIMEOUT_SECONDS: '3',
     },
-  });
-});
-afterAll(async () => {
-  await engine.close();
-  await Promise.all([tools.close(), mails.close(), mcp.close()]);
-});
+  }),
+);
 
 const tool = (id: string, tool_name: string, params: object) =>
   ({ id, kind: 'tool', tool_name, params }) as never;

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { decideGate } from '#shared/operations/runs/runs.ts';
-import { echo, edge, type Engine, mock } from '#test/support/engine.ts';
+import { echo, edge, mock } from '#test/support/engine.ts';
 import { setting } from '#test/support/settings.ts';
 import { fetchHistory, resultIn } from '#test/engine/histories.ts';
 import { startEngineOfShortHistories } from './short-histories.ts';
+import { useStage } from '#test/support/stage.ts';
 
 type History = Awaited<ReturnType<typeof fetchHistory>>;
 const completed = proto.temporal.api.enums.v1.EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED;
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngineOfShortHistories();
-}, 60_000);
-afterAll(() => engine.close());
+const engine = useStage(startEngineOfShortHistories);
 
 /** review (with a deadline), and beside it: long steps -> short */
 async function runBeside(longSteps: number): Promise<History> {

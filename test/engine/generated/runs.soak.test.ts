@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
 import { z } from 'zod';
@@ -11,23 +11,21 @@ import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { sql } from '#shared/db/pool.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { childWorkflow, randomGraphOf, randomInput } from '#test/graph/generated/build.ts';
-import type { Engine } from '#test/support/engine.ts';
 import { setting } from '#test/support/settings.ts';
 import { type Case, hasContinued, historiesOf, type Report, runCase } from './case.ts';
-import { type Outside, startOutside } from './outside.ts';
+import { startOutside } from './outside.ts';
 import { startEngineOfShortHistories } from './short-histories.ts';
+import { useStage } from '#test/support/stage.ts';
 
 /** Cases at the same time. */
 const AT_ONCE = 6;
 const MIN_NODES = 8;
 const MAX_NODES = 40;
 
-let engine: Engine;
-let outside: Outside;
+const engine = useStage(startEngineOfShortHistories);
+const outside = useStage(startOutside);
 let other: Actor;
 beforeAll(async () => {
-  engine = await startEngineOfShortHistories();
-  outside = await startOutside();
   const id = newId('member');
   await engine.db.query(sql.type(z.object({}))`
     INSERT INTO members (id, workspace_id, name, email, role, status)
@@ -39,10 +37,6 @@ beforeAll(async () => {
   await updateWorkflow(engine.db, engine.actor, childId, { input_schema });
   await replacePolicies(engine.db, engine.actor, { ...unrestricted, tools: [refused] });
 }, 60_000);
-afterAll(async () => {
-  await engine.close();
-  await outside.close();
-});
 
 /** `RUNS` sets the number of cases. A failure prints its seed and its number, which repeat it. */
 const { GRAPH_SEED, GRAPH_CASE, RUNS = '40' } = process.env;

@@ -4,22 +4,20 @@ import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { chain, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
-import { startWorkerProcess } from '#test/support/processes.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { chain, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { childrenOf } from '#test/support/sub-workflows.ts';
+import { useStage } from '#test/support/stage.ts';
 
 const ROUNDS = 24;
 
-let engine: Engine;
-let tools: ToolServer;
+let worker: TestProcess;
+afterAll(() => worker.kill());
+const engine = useEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '3' } });
+const tools = useStage(startToolServer);
 beforeAll(async () => {
-  tools = await startToolServer();
-  engine = await startEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '3' } });
-});
-afterAll(async () => {
-  await engine.close();
-  await tools.close();
+  worker = await startWorkerProcess(engine.env);
 });
 
 const input_schema = { type: 'object', properties: { n: {} } };
@@ -43,105 +41,90 @@ test('cancels and resumes at any moment of a call keep its run, and never start 
     chain(mock('one', { output: '1', delay_ms: 20 }), mock('two', { output: '2' })),
   );
   const workflowId = await engine.define(chain(agent([tool], calls(tool, 1, 2), calls(tool, 3))));
-  const worker = await startWorkerProcess(engine.env);
   let interrupted = 0;
-  try {
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const runId = await engine.trigger(workflowId);
-      await sleep(round * 12);
-      const cancelled = await cancelRun(engine.deps, act(runId)).then(
-        () => true,
-        () => false,
-      );
-      if (cancelled) {
-        const before = await childrenOf(engine, runId);
-        interrupted += before.some(({ failure }) => failure?.with_parent === true) ? 1 : 0;
-        expect(before.every(({ status }) => ['success', 'failed'].includes(status))).toBe(true);
-        await resumeRun(engine.deps, act(runId));
-      }
-      const run = await engine.until(runId, ['success', 'failed'], 60_000);
-      expect([run.status, run.error]).toEqual(['success', null]);
-      const keys = (await childrenOf(engine, runId)).map(({ parent_step_key: key }) => key);
-      expect(keys.sort()).toEqual(['a/1.1', 'a/1.2', 'a/2.1']);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const runId = await engine.trigger(workflowId);
+    await sleep(round * 12);
+    const cancelled = await cancelRun(engine.deps, act(runId)).then(
+      () => true,
+      () => false,
+    );
+    if (cancelled) {
+      const before = await childrenOf(engine, runId);
+      interrupted += before.some(({ failure }) => failure?.with_parent === true) ? 1 : 0;
+      expect(before.every(({ status }) => ['success', 'failed'].includes(status))).toBe(true);
+      await resumeRun(engine.deps, act(runId));
     }
-  } finally {
-    await worker.kill();
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect([run.status, run.error]).toEqual(['success', null]);
+    const keys = (await childrenOf(engine, runId)).map(({ parent_step_key: key }) => key);
+    expect(keys.sort()).toEqual(['a/1.1', 'a/1.2', 'a/2.1']);
   }
   expect(interrupted).toBeGreaterThan(2);
 }, 240_000);
 
 test('an agent continues as new while the runs of its calls continue, and keeps them', async () => {
-  const worker = await startWorkerProcess(engine.env);
-  try {
-    let answer: () => void = () => undefined;
-    tools.answer('long', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    const long = await offer('Long', chain(tools.node('long')));
-    const asks = await offer('Asks', chain({ id: 'ok', kind: 'human_gate' }));
-    const both = [...calls(long, 1).calls, ...calls(asks, 2).calls];
-    const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
-    const runId = await engine.start({
-      nodes: [
-        agent([long, asks], { calls: both }, calls(asks, 3)),
-        ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
-        { id: 'join', kind: 'merge' },
-      ],
-      edges: steps.map((id) => edge(id, 'join')),
-    });
-    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-    await eventually(async () => {
-      const { raw, runId: current } = await handle.describe();
-      return raw.workflowExecutionInfo?.firstRunId !== current;
-    }, 60_000);
-    const before = await childrenOf(engine, runId);
-    expect(before.map(({ status }) => status).sort()).toEqual(['paused', 'running']);
-    answer();
-    const decide = async (key: string) => {
-      const found = async () =>
-        (await childrenOf(engine, runId)).find(
-          (child) => child.parent_step_key === key && child.status === 'paused',
-        );
-      await eventually(async () => (await found()) !== undefined);
-      await decideGate(engine.deps, { ...act((await found())!.id), approved: true });
-    };
-    await decide('a/1.2');
-    await decide('a/2.1');
-    const run = await engine.until(runId, ['success', 'failed'], 30_000);
-    expect(run).toMatchObject({ status: 'success', state: { a: 'done' } });
-    expect(await childrenOf(engine, runId)).toHaveLength(3);
-    expect(tools.calls('long')).toHaveLength(1);
-  } finally {
-    await worker.kill();
-  }
+  let answer: () => void = () => undefined;
+  tools.answer('long', { until: new Promise<void>((resolve) => (answer = resolve)) });
+  const long = await offer('Long', chain(tools.node('long')));
+  const asks = await offer('Asks', chain({ id: 'ok', kind: 'human_gate' }));
+  const both = [...calls(long, 1).calls, ...calls(asks, 2).calls];
+  const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
+  const runId = await engine.start({
+    nodes: [
+      agent([long, asks], { calls: both }, calls(asks, 3)),
+      ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
+      { id: 'join', kind: 'merge' },
+    ],
+    edges: steps.map((id) => edge(id, 'join')),
+  });
+  const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+  await eventually(async () => {
+    const { raw, runId: current } = await handle.describe();
+    return raw.workflowExecutionInfo?.firstRunId !== current;
+  }, 60_000);
+  const before = await childrenOf(engine, runId);
+  expect(before.map(({ status }) => status).sort()).toEqual(['paused', 'running']);
+  answer();
+  const decide = async (key: string) => {
+    const found = async () =>
+      (await childrenOf(engine, runId)).find(
+        (child) => child.parent_step_key === key && child.status === 'paused',
+      );
+    await eventually(async () => (await found()) !== undefined);
+    await decideGate(engine.deps, { ...act((await found())!.id), approved: true });
+  };
+  await decide('a/1.2');
+  await decide('a/2.1');
+  const run = await engine.until(runId, ['success', 'failed'], 30_000);
+  expect(run).toMatchObject({ status: 'success', state: { a: 'done' } });
+  expect(await childrenOf(engine, runId)).toHaveLength(3);
+  expect(tools.calls('long')).toHaveLength(1);
 }, 120_000);
 
 test('a run whose history is gone continues its calls from the ledger', async () => {
-  const worker = await startWorkerProcess(engine.env);
-  try {
-    const good = await offer('Good', chain(mock('b', { output: 'b' })));
-    const bad = await offer('Bad', chain(mock('c', { output: 'c', fail_times: 1 })));
-    const strict = { name: bad, on_error: 'fail' };
-    const second = { calls: [...calls(good, 2).calls, ...calls(bad, 3).calls] };
-    const runId = await engine.start(chain(agent([good, strict], calls(good, 1), second)));
-    await engine.until(runId, ['failed'], 30_000);
-    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
-    const { client, namespace } = engine.deps.temporal;
-    const base = await describeCurrent(engine.deps, runId);
-    await client.workflowService.deleteWorkflowExecution({
-      namespace,
-      workflowExecution: { workflowId: runId, runId: base?.runId },
-    });
-    await eventually(async () => (await describeCurrent(engine.deps, runId)) === undefined, 60_000);
-    await resumeRun(engine.deps, act(runId));
-    const run = await engine.until(runId, ['success', 'failed'], 60_000);
-    expect([run.error, run.state?.['a']]).toEqual([null, 'done']);
-    const children = await childrenOf(engine, runId);
-    expect(children.map((child) => [child.parent_step_key, child.resumed_count]).sort()).toEqual([
-      ['a/1.1', 0],
-      ['a/2.1', 0],
-      ['a/2.2', 1],
-    ]);
-    expect(await statusOf(runId, 'a/2.2')).toBe('success');
-  } finally {
-    await worker.kill();
-  }
+  const good = await offer('Good', chain(mock('b', { output: 'b' })));
+  const bad = await offer('Bad', chain(mock('c', { output: 'c', fail_times: 1 })));
+  const strict = { name: bad, on_error: 'fail' };
+  const second = { calls: [...calls(good, 2).calls, ...calls(bad, 3).calls] };
+  const runId = await engine.start(chain(agent([good, strict], calls(good, 1), second)));
+  await engine.until(runId, ['failed'], 30_000);
+  await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
+  const { client, namespace } = engine.deps.temporal;
+  const base = await describeCurrent(engine.deps, runId);
+  await client.workflowService.deleteWorkflowExecution({
+    namespace,
+    workflowExecution: { workflowId: runId, runId: base?.runId },
+  });
+  await eventually(async () => (await describeCurrent(engine.deps, runId)) === undefined, 60_000);
+  await resumeRun(engine.deps, act(runId));
+  const run = await engine.until(runId, ['success', 'failed'], 60_000);
+  expect([run.error, run.state?.['a']]).toEqual([null, 'done']);
+  const children = await childrenOf(engine, runId);
+  expect(children.map((child) => [child.parent_step_key, child.resumed_count]).sort()).toEqual([
+    ['a/1.1', 0],
+    ['a/2.1', 0],
+    ['a/2.2', 1],
+  ]);
+  expect(await statusOf(runId, 'a/2.2')).toBe('success');
 }, 180_000);

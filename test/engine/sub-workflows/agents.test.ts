@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import { readMessages } from '#shared/db/agents/messages.ts';
@@ -9,29 +9,11 @@ import { deleteWorkflow, updateWorkflow } from '#shared/db/workflows/workflows.t
 import type { Json, JsonObject } from '#shared/json.ts';
 import { cancelRun, decideGate, dispatchAndWake, resumeRun } from '#shared/operations/runs/runs.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import {
-  chain,
-  echo,
-  edge,
-  type Engine,
-  eventually,
-  mock,
-  startEngine,
-} from '#test/support/engine.ts';
+import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { childrenOf } from '#test/support/sub-workflows.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-beforeAll(async () => {
-  engine = await startEngine();
-  tools = await startToolServer();
-});
-afterAll(async () => {
-  await tools.close();
-  await engine.close();
-});
+const engine = useEngine();
 
 const alone = (...nodes: never[]): GraphInput => ({ nodes, edges: [] });
 const gate = { id: 'ok', kind: 'human_gate', prompt: 'Go on?' } as never;

@@ -3,22 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { chain, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
-import { startWorkerProcess } from '#test/support/processes.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { chain, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
+import { useStage } from '#test/support/stage.ts';
 
 const ROUNDS = 24;
 
-let engine: Engine;
-let tools: ToolServer;
+let worker: TestProcess;
+afterAll(() => worker.kill());
+const engine = useEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '3' } });
+const tools = useStage(startToolServer);
 beforeAll(async () => {
-  tools = await startToolServer();
-  engine = await startEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '3' } });
-});
-afterAll(async () => {
-  await engine.close();
-  await tools.close();
+  worker = await startWorkerProcess(engine.env);
 });
 
 const openBelow = (runId: string) =>
@@ -34,96 +32,79 @@ const isOpen = async (id: string): Promise<boolean> => {
 };
 
 test('a cancel at the moment a child starts leaves nothing running below', async () => {
-  const worker = await startWorkerProcess(engine.env);
-  try {
-    await engine.define(chain({ id: 'ok', kind: 'human_gate' }), 'Lowest');
-    await engine.define(chain(call('sub', 'Lowest')), 'Middle');
-    const workflowId = await engine.define({
-      nodes: [call('a', 'Middle'), call('b', 'Lowest')],
-      edges: [],
-    });
-    let withChildren = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const runId = await engine.trigger(workflowId);
-      await sleep(round * 8);
-      await cancelRun(engine.deps, { actor: engine.actor, runId });
-      const children = await childrenOf(engine, runId);
-      withChildren += children.length > 0 ? 1 : 0;
-      // Decided with the cancel: no child starts later.
-      expect(await openBelow(runId)).toBe(0);
-    }
-    expect(withChildren).toBeGreaterThan(2);
-    await sleep(500);
-    const below = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
-      SELECT id FROM runs WHERE status IN ('pending', 'running', 'paused')`);
-    expect(below).toEqual([]);
-    const all = await engine.db.anyFirst(
-      sql.type(z.object({ id: z.string() }))`SELECT id FROM runs`,
-    );
-    await eventually(async () => {
-      const open = await Promise.all(all.map((id) => isOpen(id)));
-      return open.every((each) => !each);
-    }, 30_000);
-  } finally {
-    await worker.kill();
+  await engine.define(chain({ id: 'ok', kind: 'human_gate' }), 'Lowest');
+  await engine.define(chain(call('sub', 'Lowest')), 'Middle');
+  const workflowId = await engine.define({
+    nodes: [call('a', 'Middle'), call('b', 'Lowest')],
+    edges: [],
+  });
+  let withChildren = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const runId = await engine.trigger(workflowId);
+    await sleep(round * 8);
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    const children = await childrenOf(engine, runId);
+    withChildren += children.length > 0 ? 1 : 0;
+    // Decided with the cancel: no child starts later.
+    expect(await openBelow(runId)).toBe(0);
   }
+  expect(withChildren).toBeGreaterThan(2);
+  await sleep(500);
+  const below = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+      SELECT id FROM runs WHERE status IN ('pending', 'running', 'paused')`);
+  expect(below).toEqual([]);
+  const all = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`SELECT id FROM runs`);
+  await eventually(async () => {
+    const open = await Promise.all(all.map((id) => isOpen(id)));
+    return open.every((each) => !each);
+  }, 30_000);
 }, 120_000);
 
 test('a child whose execution and parent are terminated continues with a resume of the parent', async () => {
-  const worker = await startWorkerProcess(engine.env);
-  try {
-    let answer: () => void = () => undefined;
-    tools.answer('held', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    await engine.define(chain(tools.node('held')), 'Held');
-    const runId = await engine.start(chain(call('sub', 'Held')));
-    await eventually(() => tools.calls('held').length > 0);
-    await engine.deps.temporal.client.workflow.getHandle(runId).terminate('lost');
-    const ended = await engine.until(runId, ['failed'], 30_000);
-    expect(ended.failure).toEqual({ kind: 'crash' });
-    const [child] = await childrenOf(engine, runId);
-    expect(child).toMatchObject({ status: 'failed', failure: { with_parent: true } });
-    answer();
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
-    await engine.until(runId, ['success'], 60_000);
-    expect(await childrenOf(engine, runId)).toMatchObject([{ id: child!.id, status: 'success' }]);
-  } finally {
-    await worker.kill();
-  }
+  let answer: () => void = () => undefined;
+  tools.answer('held', { until: new Promise<void>((resolve) => (answer = resolve)) });
+  await engine.define(chain(tools.node('held')), 'Held');
+  const runId = await engine.start(chain(call('sub', 'Held')));
+  await eventually(() => tools.calls('held').length > 0);
+  await engine.deps.temporal.client.workflow.getHandle(runId).terminate('lost');
+  const ended = await engine.until(runId, ['failed'], 30_000);
+  expect(ended.failure).toEqual({ kind: 'crash' });
+  const [child] = await childrenOf(engine, runId);
+  expect(child).toMatchObject({ status: 'failed', failure: { with_parent: true } });
+  answer();
+  await resumeRun(engine.deps, { actor: engine.actor, runId });
+  await engine.until(runId, ['success'], 60_000);
+  expect(await childrenOf(engine, runId)).toMatchObject([{ id: child!.id, status: 'success' }]);
 }, 120_000);
 
 test('a run continues as new while its children run, and keeps them', async () => {
-  const worker = await startWorkerProcess(engine.env);
-  try {
-    let answer: () => void = () => undefined;
-    tools.answer('long', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    await engine.define(chain(tools.node('long')), 'Long');
-    await engine.define(chain({ id: 'ok', kind: 'human_gate' }), 'Asks');
-    const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
-    const runId = await engine.start({
-      nodes: [
-        call('long', 'Long'),
-        call('asks', 'Asks'),
-        ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
-        { id: 'join', kind: 'merge' },
-        mock('last', { output: '{long.long.status}' }),
-      ],
-      edges: [...steps.map((id) => edge(id, 'join')), edge('long', 'last'), edge('asks', 'last')],
-    });
-    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-    await eventually(async () => {
-      const { raw, runId: current } = await handle.describe();
-      return raw.workflowExecutionInfo?.firstRunId !== current;
-    }, 60_000);
-    const before = await childrenOf(engine, runId);
-    expect(before.map(({ status }) => status).sort()).toEqual(['paused', 'running']);
-    answer();
-    const asks = before.find(({ parent_step_key: key }) => key === 'asks');
-    await decideGate(engine.deps, { actor: engine.actor, runId: asks!.id, approved: true });
-    const run = await engine.until(runId, ['success', 'failed'], 30_000);
-    expect(run).toMatchObject({ status: 'success', output: { last: 200 } });
-    expect(await childrenOf(engine, runId)).toHaveLength(2);
-    expect(tools.calls('long')).toHaveLength(1);
-  } finally {
-    await worker.kill();
-  }
+  let answer: () => void = () => undefined;
+  tools.answer('long', { until: new Promise<void>((resolve) => (answer = resolve)) });
+  await engine.define(chain(tools.node('long')), 'Long');
+  await engine.define(chain({ id: 'ok', kind: 'human_gate' }), 'Asks');
+  const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
+  const runId = await engine.start({
+    nodes: [
+      call('long', 'Long'),
+      call('asks', 'Asks'),
+      ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
+      { id: 'join', kind: 'merge' },
+      mock('last', { output: '{long.long.status}' }),
+    ],
+    edges: [...steps.map((id) => edge(id, 'join')), edge('long', 'last'), edge('asks', 'last')],
+  });
+  const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+  await eventually(async () => {
+    const { raw, runId: current } = await handle.describe();
+    return raw.workflowExecutionInfo?.firstRunId !== current;
+  }, 60_000);
+  const before = await childrenOf(engine, runId);
+  expect(before.map(({ status }) => status).sort()).toEqual(['paused', 'running']);
+  answer();
+  const asks = before.find(({ parent_step_key: key }) => key === 'asks');
+  await decideGate(engine.deps, { actor: engine.actor, runId: asks!.id, approved: true });
+  const run = await engine.until(runId, ['success', 'failed'], 30_000);
+  expect(run).toMatchObject({ status: 'success', output: { last: 200 } });
+  expect(await childrenOf(engine, runId)).toHaveLength(2);
+  expect(tools.calls('long')).toHaveLength(1);
 }, 120_000);
