@@ -185,57 +185,55 @@ describe('alert texts', () => {
   });
 });
 
-describe('messages of a run', () => {
-  test('have the markup of their author, and no other', async () => {
-    const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
-    const tool = (id: string, tool_name: string, params: object) =>
-      ({ id, kind: 'tool', tool_name, params }) as never;
-    const call = { tool: 'send_chat_message', arguments: { text: 'By a model: <!here> & co' } };
-    const agent = {
-      id: 'writer',
-      kind: 'agent',
-      model: 'mock',
-      tools: [{ name: 'send_chat_message', approval: 'never' }],
-      mock: { turns: [{ calls: [call] }, { output: 'Done' }] },
-    } as never;
-    const letter = { to: 'a@example.com', subject: 'For {who}' };
-    const nodes = [
-      tool('post', 'send_chat_message', { text: '*Refund* for {who}, <https://ok.example|here>' }),
-      tool('alone', 'send_chat_message', { text: '{who}' }),
-      tool('letter', 'send_email', {
-        ...letter,
-        text: 'Dear {who}',
-        html: '<p title="{who}">Dear {who}: {list}</p>',
+test('messages of a run have the markup of their author, and no other', async () => {
+  const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+  const tool = (id: string, tool_name: string, params: object) =>
+    ({ id, kind: 'tool', tool_name, params }) as never;
+  const call = { tool: 'send_chat_message', arguments: { text: 'By a model: <!here> & co' } };
+  const agent = {
+    id: 'writer',
+    kind: 'agent',
+    model: 'mock',
+    tools: [{ name: 'send_chat_message', approval: 'never' }],
+    mock: { turns: [{ calls: [call] }, { output: 'Done' }] },
+  } as never;
+  const letter = { to: 'a@example.com', subject: 'For {who}' };
+  const nodes = [
+    tool('post', 'send_chat_message', { text: '*Refund* for {who}, <https://ok.example|here>' }),
+    tool('alone', 'send_chat_message', { text: '{who}' }),
+    tool('letter', 'send_email', {
+      ...letter,
+      text: 'Dear {who}',
+      html: '<p title="{who}">Dear {who}: {list}</p>',
+    }),
+    tool('page', 'send_email', { ...letter, html: '{page}' }),
+    agent,
+  ];
+  const input = { who: '<!channel> "A&B"', list: ['<b>'], page: '<h1>"A&B"</h1>' };
+  const runId = await engine.trigger(await engine.define({ nodes, edges: [] }), input);
+  expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
+  const safe = '&lt;!channel&gt; "A&amp;B"';
+  expect(new Set(chatTexts())).toEqual(
+    new Set([
+      `*Refund* for ${safe}, <https://ok.example|here>`,
+      safe,
+      'By a model: &lt;!here&gt; &amp; co',
+    ]),
+  );
+  const inHtml = '&lt;!channel&gt; &quot;A&amp;B&quot;';
+  const sent = mail.seen.map((seen) => JSON.parse(seen.body) as Record<string, unknown>);
+  expect(sent).toHaveLength(2);
+  expect(sent).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        subject: `For ${input.who}`,
+        text: `Dear ${input.who}`,
+        html: `<p title="${inHtml}">Dear ${inHtml}: [&quot;&lt;b&gt;&quot;]</p>`,
       }),
-      tool('page', 'send_email', { ...letter, html: '{page}' }),
-      agent,
-    ];
-    const input = { who: '<!channel> "A&B"', list: ['<b>'], page: '<h1>"A&B"</h1>' };
-    const runId = await engine.trigger(await engine.define({ nodes, edges: [] }), input);
-    expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
-    const safe = '&lt;!channel&gt; "A&amp;B"';
-    expect(new Set(chatTexts())).toEqual(
-      new Set([
-        `*Refund* for ${safe}, <https://ok.example|here>`,
-        safe,
-        'By a model: &lt;!here&gt; &amp; co',
-      ]),
-    );
-    const inHtml = '&lt;!channel&gt; &quot;A&amp;B&quot;';
-    const sent = mail.seen.map((seen) => JSON.parse(seen.body) as Record<string, unknown>);
-    expect(sent).toHaveLength(2);
-    expect(sent).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({
-          subject: `For ${input.who}`,
-          text: `Dear ${input.who}`,
-          html: `<p title="${inHtml}">Dear ${inHtml}: [&quot;&lt;b&gt;&quot;]</p>`,
-        }),
-        expect.objectContaining({ html: input.page }),
-      ]),
-    );
-  }, 60_000);
-});
+      expect.objectContaining({ html: input.page }),
+    ]),
+  );
+}, 60_000);
 
 describe('a gate that is assigned', () => {
   const start = async () => {

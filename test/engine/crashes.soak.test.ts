@@ -64,26 +64,24 @@ describe('a killed worker', () => {
   }, 90_000);
 });
 
-describe('two attempts at one step', () => {
-  test('let only the claim holder decide the result', async () => {
-    await startWorker('proxied');
-    const runId = await engine.start(
-      chain(mock('a', { delay_ms: 12_000, cost_usd: 0.01, output: 'done' }), tools.node('b')),
-    );
-    await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running');
-    // The worker continues, but Temporal receives no heartbeat and dispatches the step to another worker.
-    proxy.cut();
-    await startWorker();
-    const run = await engine.until(runId, ['success', 'failed'], 60_000);
-    expect(run.status).toBe('success');
-    expect(run.steps[0]).toMatchObject({ status: 'success', output: 'done', attempt: 2 });
-    // The SDK may stop the first attempt when its heartbeats fail; otherwise that attempt is also paid for.
-    expect([0.01, 0.02]).toContain(run.steps[0]?.cost_usd);
-    expect(run.cost_usd).toBe(run.steps[0]?.cost_usd);
-    expect(tools.calls('b')).toHaveLength(1);
-    expect(await terminals(runId)).toEqual(['run_completed']);
-  }, 90_000);
-});
+test('two attempts at one step let only the claim holder decide the result', async () => {
+  await startWorker('proxied');
+  const runId = await engine.start(
+    chain(mock('a', { delay_ms: 12_000, cost_usd: 0.01, output: 'done' }), tools.node('b')),
+  );
+  await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running');
+  // The worker continues, but Temporal receives no heartbeat and dispatches the step to another worker.
+  proxy.cut();
+  await startWorker();
+  const run = await engine.until(runId, ['success', 'failed'], 60_000);
+  expect(run.status).toBe('success');
+  expect(run.steps[0]).toMatchObject({ status: 'success', output: 'done', attempt: 2 });
+  // The SDK may stop the first attempt when its heartbeats fail; otherwise that attempt is also paid for.
+  expect([0.01, 0.02]).toContain(run.steps[0]?.cost_usd);
+  expect(run.cost_usd).toBe(run.steps[0]?.cost_usd);
+  expect(tools.calls('b')).toHaveLength(1);
+  expect(await terminals(runId)).toEqual(['run_completed']);
+}, 90_000);
 
 describe('an attempt with a heartbeat timeout', () => {
   const slow = async (delayMs: number): Promise<string> => {
@@ -125,25 +123,20 @@ describe('an attempt with a heartbeat timeout', () => {
       SELECT claim FROM steps WHERE run_id = ${runId}`);
 });
 
-describe('a gate with crashes', () => {
-  test('keeps a decision made without workers, through a cancel and a resume', async () => {
-    const worker = await startWorker();
-    const runId = await engine.start(
-      chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')),
-    );
-    await engine.until(runId, ['paused']);
-    await worker.kill();
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
-    await startWorker();
-    await eventually(
-      async () => (await describeCurrent(engine.deps, runId))?.open === false,
-      30_000,
-    );
-    await resume(runId);
-    const run = await engine.until(runId, ['success', 'paused', 'failed'], 30_000);
-    expect(run.status).toBe('success');
-    expect(tools.calls('a')).toHaveLength(1);
-    expect(tools.calls('b')).toHaveLength(1);
-  }, 90_000);
-});
+test('a gate with crashes keeps a decision made without workers, through a cancel and a resume', async () => {
+  const worker = await startWorker();
+  const runId = await engine.start(
+    chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')),
+  );
+  await engine.until(runId, ['paused']);
+  await worker.kill();
+  await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+  await cancelRun(engine.deps, { actor: engine.actor, runId });
+  await startWorker();
+  await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false, 30_000);
+  await resume(runId);
+  const run = await engine.until(runId, ['success', 'paused', 'failed'], 30_000);
+  expect(run.status).toBe('success');
+  expect(tools.calls('a')).toHaveLength(1);
+  expect(tools.calls('b')).toHaveLength(1);
+}, 90_000);

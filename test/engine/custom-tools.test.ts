@@ -14,7 +14,7 @@ import { startHttpServer } from '#test/fakes/http-server.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, edge, eventually, startEngine, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
-import { soakDescribe, soakTest } from '#test/support/soak.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let app: App;
 afterAll(() => app.close());
@@ -222,8 +222,10 @@ describe('policies', () => {
   });
 });
 
-soakDescribe('a worker killed during a custom tool call', () => {
-  test('passes the step to another, which calls the tool with the same key', async () => {
+soakTest(
+  'a worker killed during a custom tool call passes the step to another, which calls the tool with the same key',
+  90_000,
+  async () => {
     const other = await startEngine({
       worker: false,
       env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },
@@ -256,37 +258,35 @@ soakDescribe('a worker killed during a custom tool call', () => {
     await second.kill();
     await otherApp.close();
     await other.close();
-  }, 90_000);
-});
+  },
+);
 
-describe('the example in the documentation', () => {
-  test('is a working tool', async () => {
-    const docs = readFileSync(join(import.meta.dirname, '../../docs/tools.md'), 'utf8');
-    const source = /```js\n([\s\S]*?)```/.exec(docs)?.[1] ?? '';
-    const folder = mkdtempSync(join(tmpdir(), 'example-tool-'));
-    const [port] = await freePorts(1);
-    writeFileSync(join(folder, 'tool.mjs'), source);
-    const child = spawn(process.execPath, [join(folder, 'tool.mjs')], {
-      env: { PORT: String(port) },
-      stdio: 'ignore',
-    });
-    try {
-      const endpoint_url = `http://127.0.0.1:${port}/`;
-      const { id, name } = await register('example', { endpoint_url });
-      const attempt = (args: object) => call('POST', `/api/tools/${id}/test`, { arguments: args });
-      await eventually(async () => (await attempt({ email: 'a@b.c' })).ok === true);
-      expect(await attempt({})).toMatchObject({
-        ok: false,
-        status: 400,
-        error: `127.0.0.1:${port} answered 400: {"error":"email must be a text"}`,
-      });
-      const run = await engine.until(await start(name, { params: { email: 'jane@b.c' } }), [
-        'success',
-      ]);
-      expect(run.output).toEqual({ a: { customer: 'jane', plan: 'pro' } });
-    } finally {
-      child.kill();
-      rmSync(folder, { recursive: true });
-    }
+test('the example in the documentation is a working tool', async () => {
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/tools.md'), 'utf8');
+  const source = /```js\n([\s\S]*?)```/.exec(docs)?.[1] ?? '';
+  const folder = mkdtempSync(join(tmpdir(), 'example-tool-'));
+  const [port] = await freePorts(1);
+  writeFileSync(join(folder, 'tool.mjs'), source);
+  const child = spawn(process.execPath, [join(folder, 'tool.mjs')], {
+    env: { PORT: String(port) },
+    stdio: 'ignore',
   });
+  try {
+    const endpoint_url = `http://127.0.0.1:${port}/`;
+    const { id, name } = await register('example', { endpoint_url });
+    const attempt = (args: object) => call('POST', `/api/tools/${id}/test`, { arguments: args });
+    await eventually(async () => (await attempt({ email: 'a@b.c' })).ok === true);
+    expect(await attempt({})).toMatchObject({
+      ok: false,
+      status: 400,
+      error: `127.0.0.1:${port} answered 400: {"error":"email must be a text"}`,
+    });
+    const run = await engine.until(await start(name, { params: { email: 'jane@b.c' } }), [
+      'success',
+    ]);
+    expect(run.output).toEqual({ a: { customer: 'jane', plan: 'pro' } });
+  } finally {
+    child.kill();
+    rmSync(folder, { recursive: true });
+  }
 });

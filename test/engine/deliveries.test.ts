@@ -824,8 +824,10 @@ describe('internal errors', () => {
   });
 });
 
-soakDescribe('a killed worker', () => {
-  test('between a request and its record: another repeats it under the same ID', async () => {
+soakTest(
+  'a killed worker between a request and its record: another repeats it under the same ID',
+  120_000,
+  async () => {
     const apart = await startOutbound({ worker: false });
     const answers: ServerResponse[] = [];
     const { url, seen } = address((response) => {
@@ -854,8 +856,8 @@ soakDescribe('a killed worker', () => {
       await second?.stop();
       await apart.close();
     }
-  }, 120_000);
-});
+  },
+);
 
 test('a signature covers time and body, with each secret', () => {
   const body = Buffer.from('{"id":"é"}');

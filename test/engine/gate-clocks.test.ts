@@ -6,7 +6,7 @@ import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.t
 import { startToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
-import { soakDescribe, soakTest } from '#test/support/soak.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { fetchHistory } from './histories.ts';
 import { useStage } from '#test/support/stage.ts';
 
@@ -258,8 +258,10 @@ soakTest('gates with deadlines close together end their run once, resumably', 12
   expect(forgot).toContain(true);
 });
 
-soakDescribe('a gate with reminders', () => {
-  test('alerts again after each interval until it is decided', async () => {
+soakTest(
+  'a gate with reminders alerts again after each interval until it is decided',
+  30_000,
+  async () => {
     const runId = await engine.start(branching({ remind_seconds: 1 }));
     await engine.until(runId, ['paused']);
     const reminded = () =>
@@ -268,8 +270,8 @@ soakDescribe('a gate with reminders', () => {
     await eventually(async () => (await reminded()) >= 2);
     await approve(runId);
     await engine.until(runId, ['success']);
-  }, 30_000);
-});
+  },
+);
 
 soakTest('a deadline soon after a restart does not wait for a killed worker', 180_000, async () => {
   // On a busy machine the new worker can release the run too late, some time after it is ready.

@@ -206,107 +206,96 @@ describe('an execution ended outside the service', () => {
   });
 });
 
-describe('a late reset', () => {
-  test('does not affect the new execution', async () => {
-    tools.answer('a', { status: 500 });
-    const runId = await engine.start(chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }));
-    await engine.until(runId, ['failed']);
-    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
-    const base = (await describeCurrent(engine.deps, runId))?.runId ?? '';
-    tools.answer('a', {});
-    await resumeRun(engine.deps, { ...actor(), runId });
-    await engine.until(runId, ['paused']);
-    const current = (await describeCurrent(engine.deps, runId))?.runId;
-    // The same queued resume again, as another process finds it after the first attempt's response was lost.
-    await engine.db.query(resumeOnceMore(runId, base, 1));
-    await engine.carriedOut(runId);
-    expect(await describeCurrent(engine.deps, runId)).toMatchObject({ runId: current, open: true });
-    expect((await engine.run(runId)).status).toBe('paused');
-    expect(tools.calls('a')).toHaveLength(2);
-  });
+test('a late reset does not affect the new execution', async () => {
+  tools.answer('a', { status: 500 });
+  const runId = await engine.start(chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }));
+  await engine.until(runId, ['failed']);
+  await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
+  const base = (await describeCurrent(engine.deps, runId))?.runId ?? '';
+  tools.answer('a', {});
+  await resumeRun(engine.deps, { ...actor(), runId });
+  await engine.until(runId, ['paused']);
+  const current = (await describeCurrent(engine.deps, runId))?.runId;
+  // The same queued resume again, as another process finds it after the first attempt's response was lost.
+  await engine.db.query(resumeOnceMore(runId, base, 1));
+  await engine.carriedOut(runId);
+  expect(await describeCurrent(engine.deps, runId)).toMatchObject({ runId: current, open: true });
+  expect((await engine.run(runId)).status).toBe('paused');
+  expect(tools.calls('a')).toHaveLength(2);
 });
 
-describe('a deleted workflow', () => {
-  test('ends the executions of its live runs, which begin no further step', async () => {
-    const workflowId = await engine.define(chain(tools.node('slow'), tools.node('after')));
-    tools.answer('slow', { delayMs: 60_000 });
-    const runId = await engine.trigger(workflowId);
-    await eventually(() => tools.calls('slow').length === 1);
-    await deleteWorkflow(engine.db, engine.actor, workflowId);
-    await eventually(
-      async () => (await describeCurrent(engine.deps, runId))?.open === false,
-      20_000,
+test('a deleted workflow ends the executions of its live runs, which begin no further step', async () => {
+  const workflowId = await engine.define(chain(tools.node('slow'), tools.node('after')));
+  tools.answer('slow', { delayMs: 60_000 });
+  const runId = await engine.trigger(workflowId);
+  await eventually(() => tools.calls('slow').length === 1);
+  await deleteWorkflow(engine.db, engine.actor, workflowId);
+  await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false, 20_000);
+  expect(tools.calls('after')).toHaveLength(0);
+});
+
+test('a long run continues in a new execution when its history is long, and can fail and resume there', async () => {
+  // loop -true-> work and more short steps than may be in flight -> back; loop -> b!
+  const short = Array.from({ length: 12 }, (_, n) => `short${n}`);
+  tools.answer('b', { status: 500 });
+  const runId = await engine.start({
+    nodes: [
+      { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 50 },
+      mock('work', { output: '{loop.iterations}', delay_ms: 1 }),
+      ...short.map((id) => echo(id, 'loop.iterations')),
+      tools.node('b'),
+    ],
+    edges: [
+      ...['work', ...short].flatMap((id) => [edge('loop', id, 'true'), edge(id, 'loop')]),
+      edge('loop', 'b'),
+    ],
+  });
+  await engine.until(runId, ['failed'], 100_000);
+  const description = await engine.deps.temporal.client.workflow.getHandle(runId).describe();
+  expect(description.raw.workflowExecutionInfo?.firstRunId).not.toBe(description.runId);
+  tools.answer('b', {});
+  await resumeRun(engine.deps, { ...actor(), runId });
+  const run = await engine.until(runId, ['success'], 60_000);
+  for (const id of ['work', ...short]) {
+    expect(run.steps.filter((step) => step.node_id === id)).toHaveLength(50);
+    expect(run.state?.[id]).toBe(50);
+  }
+  expect(tools.calls('b')).toHaveLength(2);
+}, 240_000);
+
+test('a delay is a server timer that needs no worker while it runs', async () => {
+  const lonely = await startEngine({ worker: false });
+  const workers: TestProcess[] = [];
+  const startWorker = async () => {
+    const worker = await startWorkerProcess(lonely.env);
+    workers.push(worker);
+    return worker;
+  };
+  try {
+    const worker = await startWorker();
+    const runId = await lonely.start(
+      chain(
+        { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: '{seconds}' } },
+        echo('b'),
+      ),
+      { seconds: 2 },
     );
-    expect(tools.calls('after')).toHaveLength(0);
-  });
-});
-
-describe('a long run', () => {
-  test('continues in a new execution when its history is long, and can fail and resume there', async () => {
-    // loop -true-> work and more short steps than may be in flight -> back; loop -> b!
-    const short = Array.from({ length: 12 }, (_, n) => `short${n}`);
-    tools.answer('b', { status: 500 });
-    const runId = await engine.start({
-      nodes: [
-        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 50 },
-        mock('work', { output: '{loop.iterations}', delay_ms: 1 }),
-        ...short.map((id) => echo(id, 'loop.iterations')),
-        tools.node('b'),
-      ],
-      edges: [
-        ...['work', ...short].flatMap((id) => [edge('loop', id, 'true'), edge(id, 'loop')]),
-        edge('loop', 'b'),
-      ],
-    });
-    await engine.until(runId, ['failed'], 100_000);
-    const description = await engine.deps.temporal.client.workflow.getHandle(runId).describe();
-    expect(description.raw.workflowExecutionInfo?.firstRunId).not.toBe(description.runId);
-    tools.answer('b', {});
-    await resumeRun(engine.deps, { ...actor(), runId });
-    const run = await engine.until(runId, ['success'], 60_000);
-    for (const id of ['work', ...short]) {
-      expect(run.steps.filter((step) => step.node_id === id)).toHaveLength(50);
-      expect(run.state?.[id]).toBe(50);
-    }
-    expect(tools.calls('b')).toHaveLength(2);
-  }, 240_000);
-});
-
-describe('a delay', () => {
-  test('is a server timer that needs no worker while it runs', async () => {
-    const lonely = await startEngine({ worker: false });
-    const workers: TestProcess[] = [];
-    const startWorker = async () => {
-      const worker = await startWorkerProcess(lonely.env);
-      workers.push(worker);
-      return worker;
-    };
-    try {
-      const worker = await startWorker();
-      const runId = await lonely.start(
-        chain(
-          { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: '{seconds}' } },
-          echo('b'),
-        ),
-        { seconds: 2 },
-      );
-      await eventually(async () => (await lonely.run(runId)).steps[0]?.status === 'running');
-      await worker.kill();
-      await new Promise((resolve) => setTimeout(resolve, 2_500));
-      await startWorker();
-      const run = await lonely.until(runId, ['success'], 20_000);
-      expect(run.steps[0]).toMatchObject({ status: 'success', output: { delayed_seconds: 2 } });
-      const types = (await lonely.frames(runId)).map((frame) => frame.type);
-      expect(types).toEqual([
-        'step_started',
-        'step_completed',
-        'step_started',
-        'step_completed',
-        'run_completed',
-      ]);
-    } finally {
-      await Promise.all(workers.map((worker) => worker.kill()));
-      await lonely.close();
-    }
-  }, 60_000);
-});
+    await eventually(async () => (await lonely.run(runId)).steps[0]?.status === 'running');
+    await worker.kill();
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await startWorker();
+    const run = await lonely.until(runId, ['success'], 20_000);
+    expect(run.steps[0]).toMatchObject({ status: 'success', output: { delayed_seconds: 2 } });
+    const types = (await lonely.frames(runId)).map((frame) => frame.type);
+    expect(types).toEqual([
+      'step_started',
+      'step_completed',
+      'step_started',
+      'step_completed',
+      'run_completed',
+    ]);
+  } finally {
+    await Promise.all(workers.map((worker) => worker.kill()));
+    await lonely.close();
+  }
+}, 60_000);

@@ -96,35 +96,33 @@ describe('a name', () => {
   });
 });
 
-describe('with TEMPORAL_READABLE_NAMES=off', () => {
-  test('runs are listed as runGraph, and are found with the others', async () => {
-    const { deps } = engine;
-    const { temporal } = deps.config;
-    const config = { ...deps.config, temporal: { ...temporal, readableNames: false } };
-    const workflowId = await engine.define(asks, 'Switched');
-    const start = async (of: typeof deps) => {
-      const { runId, dispatched } = await triggerRun(of, {
-        ...{ actor: engine.actor, workflowId, trigger: 'manual', input: {} },
-      });
-      await dispatched;
-      await engine.until(runId, ['paused']);
-      return runId;
-    };
-    const plain = await start({ ...deps, config });
-    const readable = await start(deps);
-    await isListed(plain, ['runGraph']);
-    await isListed(readable, ['run: Switched']);
-    const open: string[] = [];
-    for await (const page of listOpenExecutions(deps)) open.push(...page.map(({ runId }) => runId));
-    expect(open).toEqual(expect.arrayContaining([plain, readable]));
-    for (const runId of [plain, readable]) {
-      await deps.temporal.client.workflow.getHandle(runId).terminate();
-    }
-    const ended = () => listTerminated(deps, { withinMs: 60_000, limit: 10 });
-    await eventually(async () => (await ended()).length === 2);
-    expect(await ended()).toEqual(expect.arrayContaining([plain, readable]));
-  }, 60_000);
-});
+test('with TEMPORAL_READABLE_NAMES=off runs are listed as runGraph, and are found with the others', async () => {
+  const { deps } = engine;
+  const { temporal } = deps.config;
+  const config = { ...deps.config, temporal: { ...temporal, readableNames: false } };
+  const workflowId = await engine.define(asks, 'Switched');
+  const start = async (of: typeof deps) => {
+    const { runId, dispatched } = await triggerRun(of, {
+      ...{ actor: engine.actor, workflowId, trigger: 'manual', input: {} },
+    });
+    await dispatched;
+    await engine.until(runId, ['paused']);
+    return runId;
+  };
+  const plain = await start({ ...deps, config });
+  const readable = await start(deps);
+  await isListed(plain, ['runGraph']);
+  await isListed(readable, ['run: Switched']);
+  const open: string[] = [];
+  for await (const page of listOpenExecutions(deps)) open.push(...page.map(({ runId }) => runId));
+  expect(open).toEqual(expect.arrayContaining([plain, readable]));
+  for (const runId of [plain, readable]) {
+    await deps.temporal.client.workflow.getHandle(runId).terminate();
+  }
+  const ended = () => listTerminated(deps, { withinMs: 60_000, limit: 10 });
+  await eventually(async () => (await ended()).length === 2);
+  expect(await ended()).toEqual(expect.arrayContaining([plain, readable]));
+}, 60_000);
 
 describe('an execution of a type that no worker has', () => {
   test.each(['default', 'run', 'startedByALaterRelease'])(

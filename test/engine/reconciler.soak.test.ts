@@ -96,84 +96,80 @@ describe('an execution ended outside the service', () => {
       SELECT lost_since IS NOT NULL AS lost FROM runs WHERE id = ${runId}`);
 });
 
-describe('hundreds of open runs', () => {
-  test('do not delay the check of a run with a terminated execution', async () => {
-    const graceMs = 3_000;
-    const engine = await startEngine({
-      worker: false,
-      env: { RECONCILE_GRACE_SECONDS: String(graceMs / 1_000), RECONCILE_INTERVAL_SECONDS: '1' },
-    });
-    const workflowId = await engine.define(chain(tools.node('a')));
-    const runIds: string[] = [];
-    while (runIds.length < 500) {
-      const started = Array.from({ length: 20 }, () => engine.trigger(workflowId));
-      runIds.push(...(await Promise.all(started)));
-    }
-    const [runId = ''] = runIds;
-    // The last run in the order of checks.
-    await engine.db.query(sql.type(z.object({}))`
+test('hundreds of open runs do not delay the check of a run with a terminated execution', async () => {
+  const graceMs = 3_000;
+  const engine = await startEngine({
+    worker: false,
+    env: { RECONCILE_GRACE_SECONDS: String(graceMs / 1_000), RECONCILE_INTERVAL_SECONDS: '1' },
+  });
+  const workflowId = await engine.define(chain(tools.node('a')));
+  const runIds: string[] = [];
+  while (runIds.length < 500) {
+    const started = Array.from({ length: 20 }, () => engine.trigger(workflowId));
+    runIds.push(...(await Promise.all(started)));
+  }
+  const [runId = ''] = runIds;
+  // The last run in the order of checks.
+  await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET updated_at = now() - interval '1 minute',
         checked_at = now() - CASE WHEN id = ${runId} THEN 0 ELSE 60 END * interval '1 second'`);
-    const describe = jest.spyOn(
-      engine.deps.temporal.client.workflowService,
-      'describeWorkflowExecution',
+  const describe = jest.spyOn(
+    engine.deps.temporal.client.workflowService,
+    'describeWorkflowExecution',
+  );
+  const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+  await handle.terminate('by an operator');
+  const endedAt = Date.now();
+  const reconciler = startReconciler(engine.deps);
+  try {
+    await engine.until(runId, ['failed'], 40_000);
+    const afterMs = Date.now() - endedAt;
+    // In its turn it would be the last.
+    const turn = describe.mock.calls.findIndex(
+      ([request]) => request.execution?.workflowId === runId,
     );
-    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-    await handle.terminate('by an operator');
-    const endedAt = Date.now();
-    const reconciler = startReconciler(engine.deps);
-    try {
-      await engine.until(runId, ['failed'], 40_000);
-      const afterMs = Date.now() - endedAt;
-      // In its turn it would be the last.
-      const turn = describe.mock.calls.findIndex(
-        ([request]) => request.execution?.workflowId === runId,
-      );
-      expect(turn).toBeLessThan(runIds.length - 50);
-      // Fifty checks per second, and those of the terminated run.
-      expect(describe.mock.calls.length).toBeLessThan((afterMs / 1_000 + 1) * 50 + 10);
-      expect(describe.mock.calls.length).toBeGreaterThan(50);
-    } finally {
-      await reconciler.stop();
-      await engine.close();
-    }
-  }, 120_000);
-});
+    expect(turn).toBeLessThan(runIds.length - 50);
+    // Fifty checks per second, and those of the terminated run.
+    expect(describe.mock.calls.length).toBeLessThan((afterMs / 1_000 + 1) * 50 + 10);
+    expect(describe.mock.calls.length).toBeGreaterThan(50);
+  } finally {
+    await reconciler.stop();
+    await engine.close();
+  }
+}, 120_000);
 
-describe('workers killed one after the other', () => {
-  test('during the workflow task of a run let the run continue on the eleventh', async () => {
-    const engine = await startEngine({
-      worker: false,
-      // A worker that holds a task for most of its timeout reports progress, which resets the attempts to one.
-      env: { WORKFLOW_TASK_TIMEOUT_SECONDS: '6' },
-    });
-    const reconciler = startReconciler(engine.deps);
-    try {
-      const runId = await engine.start(chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }));
-      const attempts: number[] = [];
-      for (let kill = 1; kill <= 10; kill += 1) {
-        // Its transaction is not committed, so the next worker starts it again.
-        const stop = await stopBefore(engine.db, {
-          change: sql.fragment`UPDATE OF status`,
-          table: 'runs',
-          when: sql.fragment`NEW.status = 'paused'`,
-        });
-        const worker = await startWorkerProcess(engine.env);
-        await stop.reached();
-        attempts.push((await describeCurrent(engine.deps, runId))?.taskAttempts ?? 0);
-        await worker.kill();
-        await stop.release();
-        expect((await engine.run(runId)).status).toBe('running');
-      }
-      // Enough to have ended the run in earlier versions.
-      expect(Math.max(...attempts)).toBeGreaterThan(3);
-      const worker = await engine.startWorker();
-      await engine.until(runId, ['paused'], 60_000);
-      expect(tools.calls('a')).toHaveLength(1);
-      await worker.stop();
-    } finally {
-      await reconciler.stop();
-      await engine.close();
+test('workers killed one after the other during the workflow task of a run let the run continue on the eleventh', async () => {
+  const engine = await startEngine({
+    worker: false,
+    // A worker that holds a task for most of its timeout reports progress, which resets the attempts to one.
+    env: { WORKFLOW_TASK_TIMEOUT_SECONDS: '6' },
+  });
+  const reconciler = startReconciler(engine.deps);
+  try {
+    const runId = await engine.start(chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }));
+    const attempts: number[] = [];
+    for (let kill = 1; kill <= 10; kill += 1) {
+      // Its transaction is not committed, so the next worker starts it again.
+      const stop = await stopBefore(engine.db, {
+        change: sql.fragment`UPDATE OF status`,
+        table: 'runs',
+        when: sql.fragment`NEW.status = 'paused'`,
+      });
+      const worker = await startWorkerProcess(engine.env);
+      await stop.reached();
+      attempts.push((await describeCurrent(engine.deps, runId))?.taskAttempts ?? 0);
+      await worker.kill();
+      await stop.release();
+      expect((await engine.run(runId)).status).toBe('running');
     }
-  }, 500_000);
-});
+    // Enough to have ended the run in earlier versions.
+    expect(Math.max(...attempts)).toBeGreaterThan(3);
+    const worker = await engine.startWorker();
+    await engine.until(runId, ['paused'], 60_000);
+    expect(tools.calls('a')).toHaveLength(1);
+    await worker.stop();
+  } finally {
+    await reconciler.stop();
+    await engine.close();
+  }
+}, 500_000);

@@ -70,27 +70,25 @@ describe('a history that current code cannot replay', () => {
   }
 });
 
-describe('workflow code with a bug that fails its tasks', () => {
-  test('does not end a run; the failure is reported, and the run continues with fixed code', async () => {
-    const told: TaskFailure[] = [];
-    const metrics: ReconcilerMetrics = {
-      settled: () => undefined,
-      stuck: (trouble) => told.push(trouble),
-    };
-    const bundle = await bundleFixture('throwing-workflow.ts');
-    const broken = await createWorker({
-      ...engine.deps,
-      bundle,
-      metrics: { reconciler: metrics } as never,
-    });
-    const runId = await engine.trigger(await define());
-    await eventually(() => told.length >= 1, 120_000);
-    expect(told).toEqual(['failure']);
-    expect((await engine.run(runId)).status).toBe('pending');
-    expect(await describeCurrent(engine.deps, runId)).toMatchObject({ open: true });
-    await broken.stop();
-    const worker = await engine.startWorker();
-    await engine.until(runId, ['success'], 60_000);
-    await worker.stop();
-  }, 240_000);
-});
+test('workflow code with a bug that fails its tasks does not end a run; the failure is reported, and the run continues with fixed code', async () => {
+  const told: TaskFailure[] = [];
+  const metrics: ReconcilerMetrics = {
+    settled: () => undefined,
+    stuck: (trouble) => told.push(trouble),
+  };
+  const bundle = await bundleFixture('throwing-workflow.ts');
+  const broken = await createWorker({
+    ...engine.deps,
+    bundle,
+    metrics: { reconciler: metrics } as never,
+  });
+  const runId = await engine.trigger(await define());
+  await eventually(() => told.length >= 1, 120_000);
+  expect(told).toEqual(['failure']);
+  expect((await engine.run(runId)).status).toBe('pending');
+  expect(await describeCurrent(engine.deps, runId)).toMatchObject({ open: true });
+  await broken.stop();
+  const worker = await engine.startWorker();
+  await engine.until(runId, ['success'], 60_000);
+  await worker.stop();
+}, 240_000);

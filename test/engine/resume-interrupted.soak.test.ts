@@ -106,25 +106,23 @@ describe('a process killed while it starts an execution from the ledger', () => 
       SELECT FROM outbox WHERE run_id = ${runId} AND kind = 'resume' AND payload ->> 'plan' IS NOT NULL`);
 });
 
-describe('a Temporal connection that breaks during a resume', () => {
-  test('at any moment, from the ledger or by reset, continues the run once', async () => {
-    const worker = await engine.startWorker();
-    for (let round = 0; round < 10; round += 1) {
-      const calls = counts();
-      const runId = await failedRun();
-      if (round % 4 !== 0) await distrustHistory(runId);
-      const { dispatched } = await resumeRun(api, { actor: engine.actor, runId });
-      await new Promise((resolve) => setTimeout(resolve, round * 4));
-      proxy.cut();
-      await dispatched;
-      proxy.restore();
-      await engine.until(runId, ['success'], 40 * SECONDS);
-      await engine.carriedOut(runId);
-      expect(counts()).toEqual([(calls[0] ?? 0) + 1, (calls[1] ?? 0) + 2]);
-    }
-    await worker.stop();
-  }, 300_000);
-});
+test('a Temporal connection that breaks during a resume at any moment, from the ledger or by reset, continues the run once', async () => {
+  const worker = await engine.startWorker();
+  for (let round = 0; round < 10; round += 1) {
+    const calls = counts();
+    const runId = await failedRun();
+    if (round % 4 !== 0) await distrustHistory(runId);
+    const { dispatched } = await resumeRun(api, { actor: engine.actor, runId });
+    await new Promise((resolve) => setTimeout(resolve, round * 4));
+    proxy.cut();
+    await dispatched;
+    proxy.restore();
+    await engine.until(runId, ['success'], 40 * SECONDS);
+    await engine.carriedOut(runId);
+    expect(counts()).toEqual([(calls[0] ?? 0) + 1, (calls[1] ?? 0) + 2]);
+  }
+  await worker.stop();
+}, 300_000);
 
 describe('a queued resume left by an earlier attempt', () => {
   const request_id = crypto.randomUUID();

@@ -208,32 +208,28 @@ describe('tries', () => {
   });
 });
 
-describe('large payloads', () => {
-  test('are stored and restored whole, and the history stays small', async () => {
-    const big = 'x'.repeat(300_000);
-    const workflowId = await engine.define(
-      chain(mock('a', { output: { big: '{text}' } }), echo('b', 'len(a.big)')),
-    );
-    const runId = await engine.trigger(workflowId, { text: big });
-    const run = await engine.until(runId, ['success']);
-    expect(run.state?.['b']).toBe(300_000);
-    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-    const { raw } = await handle.describe();
-    expect(Number(raw.workflowExecutionInfo?.historySizeBytes)).toBeLessThan(40_000);
-    // The state has the text twice. It ends with the process that writes it: no history refers to it.
-    const largest = await engine.db.oneFirst(sql.type(z.object({ bytes: z.number() }))`
+test('large payloads are stored and restored whole, and the history stays small', async () => {
+  const big = 'x'.repeat(300_000);
+  const workflowId = await engine.define(
+    chain(mock('a', { output: { big: '{text}' } }), echo('b', 'len(a.big)')),
+  );
+  const runId = await engine.trigger(workflowId, { text: big });
+  const run = await engine.until(runId, ['success']);
+  expect(run.state?.['b']).toBe(300_000);
+  const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+  const { raw } = await handle.describe();
+  expect(Number(raw.workflowExecutionInfo?.historySizeBytes)).toBeLessThan(40_000);
+  // The state has the text twice. It ends with the process that writes it: no history refers to it.
+  const largest = await engine.db.oneFirst(sql.type(z.object({ bytes: z.number() }))`
       SELECT max(length(bytes)) AS bytes FROM payloads`);
-    expect(largest).toBeGreaterThan(big.length);
-    expect(largest).toBeLessThan(2 * big.length);
-  });
+  expect(largest).toBeGreaterThan(big.length);
+  expect(largest).toBeLessThan(2 * big.length);
 });
 
-describe('text Postgres cannot store', () => {
-  test('is replaced in tool responses, the same for every reader', async () => {
-    const workflowId = await engine.define(chain(tools.node('a'), echo('b', 'a.body.text')));
-    tools.answer('a', { body: { text: 'nul \u0000, half \ud800.', '\u0000': 1 } });
-    const run = await engine.until(await engine.trigger(workflowId), ['success']);
-    expect(run.state?.['b']).toBe('nul \ufffd, half \ufffd.');
-    expect(run.steps[0]?.output).toMatchObject({ body: { text: run.state?.['b'], '\ufffd': 1 } });
-  });
+test('text Postgres cannot store is replaced in tool responses, the same for every reader', async () => {
+  const workflowId = await engine.define(chain(tools.node('a'), echo('b', 'a.body.text')));
+  tools.answer('a', { body: { text: 'nul \u0000, half \ud800.', '\u0000': 1 } });
+  const run = await engine.until(await engine.trigger(workflowId), ['success']);
+  expect(run.state?.['b']).toBe('nul \ufffd, half \ufffd.');
+  expect(run.steps[0]?.output).toMatchObject({ body: { text: run.state?.['b'], '\ufffd': 1 } });
 });

@@ -20,7 +20,7 @@ import { chain, echo, eventually, startEngine, useEngine } from '#test/support/e
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { hostAndPort, startProxy } from '#test/support/proxy.ts';
 import { setting } from '#test/support/settings.ts';
-import { soakDescribe, soakTest } from '#test/support/soak.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { useStageEach } from '#test/support/stage.ts';
 
 const MINUTE = 60_000;
@@ -246,28 +246,28 @@ describe('a tick', () => {
   }, 60_000);
 });
 
-describe('concurrent triggers of one schedule', () => {
-  test('are admitted one at a time', async () => {
-    const { id } = await schedule({}, gated as never);
-    for (let round = 0; round < 40; round += 1) {
-      const answers = await Promise.allSettled(
-        [1, 2, 3, 4, 5].map(() => triggerSchedule(engine.deps, engine.actor, id)),
-      );
-      const admitted = answers.filter((answer) => answer.status === 'fulfilled');
-      const codes = answers.flatMap((answer) =>
-        answer.status === 'rejected' ? [(answer.reason as { code: string }).code] : [],
-      );
-      expect([round, admitted.length, codes]).toEqual([round, 1, Array(4).fill('conflict')]);
-      const runId = admitted[0]!.value.admitted.id;
-      expect((await read(id)).last_run_id).toBe(runId);
-      await cancelRun(engine.deps, { actor: engine.actor, runId });
-    }
-    expect(await runsOf(id)).toHaveLength(40);
-  }, 60_000);
-});
+test('concurrent triggers of one schedule are admitted one at a time', async () => {
+  const { id } = await schedule({}, gated as never);
+  for (let round = 0; round < 40; round += 1) {
+    const answers = await Promise.allSettled(
+      [1, 2, 3, 4, 5].map(() => triggerSchedule(engine.deps, engine.actor, id)),
+    );
+    const admitted = answers.filter((answer) => answer.status === 'fulfilled');
+    const codes = answers.flatMap((answer) =>
+      answer.status === 'rejected' ? [(answer.reason as { code: string }).code] : [],
+    );
+    expect([round, admitted.length, codes]).toEqual([round, 1, Array(4).fill('conflict')]);
+    const runId = admitted[0]!.value.admitted.id;
+    expect((await read(id)).last_run_id).toBe(runId);
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+  }
+  expect(await runsOf(id)).toHaveLength(40);
+}, 60_000);
 
-soakDescribe('a killed worker', () => {
-  test('between admitting a run and reporting it: the tick has one run', async () => {
+soakTest(
+  'a killed worker between admitting a run and reporting it: the tick has one run',
+  90_000,
+  async () => {
     const worker = await startWorker('proxied');
     await startWorkerlessTrigger();
     const { id } = await schedule({ overlap: 'allow' });
@@ -288,43 +288,43 @@ soakDescribe('a killed worker', () => {
     expect(result).toEqual({ run_id: runs[0]!.id });
     expect(runs).toHaveLength(1);
     await engine.until(runs[0]!.id, ['success'], 30_000);
-  }, 90_000);
+  },
+);
 
-  /** The first executions of a worker are slow, so the test does not measure this one. */
-  async function startWorkerlessTrigger(): Promise<void> {
-    const runId = await engine.trigger(await engine.define(plain));
-    await engine.until(runId, ['success'], 30_000);
-  }
+/** The first executions of a worker are slow, so the test does not measure this one. */
+async function startWorkerlessTrigger(): Promise<void> {
+  const runId = await engine.trigger(await engine.define(plain));
+  await engine.until(runId, ['success'], 30_000);
+}
 
-  async function holdAdmissions() {
-    await engine.db.query(sql.unsafe`
+async function holdAdmissions() {
+  await engine.db.query(sql.unsafe`
       CREATE OR REPLACE FUNCTION hold_admission() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN PERFORM pg_advisory_xact_lock_shared(43); RETURN NEW; END'`);
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    let locked = (): void => undefined;
-    const ready = new Promise<void>((resolve) => (locked = resolve));
-    const holding = engine.db.transaction(async (tx) => {
-      await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(43)`);
-      locked();
-      await released;
-    });
-    await ready;
-    await engine.db.query(sql.unsafe`
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let locked = (): void => undefined;
+  const ready = new Promise<void>((resolve) => (locked = resolve));
+  const holding = engine.db.transaction(async (tx) => {
+    await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(43)`);
+    locked();
+    await released;
+  });
+  await ready;
+  await engine.db.query(sql.unsafe`
       CREATE TRIGGER hold_admission BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION hold_admission()`);
-    const waiting = sql.type(z.object({ n: z.number() }))`
+  const waiting = sql.type(z.object({ n: z.number() }))`
       SELECT count(*) AS n FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event = 'advisory'`;
-    return {
-      reached: () => eventually(async () => (await engine.db.oneFirst(waiting)) > 0, 20_000),
-      release: async () => {
-        release();
-        await holding;
-        await engine.db.query(sql.unsafe`DROP TRIGGER hold_admission ON runs`);
-      },
-    };
-  }
-});
+  return {
+    reached: () => eventually(async () => (await engine.db.oneFirst(waiting)) > 0, 20_000),
+    release: async () => {
+      release();
+      await holding;
+      await engine.db.query(sql.unsafe`DROP TRIGGER hold_admission ON runs`);
+    },
+  };
+}
 
 describe('Temporal', () => {
   const paused = async (id: string) => (await handleOf(id).describe()).state.paused;

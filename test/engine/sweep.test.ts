@@ -595,27 +595,25 @@ describe('stored payloads', () => {
   });
 });
 
-describe('the sweep workflow', () => {
-  test('deletes due runs, waits for cancelled ones, and ends', async () => {
-    const swept = await place('free');
-    await oldRuns(swept, 900, '8 days');
-    const paused = await engine.trigger(await engine.define(gated));
-    await engine.until(paused, ['paused']);
-    await agedRun(paused, '31 days');
-    await engine.db.query(sql.type(z.object({}))`
+test('the sweep workflow deletes due runs, waits for cancelled ones, and ends', async () => {
+  const swept = await place('free');
+  await oldRuns(swept, 900, '8 days');
+  const paused = await engine.trigger(await engine.define(gated));
+  await engine.until(paused, ['paused']);
+  await agedRun(paused, '31 days');
+  await engine.db.query(sql.type(z.object({}))`
       UPDATE workspaces SET plan = 'starter' WHERE id = ${engine.actor.workspaceId}`);
-    const { client, queues } = engine.deps.temporal;
-    const totals = (await client.workflow.execute(SWEEP_WORKFLOW, {
-      workflowId: `sweep-${swept.workspaceId}`,
-      taskQueue: queues.control,
-      args: [{ task_queue: queues.background }],
-    })) as SweepTotals;
-    expect(totals).toMatchObject({ cancelled: 1, runs: 901 });
-    expect(await runsOf(engine.actor.workspaceId)).toBe(0);
-    expect(await removalsOf(swept.workspaceId)).toEqual([{ runs: 900, audit: 0 }]);
-    expect(await removalsOf(engine.actor.workspaceId)).toContainEqual({ runs: 1, audit: 0 });
-  }, 90_000);
-});
+  const { client, queues } = engine.deps.temporal;
+  const totals = (await client.workflow.execute(SWEEP_WORKFLOW, {
+    workflowId: `sweep-${swept.workspaceId}`,
+    taskQueue: queues.control,
+    args: [{ task_queue: queues.background }],
+  })) as SweepTotals;
+  expect(totals).toMatchObject({ cancelled: 1, runs: 901 });
+  expect(await runsOf(engine.actor.workspaceId)).toBe(0);
+  expect(await removalsOf(swept.workspaceId)).toEqual([{ runs: 900, audit: 0 }]);
+  expect(await removalsOf(engine.actor.workspaceId)).toContainEqual({ runs: 1, audit: 0 });
+}, 90_000);
 
 soakDescribe('the sweep schedule', () => {
   const schedules = async (id: string) => {

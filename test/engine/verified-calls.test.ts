@@ -250,24 +250,22 @@ describe('tampering is reported, until retention removes the run', () => {
   });
 });
 
-describe('a decision of a request', () => {
-  const problemsOf = async (runId: string) => (await problems()).filter(([id]) => id === runId);
+const problemsOf = async (runId: string) => (await problems()).filter(([id]) => id === runId);
 
-  test('does not count as tampering in a rehearsal that executes nothing, but does if a call was made under it', async () => {
-    const runId = await waiting();
-    const { actor } = engine;
-    const decisions = { [STEP]: { approved: true } };
-    const request = { actor, runId, trigger: 'manual', mode: 'recorded', decisions } as const;
-    const rehearsal = await rerunRun(engine.deps, request);
-    const { steps } = await engine.until(rehearsal.runId, ['failed']);
-    expect(steps.find(({ step_key }) => step_key === STEP)?.status).toBe('unrecorded');
-    expect(await problemsOf(rehearsal.runId)).toEqual([]);
+test('a decision of a request does not count as tampering in a rehearsal that executes nothing, but does if a call was made under it', async () => {
+  const runId = await waiting();
+  const { actor } = engine;
+  const decisions = { [STEP]: { approved: true } };
+  const request = { actor, runId, trigger: 'manual', mode: 'recorded', decisions } as const;
+  const rehearsal = await rerunRun(engine.deps, request);
+  const { steps } = await engine.until(rehearsal.runId, ['failed']);
+  expect(steps.find(({ step_key }) => step_key === STEP)?.status).toBe('unrecorded');
+  expect(await problemsOf(rehearsal.runId)).toEqual([]);
 
-    const made = await paid();
-    expect(await problemsOf(made)).toEqual([]);
-    await change(sql.fragment`UPDATE gates SET decided_by_kind = 'request' WHERE run_id = ${made}`);
-    expect(await problemsOf(made)).toEqual([
-      [made, STEP, 'the call was made under the decision of a request, which releases nothing'],
-    ]);
-  }, 60_000);
-});
+  const made = await paid();
+  expect(await problemsOf(made)).toEqual([]);
+  await change(sql.fragment`UPDATE gates SET decided_by_kind = 'request' WHERE run_id = ${made}`);
+  expect(await problemsOf(made)).toEqual([
+    [made, STEP, 'the call was made under the decision of a request, which releases nothing'],
+  ]);
+}, 60_000);

@@ -475,20 +475,18 @@ describe('failing providers', () => {
   });
 });
 
-describe('an abort', () => {
-  it("ends a hanging request with the signal's reason, without the fallback", async () => {
-    server.answers.push({ hang: true });
-    const controller = new AbortController();
-    const reason = new Error('run cancelled');
-    const call = agentCall({
-      node: { model: 'openai/gpt-4o', fallback_models: ['mock'] },
-      signal: controller.signal,
-    });
-    const asked = agent()(call);
-    setTimeout(() => controller.abort(reason), 50);
-    await expect(asked).rejects.toBe(reason);
-    expect(server.seen.length).toBeLessThanOrEqual(1);
+it("an abort ends a hanging request with the signal's reason, without the fallback", async () => {
+  server.answers.push({ hang: true });
+  const controller = new AbortController();
+  const reason = new Error('run cancelled');
+  const call = agentCall({
+    node: { model: 'openai/gpt-4o', fallback_models: ['mock'] },
+    signal: controller.signal,
   });
+  const asked = agent()(call);
+  setTimeout(() => controller.abort(reason), 50);
+  await expect(asked).rejects.toBe(reason);
+  expect(server.seen.length).toBeLessThanOrEqual(1);
 });
 
 describe('the mock model', () => {

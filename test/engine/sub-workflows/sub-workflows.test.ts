@@ -299,34 +299,32 @@ describe('a paused child', () => {
   });
 });
 
-describe('a cancel of the parent', () => {
-  test('cancels what runs below it, and a resume resumes those runs', async () => {
-    let answer: () => void = () => undefined;
-    tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    const inner = await define(chain(tools.node('first'), tools.node('slow')));
-    const outer = await define(alone(call('inner', inner)));
-    const runId = await start(
-      alone(call('outer', outer), { id: 'gate', kind: 'human_gate' } as never),
-    );
-    await eventually(() => tools.calls('slow').length > 0);
-    const middle = await onlyChild(runId);
-    const lowest = await onlyChild(middle.id);
-    await cancelRun(engine.deps, act(runId));
-    for (const below of [middle, lowest]) {
-      expect(await engine.run(below.id)).toMatchObject({
-        status: 'failed',
-        failure: { kind: 'cancelled', with_parent: true },
-      });
-    }
-    answer();
-    await engine.carriedOut(runId);
-    await resumeRun(engine.deps, act(runId));
-    await eventually(async () => (await engine.run(lowest.id)).status === 'success');
-    await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { ...act(runId), approved: true });
-    expect(await ended(runId)).toMatchObject({ status: 'success' });
-    expect(tools.calls('first')).toHaveLength(1);
-    expect(await childrenOf(engine, runId)).toHaveLength(1);
-    expect(await childrenOf(engine, middle.id)).toHaveLength(1);
-  });
+test('a cancel of the parent cancels what runs below it, and a resume resumes those runs', async () => {
+  let answer: () => void = () => undefined;
+  tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
+  const inner = await define(chain(tools.node('first'), tools.node('slow')));
+  const outer = await define(alone(call('inner', inner)));
+  const runId = await start(
+    alone(call('outer', outer), { id: 'gate', kind: 'human_gate' } as never),
+  );
+  await eventually(() => tools.calls('slow').length > 0);
+  const middle = await onlyChild(runId);
+  const lowest = await onlyChild(middle.id);
+  await cancelRun(engine.deps, act(runId));
+  for (const below of [middle, lowest]) {
+    expect(await engine.run(below.id)).toMatchObject({
+      status: 'failed',
+      failure: { kind: 'cancelled', with_parent: true },
+    });
+  }
+  answer();
+  await engine.carriedOut(runId);
+  await resumeRun(engine.deps, act(runId));
+  await eventually(async () => (await engine.run(lowest.id)).status === 'success');
+  await engine.until(runId, ['paused']);
+  await decideGate(engine.deps, { ...act(runId), approved: true });
+  expect(await ended(runId)).toMatchObject({ status: 'success' });
+  expect(tools.calls('first')).toHaveLength(1);
+  expect(await childrenOf(engine, runId)).toHaveLength(1);
+  expect(await childrenOf(engine, middle.id)).toHaveLength(1);
 });
