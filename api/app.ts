@@ -97,60 +97,49 @@ import { createInFlight } from './load/in-flight.ts';
 const MAX_IN_FLIGHT = 200;
 const SANE_REQUEST_ID = /^[\w.:-]{1,100}$/;
 
-/** All routes, by resource. */
-const routes = [
-  healthRoutes,
-  authRoutes,
-  memberRoutes,
-  workflowRoutes,
-  versionRoutes,
-  draftRoutes,
-  templateRoutes,
-  runRoutes,
-  runExportRoutes,
-  runViewRoutes,
-  dryRunRoutes,
-  forkRoutes,
-  experimentRoutes,
-  nodeTestRoutes,
-  pinRoutes,
-  webhookRoutes,
-  hookRoutes,
-  inboundEventRoutes,
-  approvalRoutes,
-  toolRoutes,
-  secretRoutes,
-  scheduleRoutes,
-  keyRoutes,
-  dataKeyRoutes,
-  workspaceRoutes,
-  alertRoutes,
-  usageRoutes,
-  auditRoutes,
-  priceRoutes,
-  budgetRoutes,
-  governanceRoutes,
-  policyRoutes,
-  backtestRoutes,
-  dataFeedRoutes,
-  dataSourceRoutes,
-  dataIngestRoutes,
-  dataRecordRoutes,
-  memberEndpointRoutes,
-  streamRoutes,
-  mcpRoutes,
+type RegisterRoutes = (app: App, context: RouteContext) => void;
+
+/** Routes of one tag of an OpenAPI document, by resource. Without a tag, the routes declare their own. */
+type Section = readonly [tag: string | undefined, ...routes: RegisterRoutes[]];
+
+/** All routes, in the order of the document. */
+const operationSections: readonly Section[] = [
+  ['Health', healthRoutes],
+  ['Sign-in', authRoutes],
+  ['Members', memberRoutes],
+  ['Workflows', workflowRoutes, versionRoutes, draftRoutes],
+  ['Templates', templateRoutes],
+  ['Runs', runRoutes, runExportRoutes, runViewRoutes, dryRunRoutes, forkRoutes],
+  ['Experiments', experimentRoutes],
+  ['Runs', nodeTestRoutes],
+  ['Workflows', pinRoutes],
+  ['Webhooks', webhookRoutes, hookRoutes, inboundEventRoutes],
+  ['Runs', approvalRoutes],
+  ['Tools', toolRoutes],
+  ['Secrets', secretRoutes],
+  ['Schedules', scheduleRoutes],
+  ['API keys', keyRoutes],
+  ['Data', dataKeyRoutes],
+  ['Workspace', workspaceRoutes, alertRoutes, usageRoutes],
+  ['Audit', auditRoutes],
+  ['Workspace', priceRoutes],
+  ['Budgets', budgetRoutes],
+  ['Governance', governanceRoutes, policyRoutes, backtestRoutes],
+  ['Data', dataFeedRoutes, dataSourceRoutes, dataIngestRoutes, dataRecordRoutes],
+  ['Webhook endpoints', memberEndpointRoutes],
+  [undefined, streamRoutes],
+  ['MCP', mcpRoutes],
 ];
 
-/** All routes of the data API, by resource. */
-const dataRoutes = [
-  feedReadRoutes,
-  dataEntityRoutes,
-  dataChangeRoutes,
-  dataEventRoutes,
-  sourceReadRoutes,
-  dataExportRoutes,
-  dataUsageRoutes,
-  endpointRoutes,
+/** All routes of the data API, in the order of its document. */
+const dataSections: readonly Section[] = [
+  ['Feeds', feedReadRoutes],
+  ['Entities', dataEntityRoutes, dataChangeRoutes],
+  ['Events', dataEventRoutes],
+  ['Sources', sourceReadRoutes],
+  ['Exports', dataExportRoutes],
+  ['Usage', dataUsageRoutes],
+  ['Webhooks', endpointRoutes],
 ];
 
 /** Guards, caches and connections that all routes of a process share. */
@@ -229,13 +218,26 @@ function registerRoutes(app: App, context: RouteContext): void {
     authenticate(scope, context);
     refuseUnsafeInput(scope);
     compareRecords(scope, context.db);
-    for (const register of routes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
+    registerSections(scope, context, operationSections);
   });
   app.register(async (scope) => {
     guardDataRoutes(scope, context);
     refuseUnsafeInput(scope);
-    for (const register of dataRoutes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
+    registerSections(scope, context, dataSections);
   });
+}
+
+/** Routes that a resource registers in a scope of its own come later, and declare their tag themselves. */
+function registerSections(scope: App, context: RouteContext, sections: readonly Section[]): void {
+  let current: string | undefined;
+  scope.addHook('onRoute', (route) => {
+    if (current !== undefined) route.schema = { tags: [current], ...route.schema };
+  });
+  for (const [tag, ...routes] of sections) {
+    current = tag;
+    for (const register of routes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
+  }
+  current = undefined;
 }
 
 /** The HTTP application, not yet listening. Closing it ends its sockets; the caller closes the resources in `deps`. */

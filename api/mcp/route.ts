@@ -37,7 +37,6 @@ export function mcpRoutes(app: App, context: RouteContext): void {
     method: 'POST',
     url,
     schema: {
-      tags: ['MCP'],
       operationId: 'mcp',
       summary: 'Call the API as tools of the Model Context Protocol',
       description:

@@ -4,8 +4,6 @@ import { isMigrated } from '#shared/db/migrate.ts';
 import { type Db, ping } from '#shared/db/pool.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Health'];
-
 /** The route is public, so frequent requests must not cost more than rare ones. */
 const CACHE_MS = 500;
 const DATABASE_PATIENCE_MS = 2_000;
@@ -15,7 +13,6 @@ export function healthRoutes(app: App, context: RouteContext): void {
 
   app.get('/api/health', {
     schema: {
-      tags,
       operationId: 'getHealth',
       summary: 'Read the state of the service, always with 200',
       response: { 200: healthSchema },
@@ -26,7 +23,6 @@ export function healthRoutes(app: App, context: RouteContext): void {
 
   app.get('/api/ready', {
     schema: {
-      tags,
       operationId: 'getReadiness',
       summary: 'Read whether the service can accept and execute runs; 503 until it can',
       response: { 200: healthSchema, 503: healthSchema },

@@ -10,7 +10,6 @@ import type { App, RouteContext } from '#api/deps.ts';
 export function dataChangeRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
   app.get('/v1/changes', {
     schema: {
-      tags: ['Entities'],
       operationId: 'listChanges',
       summary: 'List changes of records, attribute by attribute, newest first',
       description: 'One credit per change.',

@@ -14,13 +14,11 @@ import { answerData } from '#api/data/envelope.ts';
 import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Entities'];
 const newestVersions = { limit: MAX_VERSIONS, after: undefined };
 
 export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
   app.get('/v1/entities', {
     schema: {
-      tags,
       operationId: 'listEntities',
       summary: 'List records, newest first',
       description:
@@ -41,7 +39,6 @@ export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteCont
 
   app.get('/v1/entities/:id', {
     schema: {
-      tags,
       operationId: 'readEntity',
       summary: 'Read a record, optionally with its history',
       description: `${ENTITY_CREDITS} credits; with the history ${HISTORY_CREDITS} in total.`,

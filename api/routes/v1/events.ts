@@ -11,12 +11,9 @@ import { answerData } from '#api/data/envelope.ts';
 import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Events'];
-
 export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
   app.get('/v1/events', {
     schema: {
-      tags,
       operationId: 'listEvents',
       summary: 'List intelligence events, newest first',
       description:
@@ -44,7 +41,6 @@ export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteConte
 
   app.get('/v1/events/:id', {
     schema: {
-      tags,
       operationId: 'readEvent',
       summary: 'Read an event with its evidence and its match reasons',
       description: 'Costs no credits.',

@@ -26,7 +26,6 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
 
   app.post('/v1/exports', {
     schema: {
-      tags: ['Exports'],
       operationId: 'createExport',
       summary: 'Export records or events as JSON or CSV',
       description:

@@ -7,12 +7,9 @@ import { answerData } from '#api/data/envelope.ts';
 import { openPage, pageOfWhole } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Feeds'];
-
 export function feedReadRoutes(app: App, { db, dataCursors }: RouteContext): void {
   app.get('/v1/feeds', {
     schema: {
-      tags,
       operationId: 'listFeeds',
       summary: 'List the feeds that are not archived, newest first',
       description: 'Costs no credits.',
@@ -32,7 +29,6 @@ export function feedReadRoutes(app: App, { db, dataCursors }: RouteContext): voi
 
   app.get('/v1/feeds/:feed_id', {
     schema: {
-      tags,
       operationId: 'readFeed',
       summary: 'Read a feed with its specification',
       description: 'Costs no credits.',

@@ -10,7 +10,6 @@ import type { App, RouteContext } from '#api/deps.ts';
 export function sourceReadRoutes(app: App, { db, dataCursors }: RouteContext): void {
   app.get('/v1/sources', {
     schema: {
-      tags: ['Sources'],
       operationId: 'listSources',
       summary: 'List the sources of records and their health, newest first',
       description: 'Costs no credits.',

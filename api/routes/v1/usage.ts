@@ -9,7 +9,6 @@ import type { App, RouteContext } from '#api/deps.ts';
 export function dataUsageRoutes(app: App, { db }: RouteContext): void {
   app.get('/v1/usage', {
     schema: {
-      tags: ['Usage'],
       operationId: 'getUsage',
       summary: 'Read the use of this month, by the organization and by this key',
       querystring: z.strictObject({}),

@@ -24,8 +24,6 @@ import { openPage, pageOfWhole } from '#api/data/page.ts';
 import { deliveryPage } from '#api/data/delivery-page.ts';
 import type { App, DataCall, RouteContext } from '#api/deps.ts';
 
-const tags = ['Webhooks'];
-
 /** Customers' endpoints that receive events, and their deliveries. */
 export function endpointRoutes(app: App, context: RouteContext): void {
   listAndRegister(app, context);
@@ -39,7 +37,6 @@ function listAndRegister(app: App, context: RouteContext): void {
 
   app.get('/v1/webhooks', {
     schema: {
-      tags,
       operationId: 'listWebhookEndpoints',
       summary: 'List webhook endpoints',
       description: 'Newest first.',
@@ -57,7 +54,6 @@ function listAndRegister(app: App, context: RouteContext): void {
 
   app.post('/v1/webhooks', {
     schema: {
-      tags,
       operationId: 'createWebhookEndpoint',
       summary: 'Register a webhook endpoint',
       description:
@@ -81,7 +77,6 @@ function deleteAndRotate(app: App, context: RouteContext): void {
 
   app.delete('/v1/webhooks/:id', {
     schema: {
-      tags,
       operationId: 'deleteWebhookEndpoint',
       summary: 'Delete a webhook endpoint',
       description: 'Its pending deliveries are deleted too.',
@@ -97,7 +92,6 @@ function deleteAndRotate(app: App, context: RouteContext): void {
 
   app.post('/v1/webhooks/:id/rotate-secret', {
     schema: {
-      tags,
       operationId: 'rotateWebhookSecret',
       summary: 'Replace the secret of a webhook endpoint',
       description:
@@ -120,7 +114,6 @@ function pingAndListDeliveries(app: App, context: RouteContext): void {
 
   app.post('/v1/webhooks/:id/ping', {
     schema: {
-      tags,
       operationId: 'pingWebhookEndpoint',
       summary: 'Send a ping to a webhook endpoint',
       description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
@@ -138,7 +131,6 @@ function pingAndListDeliveries(app: App, context: RouteContext): void {
 
   app.get('/v1/webhooks/:id/deliveries', {
     schema: {
-      tags,
       operationId: 'listWebhookDeliveries',
       summary: 'List the deliveries of a webhook endpoint',
       description: 'Newest first, each with its attempts. Kept for 30 days.',
@@ -158,7 +150,6 @@ function pingAndListDeliveries(app: App, context: RouteContext): void {
 function deliverOnceMore(app: App, { db }: RouteContext): void {
   app.post('/v1/webhooks/:id/deliveries/:delivery_id/redeliver', {
     schema: {
-      tags,
       operationId: 'redeliverWebhookDelivery',
       summary: 'Redeliver one delivery',
       description:
@@ -177,7 +168,6 @@ function deliverOnceMore(app: App, { db }: RouteContext): void {
 
   app.post('/v1/webhooks/:id/redeliver', {
     schema: {
-      tags,
       operationId: 'redeliverDeadWebhookDeliveries',
       summary: 'Redeliver dead letters',
       description:

@@ -4,12 +4,9 @@ import { alertSettings, testAlerts } from '#shared/operations/alerts/alerts.ts';
 import { responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Workspace'];
-
 export function alertRoutes(app: App, context: RouteContext): void {
   app.get('/api/workspace/alerts', {
     schema: {
-      tags,
       operationId: 'getAlerts',
       summary: 'Read the alert channels',
       response: responses({ 200: alertSettingsSchema }),
@@ -20,7 +17,6 @@ export function alertRoutes(app: App, context: RouteContext): void {
 
   app.post('/api/workspace/alerts/test', {
     schema: {
-      tags,
       operationId: 'testAlerts',
       summary: 'Send a test over every configured channel',
       description: 'Sent like every alert, so it arrives within seconds and is retried.',

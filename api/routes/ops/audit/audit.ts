@@ -9,12 +9,9 @@ import { verifyAudit } from '#shared/db/audit/chain.ts';
 import { responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Audit'];
-
 export function auditRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/audit', {
     schema: {
-      tags,
       operationId: 'listAudit',
       summary: 'List audit entries, newest first',
       description: 'An entry is listed when it matches all filters.',
@@ -37,7 +34,6 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
 
   app.get('/api/audit/verify', {
     schema: {
-      tags,
       operationId: 'verifyAudit',
       summary: 'Verify the audit log',
       description:

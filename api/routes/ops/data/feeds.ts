@@ -11,7 +11,6 @@ import { responses, nothing } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Data'];
 const feedParams = z.strictObject({ id: z.string().min(1) });
 
 const record: EditedRecord = {
@@ -29,7 +28,6 @@ export function dataFeedRoutes(app: App, context: RouteContext): void {
 function listAndCreate(app: App, { db }: RouteContext): void {
   app.get('/api/data/feeds', {
     schema: {
-      tags,
       operationId: 'listFeeds',
       summary: 'List feeds, newest first, including archived ones',
       querystring: offsetQuery,
@@ -43,7 +41,6 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 
   app.post('/api/data/feeds', {
     schema: {
-      tags,
       operationId: 'createFeed',
       summary: 'Create a feed',
       description: 'A stream of records. All are live or, with `is_demo`, all are demo records.',
@@ -61,7 +58,6 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 function readAndChange(app: App, { db }: RouteContext): void {
   app.get('/api/data/feeds/:id', {
     schema: {
-      tags,
       operationId: 'getFeed',
       summary: 'Read a feed with its specification',
       params: feedParams,
@@ -74,7 +70,6 @@ function readAndChange(app: App, { db }: RouteContext): void {
 
   app.put('/api/data/feeds/:id', {
     schema: {
-      tags,
       operationId: 'updateFeed',
       summary: 'Change a feed',
       description:
@@ -90,7 +85,6 @@ function readAndChange(app: App, { db }: RouteContext): void {
 
   app.delete('/api/data/feeds/:id', {
     schema: {
-      tags,
       operationId: 'deleteFeed',
       summary: 'Delete a feed and all its records',
       description:

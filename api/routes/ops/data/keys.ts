@@ -12,7 +12,6 @@ import { responses, nothing } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { withLatestUse } from '#api/identity/key-uses.ts';
 
-const tags = ['Data'];
 /** The member capability behind each scope of a key, because no member can grant more than they hold. */
 const capabilityBehind = (scope: DataScope): Capability =>
   scope === 'webhooks:write' ? 'manage_workspace' : 'view';
@@ -34,7 +33,6 @@ export function dataKeyRoutes(app: App, context: RouteContext): void {
 function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
   app.get('/api/data/keys', {
     schema: {
-      tags,
       operationId: 'listDataKeys',
       summary: 'List keys of the data API, newest first, including revoked ones',
       querystring: offsetQuery,
@@ -49,7 +47,6 @@ function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
 
   app.post('/api/data/keys', {
     schema: {
-      tags,
       operationId: 'createDataKey',
       summary: 'Create a key of the data API; its secret is shown only this once',
       description:
@@ -69,7 +66,6 @@ function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
 function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
   app.get('/api/data/keys/:id', {
     schema: {
-      tags,
       operationId: 'getDataKey',
       summary: 'Read a key of the data API',
       params,
@@ -84,7 +80,6 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
 
   app.delete('/api/data/keys/:id', {
     schema: {
-      tags,
       operationId: 'revokeDataKey',
       summary: 'Revoke a key of the data API; it stays in the list',
       description: 'Effective for the next request. Has no effect on a revoked key.',
@@ -100,7 +95,6 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
 
   app.get('/api/data/usage', {
     schema: {
-      tags,
       operationId: 'getDataUsage',
       summary: 'Read the use of the data API this month, in total and by key',
       response: responses({ 200: workspaceDataUsageSchema }),

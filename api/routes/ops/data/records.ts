@@ -17,7 +17,6 @@ import { responses } from '#api/http/responses.ts';
 import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Data'];
 const recordParams = z.strictObject({ id: z.string().min(1) });
 
 /** The read routes of `/v1`, for members: in both modes, and without counting, charging or marking as delivered. */
@@ -29,7 +28,6 @@ export function dataRecordRoutes(app: App, context: RouteContext): void {
 function readEntities(app: App, { db, dataCursors }: RouteContext): void {
   app.get('/api/data/entities', {
     schema: {
-      tags,
       operationId: 'listEntities',
       summary: 'List records, newest first',
       description:
@@ -47,7 +45,6 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
 
   app.get('/api/data/entities/:id', {
     schema: {
-      tags,
       operationId: 'getEntity',
       summary: 'Read a record',
       params: recordParams,
@@ -60,7 +57,6 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
 
   app.get('/api/data/entities/:id/history', {
     schema: {
-      tags,
       operationId: 'getEntityHistory',
       summary: 'Read the versions of a record and their changes, newest first',
       params: recordParams,
@@ -79,7 +75,6 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
 function readChangesAndEvents(app: App, { db, dataCursors }: RouteContext): void {
   app.get('/api/data/changes', {
     schema: {
-      tags,
       operationId: 'listChanges',
       summary: 'List changes of records, attribute by attribute, newest first',
       querystring: recordChangeQuery,
@@ -100,7 +95,6 @@ function readChangesAndEvents(app: App, { db, dataCursors }: RouteContext): void
 
   app.get('/api/data/events', {
     schema: {
-      tags,
       operationId: 'listEvents',
       summary: 'List intelligence events, newest first',
       description: 'Does not mark them as delivered.',

@@ -18,7 +18,6 @@ import { responses, nothing } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Data'];
 const sourceParams = z.strictObject({ id: z.string().min(1) });
 
 const record: EditedRecord = {
@@ -37,7 +36,6 @@ export function dataSourceRoutes(app: App, context: RouteContext): void {
 function listAndCreate(app: App, { db }: RouteContext): void {
   app.get('/api/data/sources', {
     schema: {
-      tags,
       operationId: 'listSources',
       summary: 'List sources and their health, newest first',
       querystring: offsetQuery,
@@ -51,7 +49,6 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 
   app.post('/api/data/sources', {
     schema: {
-      tags,
       operationId: 'createSource',
       summary: 'Create a source',
       body: sourceInput,
@@ -68,7 +65,6 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 function readAndChange(app: App, { db }: RouteContext): void {
   app.get('/api/data/sources/:id', {
     schema: {
-      tags,
       operationId: 'getSource',
       summary: 'Read a source and its health',
       params: sourceParams,
@@ -81,7 +77,6 @@ function readAndChange(app: App, { db }: RouteContext): void {
 
   app.put('/api/data/sources/:id', {
     schema: {
-      tags,
       operationId: 'updateSource',
       summary: 'Change a source',
       description: 'Changes the fields in the body.',
@@ -96,7 +91,6 @@ function readAndChange(app: App, { db }: RouteContext): void {
 
   app.delete('/api/data/sources/:id', {
     schema: {
-      tags,
       operationId: 'deleteSource',
       summary: 'Delete a source',
       description: 'Records that name it as evidence do not change.',
@@ -114,7 +108,6 @@ function readAndChange(app: App, { db }: RouteContext): void {
 function reportFailures(app: App, { db }: RouteContext): void {
   app.post('/api/data/sources/:id/report', {
     schema: {
-      tags,
       operationId: 'reportSource',
       summary: 'Report the result of a source check',
       description:

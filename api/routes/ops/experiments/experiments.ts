@@ -17,7 +17,6 @@ import type { App, RouteContext } from '#api/deps.ts';
 import { csvHeader, csvLine } from '#api/http/csv.ts';
 import { responses, workflowParams } from '#api/http/responses.ts';
 
-const tags = ['Experiments'];
 const experimentParams = z.strictObject({ id: z.string().min(1) });
 
 /** Drafts and versions, tried on past runs. */
@@ -32,7 +31,6 @@ function startAndList(app: App, context: RouteContext): void {
 
   app.post('/api/workflows/:id/experiments', {
     schema: {
-      tags,
       operationId: 'startExperiment',
       summary: 'Try a draft or a version on past runs',
       description:
@@ -54,7 +52,6 @@ function startAndList(app: App, context: RouteContext): void {
 
   app.get('/api/workflows/:id/experiments', {
     schema: {
-      tags,
       operationId: 'listExperiments',
       summary: 'List the experiments of a workflow, newest first',
       params: workflowParams,
@@ -73,7 +70,6 @@ function startAndList(app: App, context: RouteContext): void {
 function readOne(app: App, { db }: RouteContext): void {
   app.get('/api/experiments/:id', {
     schema: {
-      tags,
       operationId: 'getExperiment',
       summary: 'Read an experiment, with its runs, the worst first',
       description:
@@ -129,7 +125,6 @@ const csvOf = (runs: readonly ComparedRun[]): string =>
 function cancelOne(app: App, context: RouteContext): void {
   app.post('/api/experiments/:id/cancel', {
     schema: {
-      tags,
       operationId: 'cancelExperiment',
       summary: 'Cancel a running experiment',
       description: 'Cancels its open rehearsals, too. What is done stays.',

@@ -5,7 +5,6 @@ import { responses, runParams } from '#api/http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
 import { createRunActions, type RunActions } from '#api/run-actions.ts';
 
-const tags = ['Runs'];
 const refusals = ['quota_exceeded', 'budget_exceeded', 'conflict', 'unprocessable'] as const;
 
 /** Runs that start from another run. */
@@ -18,7 +17,6 @@ export function forkRoutes(app: App, context: RouteContext): void {
 function rerunRoute(app: App, actions: RunActions): void {
   app.post('/api/runs/:id/rerun', {
     schema: {
-      tags,
       operationId: 'rerunRun',
       summary: 'Run again, with the same input and version or with others',
       description:
@@ -47,7 +45,6 @@ function rerunRoute(app: App, actions: RunActions): void {
 function forkRoute(app: App, actions: RunActions): void {
   app.post('/api/runs/:id/fork', {
     schema: {
-      tags,
       operationId: 'forkRun',
       summary: 'Run again from a step, and reuse what was finished before',
       description:

@@ -22,7 +22,6 @@ const gateParams = runParams.extend({ step_key: gateStepKey });
 export function approvalRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/approvals', {
     schema: {
-      tags: ['Runs'],
       operationId: 'listApprovals',
       summary: 'List open gates, oldest first',
       querystring: approvalListQuery,
@@ -39,7 +38,6 @@ export function approvalRoutes(app: App, { db }: RouteContext): void {
 
   app.get('/api/runs/:id/gates/:step_key', {
     schema: {
-      tags: ['Runs'],
       operationId: 'getGate',
       summary: 'Read a gate, open or decided, with what it asked before',
       description:

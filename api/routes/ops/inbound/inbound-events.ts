@@ -25,7 +25,6 @@ import { responses, workflowParams } from '#api/http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
 import { createRunActions } from '#api/run-actions.ts';
 
-const tags = ['Webhooks'];
 const eventParams = z.strictObject({ id: z.string().min(1) });
 
 /** What a workflow's inbound webhook received, and its replay. */
@@ -39,7 +38,6 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
 function readEvents(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id/inbound-events', {
     schema: {
-      tags,
       operationId: 'listInboundEvents',
       summary: 'List the events that the inbound webhook received, newest first',
       description:
@@ -60,7 +58,6 @@ function readEvents(app: App, { db }: RouteContext): void {
 
   app.get('/api/inbound-events/:id', {
     schema: {
-      tags,
       operationId: 'getInboundEvent',
       summary: 'Read an inbound event, with its headers and its body',
       params: eventParams,
@@ -76,7 +73,6 @@ function replayOne(app: App, context: RouteContext): void {
   const actions = createRunActions(context);
   app.post('/api/inbound-events/:id/replay', {
     schema: {
-      tags,
       operationId: 'replayInboundEvent',
       summary: 'Start a run with the input of an inbound event again',
       description:
@@ -108,7 +104,6 @@ function replayOne(app: App, context: RouteContext): void {
 function replaySeveral(app: App, context: RouteContext): void {
   app.post('/api/workflows/:id/inbound-events/replay', {
     schema: {
-      tags,
       operationId: 'replayInboundEvents',
       summary: 'Replay the inbound events of a range',
       description:
@@ -129,7 +124,6 @@ function replaySeveral(app: App, context: RouteContext): void {
 
   app.get('/api/workflows/:id/event-replays', {
     schema: {
-      tags,
       operationId: 'listEventReplays',
       summary: 'List the replays of inbound events of a workflow, newest first',
       params: workflowParams,
@@ -148,7 +142,6 @@ function replaySeveral(app: App, context: RouteContext): void {
 function followReplay(app: App, context: RouteContext): void {
   app.get('/api/event-replays/:id', {
     schema: {
-      tags,
       operationId: 'getEventReplay',
       summary: 'Read the progress of a replay of inbound events',
       params: eventParams,
@@ -161,7 +154,6 @@ function followReplay(app: App, context: RouteContext): void {
 
   app.post('/api/event-replays/:id/cancel', {
     schema: {
-      tags,
       operationId: 'cancelEventReplay',
       summary: 'Cancel a running replay of inbound events',
       description: 'It starts no further run. Those that it has started continue.',

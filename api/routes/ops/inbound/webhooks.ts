@@ -20,8 +20,6 @@ import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { hookUrl, maskedHookUrl } from '#api/inbound/address.ts';
 
-const tags = ['Webhooks'];
-
 /** Anyone with the URL can start runs until it changes, so only members who can start runs anyway see it. */
 const maySeeSecret = ({ role, overrides }: Actor): boolean =>
   (['create_edit_workflows', 'run_workflows'] as const).every((name) =>
@@ -65,7 +63,6 @@ export function webhookRoutes(app: App, context: RouteContext): void {
 function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRecord): void {
   app.post('/api/workflows/:id/webhook', {
     schema: {
-      tags,
       operationId: 'enableWebhook',
       summary: 'Enable the inbound webhook, or give it a new URL',
       description:
@@ -87,7 +84,6 @@ function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRec
 
   app.get('/api/workflows/:id/webhook', {
     schema: {
-      tags,
       operationId: 'getWebhook',
       summary: 'Read the inbound webhook and its settings',
       description:
@@ -106,7 +102,6 @@ function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRec
 function disableAndConfigure(app: App, { config }: RouteContext, record: EditedRecord): void {
   app.delete('/api/workflows/:id/webhook', {
     schema: {
-      tags,
       operationId: 'disableWebhook',
       summary: 'Disable the inbound webhook',
       description: 'Its URL then returns 404 permanently; its settings are kept.',
@@ -122,7 +117,6 @@ function disableAndConfigure(app: App, { config }: RouteContext, record: EditedR
 
   app.put('/api/workflows/:id/webhook/config', {
     schema: {
-      tags,
       operationId: 'configureWebhook',
       summary: 'Change settings of the inbound webhook; absent ones do not change',
       params: workflowParams,

@@ -19,7 +19,6 @@ import { responses, nothing } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Budgets'];
 const budgetParams = z.strictObject({ id: z.string().min(1) });
 
 const record: EditedRecord = {
@@ -38,7 +37,6 @@ export function budgetRoutes(app: App, context: RouteContext): void {
 function listAndCreate(app: App, { db }: RouteContext): void {
   app.get('/api/budgets', {
     schema: {
-      tags,
       operationId: 'listBudgets',
       summary: 'List budgets with their status, oldest first',
       querystring: offsetQuery,
@@ -50,7 +48,6 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 
   app.post('/api/budgets', {
     schema: {
-      tags,
       operationId: 'createBudget',
       summary: 'Cap what runs may cost in a window',
       description:
@@ -72,7 +69,6 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 function readBudgets(app: App, { db }: RouteContext): void {
   app.get('/api/budgets/:id', {
     schema: {
-      tags,
       operationId: 'getBudget',
       summary: 'Read a budget',
       params: budgetParams,
@@ -85,7 +81,6 @@ function readBudgets(app: App, { db }: RouteContext): void {
 
   app.get('/api/budgets/:id/status', {
     schema: {
-      tags,
       operationId: 'getBudgetStatus',
       summary: "Read a budget's ledger for the current window",
       params: budgetParams,
@@ -101,7 +96,6 @@ function readBudgets(app: App, { db }: RouteContext): void {
 
   app.get('/api/budgets/:id/history', {
     schema: {
-      tags,
       operationId: 'getBudgetHistory',
       summary: "Read the spend of a budget's current window, by day",
       params: budgetParams,
@@ -116,7 +110,6 @@ function readBudgets(app: App, { db }: RouteContext): void {
 function changeBudgets(app: App, { db }: RouteContext): void {
   app.put('/api/budgets/:id', {
     schema: {
-      tags,
       operationId: 'updateBudget',
       summary: 'Change the name, limit or estimate of a budget',
       description:
@@ -136,7 +129,6 @@ function changeBudgets(app: App, { db }: RouteContext): void {
 
   app.delete('/api/budgets/:id', {
     schema: {
-      tags,
       operationId: 'deleteBudget',
       summary: 'Delete a budget; runs that hold it continue without',
       params: budgetParams,

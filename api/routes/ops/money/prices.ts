@@ -4,8 +4,6 @@ import { responses } from '#api/http/responses.ts';
 import type { EditedRecord } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Workspace'];
-
 const record: EditedRecord = {
   noun: 'workspace',
   schema: priceListSchema,
@@ -15,7 +13,6 @@ const record: EditedRecord = {
 export function priceRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/workspace/prices', {
     schema: {
-      tags,
       operationId: 'getPrices',
       summary: "Read the workspace's own prices",
       response: responses({ 200: priceListSchema }),
@@ -28,7 +25,6 @@ export function priceRoutes(app: App, { db }: RouteContext): void {
 
   app.put('/api/workspace/prices', {
     schema: {
-      tags,
       operationId: 'setPrices',
       summary: "Replace the workspace's own prices",
       description: 'Models without a price here use the built-in table.',

@@ -11,15 +11,12 @@ import { responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { createCoalescedReads } from '#api/load/coalesced-reads.ts';
 
-const tags = ['Workspace'];
-
 export function usageRoutes(app: App, { db }: RouteContext): void {
   // This reads as many rows as there are runs, so concurrent requests share one read.
   const breakdowns = createCoalescedReads<UsageBreakdown>();
 
   app.get('/api/usage', {
     schema: {
-      tags,
       operationId: 'getUsage',
       summary: 'Read the use of the plan this month',
       response: responses({ 200: usageSchema }),
@@ -30,7 +27,6 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
 
   app.get('/api/usage/breakdown', {
     schema: {
-      tags,
       operationId: 'getUsageBreakdown',
       summary: 'Read the cost of runs, by workflow, by model and by day',
       querystring: breakdownQuery,
@@ -43,7 +39,6 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
 
   app.get('/api/metrics/overview', {
     schema: {
-      tags,
       operationId: 'getMetricsOverview',
       summary: 'Read the results of runs, in total and by day',
       response: responses({ 200: metricsOverviewSchema }),

@@ -22,7 +22,6 @@ import { responses } from '#api/http/responses.ts';
 import type { Caller, App, RouteContext } from '#api/deps.ts';
 import { clientNetwork } from '#api/http/client-address.ts';
 
-const tags = ['Sign-in'];
 const session = responses({ 200: sessionSchema }, 'too_large', 'unsupported_media_type');
 
 export function authRoutes(app: App, context: RouteContext): void {
@@ -44,7 +43,6 @@ function signInAndUp(app: App, context: RouteContext): void {
 
   app.post('/api/auth/login', {
     schema: {
-      tags,
       operationId: 'login',
       summary: 'Sign in with email and password',
       description:
@@ -61,7 +59,6 @@ function signInAndUp(app: App, context: RouteContext): void {
 
   app.post('/api/auth/signup', {
     schema: {
-      tags,
       operationId: 'signup',
       summary: 'Request membership; an administrator approves it',
       description:
@@ -79,7 +76,6 @@ function signInAndUp(app: App, context: RouteContext): void {
 
   app.post('/api/auth/accept-invite', {
     schema: {
-      tags,
       operationId: 'acceptInvite',
       summary: 'Become a member with an invite code, which works once',
       security: [],
@@ -96,7 +92,6 @@ function ownAccount(app: App, context: RouteContext): void {
 
   app.post('/api/auth/password', {
     schema: {
-      tags,
       operationId: 'changePassword',
       summary: 'Change your own password; all sessions end, and the response has a new one',
       body: passwordChange,
@@ -117,7 +112,6 @@ function ownAccount(app: App, context: RouteContext): void {
 
   app.get('/api/auth/me', {
     schema: {
-      tags,
       operationId: 'getIdentity',
       summary: "Read the credential's actor and capabilities",
       response: responses({ 200: identitySchema }),

@@ -7,8 +7,6 @@ import { responses, nothing } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { withLatestUse } from '#api/identity/key-uses.ts';
 
-const tags = ['API keys'];
-
 const params = z.strictObject({ id: z.string().min(1) });
 
 const record: EditedRecord = {
@@ -26,7 +24,6 @@ export function keyRoutes(app: App, context: RouteContext): void {
 function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
   app.get('/api/keys', {
     schema: {
-      tags,
       operationId: 'listApiKeys',
       summary: 'List API keys, newest first, including revoked ones',
       querystring: offsetQuery,
@@ -41,7 +38,6 @@ function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
 
   app.post('/api/keys', {
     schema: {
-      tags,
       operationId: 'createApiKey',
       summary: 'Create an API key; its secret is shown only this once',
       description:
@@ -60,7 +56,6 @@ function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
 function readAndRevoke(app: App, { db, keyUses }: RouteContext): void {
   app.get('/api/keys/:id', {
     schema: {
-      tags,
       operationId: 'getApiKey',
       summary: 'Read an API key',
       params,
@@ -75,7 +70,6 @@ function readAndRevoke(app: App, { db, keyUses }: RouteContext): void {
 
   app.delete('/api/keys/:id', {
     schema: {
-      tags,
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key; it stays in the list',
       description:

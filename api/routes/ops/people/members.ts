@@ -24,7 +24,6 @@ import { responses, nothing } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Members'];
 const memberParams = z.strictObject({ id: z.string().min(1) });
 const detail = responses(
   { 200: memberDetailSchema },
@@ -60,7 +59,6 @@ export function memberRoutes(app: App, context: RouteContext): void {
 function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void {
   app.get('/api/members', {
     schema: {
-      tags,
       operationId: 'listMembers',
       summary: 'List members by when they joined',
       querystring: offsetQuery,
@@ -72,7 +70,6 @@ function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void
 
   app.post('/api/members/invite', {
     schema: {
-      tags,
       operationId: 'inviteMember',
       summary: 'Invite a member',
       description:
@@ -93,7 +90,6 @@ function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void
 function readMembers(app: App, { db }: RouteContext, { rules, record }: Ruled): void {
   app.get('/api/members/:id', {
     schema: {
-      tags,
       operationId: 'getMember',
       summary: 'Read a member and their permissions',
       params: memberParams,
@@ -105,7 +101,6 @@ function readMembers(app: App, { db }: RouteContext, { rules, record }: Ruled): 
 
   app.get('/api/members/:id/stats', {
     schema: {
-      tags,
       operationId: 'getMemberStats',
       summary: "Read a member's activity",
       description: 'The totals do not decrease when retention removes runs and audit entries.',
@@ -127,7 +122,6 @@ function changeMembers(app: App, { rules, record }: Ruled): void {
       method,
       url: '/api/members/:id',
       schema: {
-        tags,
         operationId,
         summary: "Change a member's role, effective at once",
         description: gainText,
@@ -149,7 +143,6 @@ function changeMembers(app: App, { rules, record }: Ruled): void {
       method,
       url: '/api/members/:id/permissions',
       schema: {
-        tags,
         operationId,
         summary: "Override capabilities of a member's role, effective at once",
         description: gainText,
@@ -167,7 +160,6 @@ function changeMembers(app: App, { rules, record }: Ruled): void {
 function admitAndRemove(app: App, { db }: RouteContext, { rules, record }: Ruled): void {
   app.post('/api/members/:id/invite', {
     schema: {
-      tags,
       operationId: 'renewInvite',
       summary: 'Replace the invite code of an invited member',
       description:
@@ -183,7 +175,6 @@ function admitAndRemove(app: App, { db }: RouteContext, { rules, record }: Ruled
 
   app.post('/api/members/:id/approve', {
     schema: {
-      tags,
       operationId: 'approveMember',
       summary: 'Approve a member who has signed up',
       description:
@@ -200,7 +191,6 @@ function admitAndRemove(app: App, { db }: RouteContext, { rules, record }: Ruled
 
   app.delete('/api/members/:id', {
     schema: {
-      tags,
       operationId: 'removeMember',
       summary: 'Remove a member; their sessions end and their keys are revoked',
       description: 'Also withdraws an invitation, and rejects a sign-up.',

@@ -4,7 +4,6 @@ import { responses } from '#api/http/responses.ts';
 import type { EditedRecord } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Workspace'];
 const answer = responses({ 200: workspaceSchema }, 'too_large', 'unsupported_media_type');
 
 const record: EditedRecord = {
@@ -16,7 +15,6 @@ const record: EditedRecord = {
 export function workspaceRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/workspace', {
     schema: {
-      tags,
       operationId: 'getWorkspace',
       summary: 'Read the workspace',
       response: responses({ 200: workspaceSchema }),
@@ -27,7 +25,6 @@ export function workspaceRoutes(app: App, { db }: RouteContext): void {
 
   app.put('/api/workspace', {
     schema: {
-      tags,
       operationId: 'updateWorkspace',
       summary: 'Rename the workspace',
       body: workspaceUpdate,
@@ -48,7 +45,6 @@ export function workspaceRoutes(app: App, { db }: RouteContext): void {
       method,
       url: '/api/workspace/plan',
       schema: {
-        tags,
         operationId,
         summary: 'Change the plan, effective at once',
         body: planChange,

@@ -15,7 +15,6 @@ import {
 import type { App, RouteContext } from '#api/deps.ts';
 import { responses, jobParams } from '#api/http/responses.ts';
 
-const tags = ['Governance'];
 /** Members who can read policies can also read what other policies would do. */
 const reads = { capability: 'view' } as const;
 const config = { capability: 'manage_workspace' } as const;
@@ -28,7 +27,6 @@ export function backtestRoutes(app: App, context: RouteContext): void {
   readRoutes(app, context);
   app.post(`${url}/:id/cancel`, {
     schema: {
-      tags,
       operationId: 'cancelBacktest',
       summary: 'Cancel a running backtest',
       description: 'It ends within seconds. What it has found so far is kept.',
@@ -46,7 +44,6 @@ function startRoute(app: App, context: RouteContext): void {
     method: 'POST',
     url,
     schema: {
-      tags,
       operationId: 'startBacktest',
       summary: 'Try policies on history',
       description:
@@ -70,7 +67,6 @@ function readRoutes(app: App, context: RouteContext): void {
     method: 'GET',
     url,
     schema: {
-      tags,
       operationId: 'listBacktests',
       summary: 'List backtests of policies, newest first',
       querystring: pageQuery,
@@ -82,7 +78,6 @@ function readRoutes(app: App, context: RouteContext): void {
 
   app.get(`${url}/:id`, {
     schema: {
-      tags,
       operationId: 'getBacktest',
       summary: 'Read a backtest with a page of its steps',
       description:

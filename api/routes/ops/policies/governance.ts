@@ -9,7 +9,6 @@ import type { App, RouteContext } from '#api/deps.ts';
 export function governanceRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/governance/events', {
     schema: {
-      tags: ['Governance'],
       operationId: 'listGovernanceEvents',
       summary: 'List decisions of policies, budgets and overrides, newest first',
       querystring: governanceEventListQuery,

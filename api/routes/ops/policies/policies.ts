@@ -5,8 +5,6 @@ import { responses } from '#api/http/responses.ts';
 import type { EditedRecord } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Governance'];
-
 const record: EditedRecord = {
   noun: 'workspace',
   schema: policiesSchema,
@@ -16,7 +14,6 @@ const record: EditedRecord = {
 export function policyRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/workspace/policies', {
     schema: {
-      tags,
       operationId: 'getPolicies',
       summary: 'Read the policies for agents and tools',
       response: responses({ 200: policiesSchema }),
@@ -27,7 +24,6 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
 
   app.put('/api/workspace/policies', {
     schema: {
-      tags,
       operationId: 'setPolicies',
       summary: 'Replace the policies for agents and tools',
       description:

@@ -17,7 +17,6 @@ export function runExportRoutes(app: App, { db, config }: RouteContext): void {
 
   app.get('/api/runs/export', {
     schema: {
-      tags: ['Runs'],
       operationId: 'exportRuns',
       summary: 'Export a list of runs as CSV or NDJSON',
       description:

@@ -8,13 +8,10 @@ import { listRunViews, removeRunView, saveRunView } from '#shared/db/runs/run-vi
 import type { App, RouteContext } from '#api/deps.ts';
 import { responses, nothing } from '#api/http/responses.ts';
 
-const tags = ['Runs'];
-
 /** Filters of the list of runs, saved under a name. */
 export function runViewRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/run-views', {
     schema: {
-      tags,
       operationId: 'listRunViews',
       summary: 'List your saved views of the list of runs',
       description: 'At most 50, by name. Each member has their own.',
@@ -26,7 +23,6 @@ export function runViewRoutes(app: App, { db }: RouteContext): void {
 
   app.put('/api/run-views/:name', {
     schema: {
-      tags,
       operationId: 'saveRunView',
       summary: 'Save filters of the list of runs under a name',
       description:
@@ -42,7 +38,6 @@ export function runViewRoutes(app: App, { db }: RouteContext): void {
 
   app.delete('/api/run-views/:name', {
     schema: {
-      tags,
       operationId: 'removeRunView',
       summary: 'Remove a saved view',
       params: runViewParams,

@@ -28,7 +28,6 @@ import { seesArguments, shownSteps } from '#api/identity/shown-gates.ts';
 import { createRunActions, type RunActions } from '#api/run-actions.ts';
 import { createCoalescedReads } from '#api/load/coalesced-reads.ts';
 
-const tags = ['Runs'];
 const stepParams = runParams.extend({ step_key: z.string().min(1).max(1_000) });
 
 export function runRoutes(app: App, context: RouteContext): void {
@@ -46,7 +45,6 @@ export function runRoutes(app: App, context: RouteContext): void {
 function startRuns(app: App, actions: RunActions): void {
   app.post('/api/workflows/:id/runs', {
     schema: {
-      tags,
       operationId: 'triggerRun',
       summary: 'Start a run of the current version, or of the draft',
       description:
@@ -86,7 +84,6 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
 
   app.get('/api/runs', {
     schema: {
-      tags,
       operationId: 'listRuns',
       summary: 'List runs, newest first',
       querystring: runListQuery,
@@ -99,7 +96,6 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
 
   app.get('/api/runs/:id', {
     schema: {
-      tags,
       operationId: 'getRun',
       summary: 'Read a run with its steps, cost, output and open gates',
       params: runParams,
@@ -116,7 +112,6 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
 function readSteps(app: App, { db }: RouteContext): void {
   app.get('/api/runs/:id/steps', {
     schema: {
-      tags,
       operationId: 'listRunSteps',
       summary: 'List the steps of a run',
       description:
@@ -145,7 +140,6 @@ function readSteps(app: App, { db }: RouteContext): void {
 function readRunEvents(app: App, { db }: RouteContext): void {
   app.get('/api/runs/:id/events', {
     schema: {
-      tags,
       operationId: 'listRunEvents',
       summary: "List the frames of a run's stream, oldest first",
       description:
@@ -168,7 +162,6 @@ function readRunEvents(app: App, { db }: RouteContext): void {
 function readMessages(app: App, { db }: RouteContext): void {
   app.get('/api/runs/:id/steps/:step_key/messages', {
     schema: {
-      tags,
       operationId: 'listStepMessages',
       summary: 'Read the conversation of an agent with tools',
       description:
@@ -191,7 +184,6 @@ function readMessages(app: App, { db }: RouteContext): void {
 function decideGates(app: App, actions: RunActions): void {
   app.post('/api/runs/:id/approve', {
     schema: {
-      tags,
       operationId: 'decideGate',
       summary: 'Approve or reject an open gate',
       description:
@@ -218,7 +210,6 @@ function decideGates(app: App, actions: RunActions): void {
 function assignGates(app: App, actions: RunActions): void {
   app.post('/api/runs/:id/assign', {
     schema: {
-      tags,
       operationId: 'assignGate',
       summary: 'Assign an open gate to a member, or pass it on',
       description:
@@ -241,7 +232,6 @@ function assignGates(app: App, actions: RunActions): void {
 function resumeAndCancel(app: App, actions: RunActions): void {
   app.post('/api/runs/:id/resume', {
     schema: {
-      tags,
       operationId: 'resumeRun',
       summary: 'Resume a failed run from its last checkpoint',
       params: runParams,
@@ -254,7 +244,6 @@ function resumeAndCancel(app: App, actions: RunActions): void {
 
   app.post('/api/runs/:id/budget-override', {
     schema: {
-      tags,
       operationId: 'overrideBudget',
       summary: 'Resume a run that a budget stopped, with its own optional cap',
       description:
@@ -276,7 +265,6 @@ function resumeAndCancel(app: App, actions: RunActions): void {
 
   app.post('/api/runs/:id/cancel', {
     schema: {
-      tags,
       operationId: 'cancelRun',
       summary: 'End a pending, running or paused run',
       params: runParams,

@@ -18,8 +18,6 @@ import { responses, nothing, scheduleParams } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Schedules'];
-
 const record: EditedRecord = {
   noun: 'schedule',
   schema: scheduleSchema,
@@ -38,7 +36,6 @@ function listAndCreate(app: App, context: RouteContext): void {
 
   app.get('/api/schedules', {
     schema: {
-      tags,
       operationId: 'listSchedules',
       summary: 'List schedules, newest first',
       querystring: offsetQuery,
@@ -51,7 +48,6 @@ function listAndCreate(app: App, context: RouteContext): void {
 
   app.post('/api/schedules', {
     schema: {
-      tags,
       operationId: 'createSchedule',
       summary: 'Create a schedule for a workflow',
       description:
@@ -75,7 +71,6 @@ function readAndUpdate(app: App, context: RouteContext): void {
 
   app.get('/api/schedules/:id', {
     schema: {
-      tags,
       operationId: 'getSchedule',
       summary: 'Read a schedule',
       params: scheduleParams,
@@ -88,7 +83,6 @@ function readAndUpdate(app: App, context: RouteContext): void {
 
   app.put('/api/schedules/:id', {
     schema: {
-      tags,
       operationId: 'updateSchedule',
       summary: 'Change, enable or disable a schedule',
       description:
@@ -113,7 +107,6 @@ function removeAndTrigger(app: App, context: RouteContext): void {
 
   app.delete('/api/schedules/:id', {
     schema: {
-      tags,
       operationId: 'deleteSchedule',
       summary: 'Delete a schedule; runs it has started continue',
       params: scheduleParams,
@@ -130,7 +123,6 @@ function removeAndTrigger(app: App, context: RouteContext): void {
 
   app.post('/api/schedules/:id/trigger', {
     schema: {
-      tags,
       operationId: 'triggerSchedule',
       summary: 'Start a run of a schedule now',
       description:

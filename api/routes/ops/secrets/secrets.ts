@@ -7,7 +7,6 @@ import { type EditedRecord, nameOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { responses, nothing } from '#api/http/responses.ts';
 
-const tags = ['Secrets'];
 const secretParams = z.strictObject({ name: z.string().min(1) });
 
 /** Values can be written but never read: no response contains one. */
@@ -27,7 +26,6 @@ export function secretRoutes(app: App, context: RouteContext): void {
 function readSecrets(app: App, { db }: RouteContext): void {
   app.get('/api/secrets', {
     schema: {
-      tags,
       operationId: 'listSecrets',
       summary: 'List secrets, by name, without their values',
       querystring: offsetQuery,
@@ -39,7 +37,6 @@ function readSecrets(app: App, { db }: RouteContext): void {
 
   app.get('/api/secrets/:name', {
     schema: {
-      tags,
       operationId: 'getSecret',
       summary: 'Read a secret, without its value',
       params: secretParams,
@@ -54,7 +51,6 @@ function readSecrets(app: App, { db }: RouteContext): void {
 function changeSecrets(app: App, context: RouteContext): void {
   app.put('/api/secrets/:name', {
     schema: {
-      tags,
       operationId: 'putSecret',
       summary: 'Create or replace a secret',
       description:
@@ -76,7 +72,6 @@ function changeSecrets(app: App, context: RouteContext): void {
 
   app.delete('/api/secrets/:name', {
     schema: {
-      tags,
       operationId: 'deleteSecret',
       summary: 'Delete a secret',
       description:

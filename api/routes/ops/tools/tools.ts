@@ -21,7 +21,6 @@ import { responses, nothing } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Tools'];
 const toolParams = z.strictObject({ id: z.string().min(1) });
 
 /** Changing a tool requires the same permission as changing the graphs that use it. */
@@ -48,7 +47,6 @@ function listAndCreate(app: App, context: RouteContext): void {
 
   app.get('/api/tools', {
     schema: {
-      tags,
       operationId: 'listTools',
       summary: 'List custom tools, by name',
       querystring: offsetQuery,
@@ -63,7 +61,6 @@ function listAndCreate(app: App, context: RouteContext): void {
 
   app.post('/api/tools', {
     schema: {
-      tags,
       operationId: 'createTool',
       summary: 'Register a custom tool',
       description:
@@ -86,7 +83,6 @@ function readAndChange(app: App, context: RouteContext): void {
 
   app.get('/api/tools/:id', {
     schema: {
-      tags,
       operationId: 'getTool',
       summary: 'Read a custom tool',
       params: toolParams,
@@ -99,7 +95,6 @@ function readAndChange(app: App, context: RouteContext): void {
 
   app.put('/api/tools/:id', {
     schema: {
-      tags,
       operationId: 'updateTool',
       summary: 'Change a custom tool',
       description:
@@ -118,7 +113,6 @@ function readAndChange(app: App, context: RouteContext): void {
 
   app.delete('/api/tools/:id', {
     schema: {
-      tags,
       operationId: 'deleteTool',
       summary: 'Remove a custom tool',
       description:
@@ -138,7 +132,6 @@ function readAndChange(app: App, context: RouteContext): void {
 function tryTool(app: App, context: RouteContext): void {
   app.post('/api/tools/:id/test', {
     schema: {
-      tags,
       operationId: 'testTool',
       summary: 'Call a custom tool once',
       description:
@@ -158,7 +151,6 @@ function tryTool(app: App, context: RouteContext): void {
 function importFromServer(app: App, context: RouteContext): void {
   app.post('/api/tools/import', {
     schema: {
-      tags,
       operationId: 'importTools',
       summary: 'Register the tools of an MCP server',
       description:

@@ -29,8 +29,6 @@ import { deliveryPage } from '#api/data/delivery-page.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Webhook endpoints'];
-
 const record: EditedRecord = {
   noun: 'endpoint',
   schema: dataEndpointSchema,
@@ -49,7 +47,6 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
 function readEndpoints(app: App, { db }: RouteContext): void {
   app.get('/api/webhooks', {
     schema: {
-      tags,
       operationId: 'listWebhookEndpoints',
       summary: 'List webhook endpoints, newest first',
       querystring: offsetQuery,
@@ -61,7 +58,6 @@ function readEndpoints(app: App, { db }: RouteContext): void {
 
   app.get('/api/webhooks/:id', {
     schema: {
-      tags,
       operationId: 'getWebhookEndpoint',
       summary: 'Read a webhook endpoint',
       params: endpointParams,
@@ -75,7 +71,6 @@ function readEndpoints(app: App, { db }: RouteContext): void {
 function createAndChange(app: App, context: RouteContext): void {
   app.post('/api/webhooks', {
     schema: {
-      tags,
       operationId: 'createWebhookEndpoint',
       summary: 'Register a webhook endpoint',
       description:
@@ -94,7 +89,6 @@ function createAndChange(app: App, context: RouteContext): void {
 
   app.put('/api/webhooks/:id', {
     schema: {
-      tags,
       operationId: 'updateWebhookEndpoint',
       summary: 'Change the address or the events of a webhook endpoint',
       description: 'Changes the fields in the body. Pending deliveries go to the new address.',
@@ -111,7 +105,6 @@ function createAndChange(app: App, context: RouteContext): void {
 function deleteAndRotate(app: App, context: RouteContext): void {
   app.delete('/api/webhooks/:id', {
     schema: {
-      tags,
       operationId: 'deleteWebhookEndpoint',
       summary: 'Delete a webhook endpoint and its pending deliveries',
       params: endpointParams,
@@ -126,7 +119,6 @@ function deleteAndRotate(app: App, context: RouteContext): void {
 
   app.post('/api/webhooks/:id/rotate-secret', {
     schema: {
-      tags,
       operationId: 'rotateWebhookEndpointSecret',
       summary: 'Replace the secret of a webhook endpoint; the new one is shown this once',
       description: 'Deliveries are also signed with the previous secret for 24 hours.',
@@ -142,7 +134,6 @@ function deleteAndRotate(app: App, context: RouteContext): void {
 function readDeliveries(app: App, context: RouteContext): void {
   app.get('/api/webhooks/:id/deliveries', {
     schema: {
-      tags,
       operationId: 'listWebhookDeliveries',
       summary: 'List the deliveries of a webhook endpoint, newest first, each with its attempts',
       description: 'Kept for 30 days.',
@@ -156,7 +147,6 @@ function readDeliveries(app: App, context: RouteContext): void {
 
   app.get('/api/webhooks/:id/deliveries/:delivery_id', {
     schema: {
-      tags,
       operationId: 'getWebhookDelivery',
       summary: 'Read a delivery with its attempts',
       params: deliveryParams,
@@ -171,7 +161,6 @@ function readDeliveries(app: App, context: RouteContext): void {
 function deliver(app: App, { db }: RouteContext): void {
   app.post('/api/webhooks/:id/ping', {
     schema: {
-      tags,
       operationId: 'pingWebhookEndpoint',
       summary: 'Send a ping to a webhook endpoint',
       description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
@@ -186,7 +175,6 @@ function deliver(app: App, { db }: RouteContext): void {
 
   app.post('/api/webhooks/:id/deliveries/:delivery_id/redeliver', {
     schema: {
-      tags,
       operationId: 'redeliverWebhookDelivery',
       summary: 'Redeliver one delivery',
       description:
@@ -202,7 +190,6 @@ function deliver(app: App, { db }: RouteContext): void {
 
   app.post('/api/webhooks/:id/redeliver', {
     schema: {
-      tags,
       operationId: 'redeliverWebhookDeadLetters',
       summary: 'Redeliver dead letters, all or those of events of a range, oldest first',
       description: 'With `status` `all`, delivered ones, too.',

@@ -14,8 +14,6 @@ import { responses, nothing, workflowParams } from '#api/http/responses.ts';
 import { type EditedRecord, idOf, ifMatchOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Workflows'];
-
 // Drafts do their own comparison, since they require a tag.
 const record: EditedRecord = {
   noun: 'workflow',
@@ -41,7 +39,6 @@ export function draftRoutes(app: App, context: RouteContext): void {
 function readAndSave(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id/draft', {
     schema: {
-      tags,
       operationId: 'getDraft',
       summary: 'Read the draft of a workflow',
       description:
@@ -56,7 +53,6 @@ function readAndSave(app: App, { db }: RouteContext): void {
 
   app.put('/api/workflows/:id/draft', {
     schema: {
-      tags,
       operationId: 'saveDraft',
       summary: 'Save the draft of a workflow',
       description:
@@ -84,7 +80,6 @@ function readAndSave(app: App, { db }: RouteContext): void {
 function discard(app: App, { db }: RouteContext): void {
   app.delete('/api/workflows/:id/draft', {
     schema: {
-      tags,
       operationId: 'discardDraft',
       summary: 'Discard the draft of a workflow',
       description: 'Requires `If-Match`. The current version is unchanged.',
@@ -102,7 +97,6 @@ function discard(app: App, { db }: RouteContext): void {
 function publish(app: App, { db, config }: RouteContext): void {
   app.post('/api/workflows/:id/publish', {
     schema: {
-      tags,
       operationId: 'publishWorkflow',
       summary: 'Publish a workflow',
       description:

@@ -7,7 +7,6 @@ import { responses, workflowParams } from '#api/http/responses.ts';
 export function dryRunRoutes(app: App, context: RouteContext): void {
   app.post('/api/workflows/:id/dry-run', {
     schema: {
-      tags: ['Runs'],
       operationId: 'dryRunWorkflow',
       summary: 'What a run would cost, take, need and be refused, without running it',
       description:

@@ -9,7 +9,6 @@ export function nodeTestRoutes(app: App, context: RouteContext): void {
   const actions = createRunActions(context);
   app.post('/api/workflows/:id/nodes/:node_id/test', {
     schema: {
-      tags: ['Runs'],
       operationId: 'testNode',
       summary: 'Test one node with the state of a past run',
       description:

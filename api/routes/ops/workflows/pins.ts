@@ -3,8 +3,6 @@ import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { responses, nodeParams, nothing, workflowParams } from '#api/http/responses.ts';
 
-const tags = ['Workflows'];
-
 /** Outputs that members pin from past runs, for tests of nodes. */
 export function pinRoutes(app: App, context: RouteContext): void {
   readPins(app, context);
@@ -14,7 +12,6 @@ export function pinRoutes(app: App, context: RouteContext): void {
 function readPins(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id/pins', {
     schema: {
-      tags,
       operationId: 'listPins',
       summary: 'List your pinned outputs of a workflow',
       description: 'At most 100, by node. Each member has their own.',
@@ -29,7 +26,6 @@ function readPins(app: App, { db }: RouteContext): void {
 function changePins(app: App, { db }: RouteContext): void {
   app.put('/api/workflows/:id/pins/:node_id', {
     schema: {
-      tags,
       operationId: 'savePin',
       summary: 'Pin the output of a node from a past run',
       description:
@@ -47,7 +43,6 @@ function changePins(app: App, { db }: RouteContext): void {
 
   app.delete('/api/workflows/:id/pins/:node_id', {
     schema: {
-      tags,
       operationId: 'removePin',
       summary: 'Remove your pinned output of a node',
       params: nodeParams,

@@ -14,8 +14,6 @@ import { responses, nothing, templateParams } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Templates'];
-
 const record: EditedRecord = {
   noun: 'template',
   schema: templateSchema,
@@ -32,7 +30,6 @@ export function templateRoutes(app: App, context: RouteContext): void {
 function listAndCreate(app: App, { db }: RouteContext): void {
   app.get('/api/templates', {
     schema: {
-      tags,
       operationId: 'listTemplates',
       summary: 'List templates: the built-in ones, then your own, newest first',
       querystring: offsetQuery,
@@ -44,7 +41,6 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 
   app.post('/api/templates', {
     schema: {
-      tags,
       operationId: 'createTemplate',
       summary: 'Save a graph or a workflow as a template',
       body: templateCreateBody,
@@ -64,7 +60,6 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 function readAndChange(app: App, { db }: RouteContext): void {
   app.get('/api/templates/:id', {
     schema: {
-      tags,
       operationId: 'getTemplate',
       summary: 'Read a template',
       params: templateParams,
@@ -80,7 +75,6 @@ function readAndChange(app: App, { db }: RouteContext): void {
 
   app.put('/api/templates/:id', {
     schema: {
-      tags,
       operationId: 'updateTemplate',
       summary: 'Change a template of your own',
       description:
@@ -100,7 +94,6 @@ function readAndChange(app: App, { db }: RouteContext): void {
 
   app.delete('/api/templates/:id', {
     schema: {
-      tags,
       operationId: 'deleteTemplate',
       summary: 'Delete a template of your own',
       params: templateParams,
@@ -117,7 +110,6 @@ function readAndChange(app: App, { db }: RouteContext): void {
 function instantiate(app: App, { db }: RouteContext): void {
   app.post('/api/templates/:id/instantiate', {
     schema: {
-      tags,
       operationId: 'instantiateTemplate',
       summary: 'Create a draft workflow from a template, with its checks',
       params: templateParams,

@@ -13,7 +13,6 @@ import { diffGraphsUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { responses, workflowParams } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Workflows'];
 const MAX_VERSION = 2_147_483_647;
 
 const versionParams = z.strictObject({
@@ -56,7 +55,6 @@ export function versionRoutes(app: App, context: RouteContext): void {
 function readVersions(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id/versions', {
     schema: {
-      tags,
       operationId: 'listVersions',
       summary: 'List the versions of a workflow, newest first',
       params: workflowParams,
@@ -77,7 +75,6 @@ function readVersions(app: App, { db }: RouteContext): void {
 
   app.get('/api/workflows/:id/versions/:version', {
     schema: {
-      tags,
       operationId: 'getVersion',
       summary: 'Read one version of a workflow',
       params: versionParams,
@@ -96,7 +93,6 @@ function readVersions(app: App, { db }: RouteContext): void {
 function compareVersions(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id/versions/diff', {
     schema: {
-      tags,
       operationId: 'diffVersions',
       summary: 'Compare two versions of a workflow',
       description:

@@ -22,8 +22,6 @@ import { responses, nothing, workflowParams } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const tags = ['Workflows'];
-
 /** How many executions a deletion ends before it responds. The reconciler ends the others. */
 const MAX_ENDED_AT_ONCE = 20;
 
@@ -45,7 +43,6 @@ export function workflowRoutes(app: App, context: RouteContext): void {
 function listAndCreate(app: App, { db }: RouteContext): void {
   app.get('/api/workflows', {
     schema: {
-      tags,
       operationId: 'listWorkflows',
       summary: 'List workflows, newest first',
       querystring: offsetQuery,
@@ -57,7 +54,6 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 
   app.post('/api/workflows', {
     schema: {
-      tags,
       operationId: 'createWorkflow',
       summary: 'Create a workflow',
       description:
@@ -80,7 +76,6 @@ function listAndCreate(app: App, { db }: RouteContext): void {
 function readAndChange(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id', {
     schema: {
-      tags,
       operationId: 'getWorkflow',
       summary: 'Read a workflow',
       description: 'With `include=draft`, also its draft as it is at the same moment.',
@@ -99,7 +94,6 @@ function readAndChange(app: App, { db }: RouteContext): void {
 
   app.put('/api/workflows/:id', {
     schema: {
-      tags,
       operationId: 'updateWorkflow',
       summary: 'Change a workflow',
       description:
@@ -126,7 +120,6 @@ function removeWorkflow(app: App, context: RouteContext): void {
 
   app.delete('/api/workflows/:id', {
     schema: {
-      tags,
       operationId: 'deleteWorkflow',
       summary: 'Delete a workflow with its versions, runs and schedules',
       description:
@@ -154,7 +147,6 @@ function validateSaved(app: App, context: RouteContext): void {
 
   app.post('/api/workflows/:id/validate', {
     schema: {
-      tags,
       operationId: 'validateWorkflow',
       summary: 'Check whether the saved graph can run',
       description: 'Reports every error and warning at once.',
@@ -175,7 +167,6 @@ function validateSaved(app: App, context: RouteContext): void {
 function setChecksAndListRuns(app: App, { db }: RouteContext): void {
   app.put('/api/workflows/:id/checks', {
     schema: {
-      tags,
       operationId: 'setChecks',
       summary: 'Set the checks that score successful runs',
       params: workflowParams,
@@ -192,7 +183,6 @@ function setChecksAndListRuns(app: App, { db }: RouteContext): void {
 
   app.get('/api/workflows/:id/runs', {
     schema: {
-      tags,
       operationId: 'listWorkflowRuns',
       summary: 'List the runs of a workflow, newest first',
       params: workflowParams,
