@@ -82,14 +82,27 @@ function ToolCard({
       aria-label={unnamed ? text.rulesForUnnamed : text.rulesFor(tool.tool)}
     >
       <Stack gap="sm">
-        <ToolName
-          tool={tool}
-          onChange={onChange}
-          known={known}
-          taken={taken}
-          onRemove={onRemove}
-          unnamed={unnamed}
-        />
+        <Group align="flex-end" gap="xs">
+          <Autocomplete
+            label={words.tool}
+            value={tool.tool}
+            onChange={(value) => onChange({ tool: value })}
+            data={known}
+            error={taken ? text.taken : undefined}
+            flex={1}
+            miw={200}
+            maxLength={200}
+            required
+          />
+          <Button
+            variant="light"
+            color="danger"
+            onClick={onRemove}
+            aria-label={unnamed ? text.removeRulesForUnnamed : text.removeRulesFor(tool.tool)}
+          >
+            {words.remove}
+          </Button>
+        </Group>
         <AllowedWorkflows
           workflowIds={tool.workflowIds}
           onChange={(workflowIds) => onChange({ workflowIds })}
@@ -113,46 +126,6 @@ function ToolCard({
         </Group>
       </Stack>
     </Card>
-  );
-}
-
-function ToolName({
-  tool,
-  onChange,
-  known,
-  taken,
-  onRemove,
-  unnamed,
-}: {
-  tool: ToolDraft;
-  onChange: (part: Partial<ToolDraft>) => void;
-  known: string[];
-  taken: boolean;
-  onRemove: () => void;
-  unnamed: boolean;
-}) {
-  return (
-    <Group align="flex-end" gap="xs">
-      <Autocomplete
-        label={words.tool}
-        value={tool.tool}
-        onChange={(value) => onChange({ tool: value })}
-        data={known}
-        error={taken ? text.taken : undefined}
-        flex={1}
-        miw={200}
-        maxLength={200}
-        required
-      />
-      <Button
-        variant="light"
-        color="danger"
-        onClick={onRemove}
-        aria-label={unnamed ? text.removeRulesForUnnamed : text.removeRulesFor(tool.tool)}
-      >
-        {words.remove}
-      </Button>
-    </Group>
   );
 }
 

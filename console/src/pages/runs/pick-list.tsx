@@ -113,59 +113,23 @@ export function PickList({
     >
       <div style={{ height: before }} />
       {rows.map((index) => (
-        <PickRow
+        <div
           key={index}
-          index={index}
-          id={id}
-          rowHeight={rowHeight}
-          isPicked={isPicked}
-          spoken={spoken}
-          count={count}
-          shown={shown}
-          pick={pick}
-          row={row}
-        />
+          id={`${id}-${index}`}
+          role="option"
+          className="pick-row"
+          style={{ height: rowHeight }}
+          aria-selected={isPicked(index)}
+          aria-label={spoken?.(index)}
+          aria-setsize={count}
+          aria-posinset={index + 1}
+          data-active={index === shown || undefined}
+          onClick={() => pick(index)}
+        >
+          {row(index)}
+        </div>
       ))}
       <div style={{ height: after }} />
-    </div>
-  );
-}
-
-function PickRow({
-  index,
-  id,
-  rowHeight,
-  isPicked,
-  spoken,
-  count,
-  shown,
-  pick,
-  row,
-}: {
-  index: number;
-  id: string;
-  rowHeight: number;
-  isPicked: (row: number) => boolean;
-  spoken?: (row: number) => string;
-  count: number;
-  shown: number | undefined;
-  pick: (chosen: number) => void;
-  row: (row: number) => ReactNode;
-}) {
-  return (
-    <div
-      id={`${id}-${index}`}
-      role="option"
-      className="pick-row"
-      style={{ height: rowHeight }}
-      aria-selected={isPicked(index)}
-      aria-label={spoken?.(index)}
-      aria-setsize={count}
-      aria-posinset={index + 1}
-      data-active={index === shown || undefined}
-      onClick={() => pick(index)}
-    >
-      {row(index)}
     </div>
   );
 }

@@ -122,67 +122,47 @@ export function RunCheckpoints({ run, select }: { run: Run; select: Selection['s
         role="region"
         aria-label={runCheckpoints.scrollable}
       >
-        <CheckpointTable
-          checkpoints={checkpoints}
-          before={before}
-          rows={rows}
-          select={select}
-          after={after}
-        />
+        <Table
+          className="steps-table"
+          aria-label={runCheckpoints.table}
+          aria-rowcount={checkpoints.length + 1}
+        >
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{words.step}</Table.Th>
+              <Table.Th className="numbers">{words.event}</Table.Th>
+              <Table.Th>{runCheckpoints.when}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {before > 0 && <Gap height={before} />}
+            {rows.map((index) => {
+              const checkpoint = checkpoints[index];
+              return (
+                checkpoint !== undefined && (
+                  <Row key={checkpoint.step_key} aria-rowindex={index + 2}>
+                    <Table.Td className="cut">
+                      <Anchor
+                        component="button"
+                        size="sm"
+                        onClick={() => select(checkpoint.step_key)}
+                      >
+                        <UserText>{checkpoint.step_key}</UserText>
+                      </Anchor>
+                    </Table.Td>
+                    <Table.Td className="numbers">
+                      {checkpoint.event_id ?? runCheckpoints.notRecorded}
+                    </Table.Td>
+                    <When at={checkpoint.at} />
+                  </Row>
+                )
+              );
+            })}
+            {after > 0 && <Gap height={after} />}
+          </Table.Tbody>
+        </Table>
       </Box>
     </Stack>
-  );
-}
-
-function CheckpointTable({
-  checkpoints,
-  before,
-  rows,
-  select,
-  after,
-}: {
-  checkpoints: Run['checkpoints'];
-  before: number;
-  rows: readonly number[];
-  select: Selection['select'];
-  after: number;
-}) {
-  return (
-    <Table
-      className="steps-table"
-      aria-label={runCheckpoints.table}
-      aria-rowcount={checkpoints.length + 1}
-    >
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{words.step}</Table.Th>
-          <Table.Th className="numbers">{words.event}</Table.Th>
-          <Table.Th>{runCheckpoints.when}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {before > 0 && <Gap height={before} />}
-        {rows.map((index) => {
-          const checkpoint = checkpoints[index];
-          return (
-            checkpoint !== undefined && (
-              <Row key={checkpoint.step_key} aria-rowindex={index + 2}>
-                <Table.Td className="cut">
-                  <Anchor component="button" size="sm" onClick={() => select(checkpoint.step_key)}>
-                    <UserText>{checkpoint.step_key}</UserText>
-                  </Anchor>
-                </Table.Td>
-                <Table.Td className="numbers">
-                  {checkpoint.event_id ?? runCheckpoints.notRecorded}
-                </Table.Td>
-                <When at={checkpoint.at} />
-              </Row>
-            )
-          );
-        })}
-        {after > 0 && <Gap height={after} />}
-      </Table.Tbody>
-    </Table>
   );
 }
 

@@ -52,50 +52,35 @@ export function ScheduleTable({
           </Table.Thead>
           <Table.Tbody>
             {schedules.map((schedule) => (
-              <ScheduleRow
-                key={schedule.id}
-                schedule={schedule}
-                workflowNames={workflowNames}
-                setEdited={setEdited}
-              />
+              <Row key={schedule.id}>
+                <UserText>{nameOf(schedule)}</UserText>
+                {workflowNames !== undefined && (
+                  <Table.Td>
+                    <WorkflowLink workflow={schedule.workflow_id} tab="triggers" size="sm">
+                      <UserText>
+                        {workflowNames.get(schedule.workflow_id) ?? schedule.workflow_id}
+                      </UserText>
+                    </WorkflowLink>
+                  </Table.Td>
+                )}
+                <Table.Td>
+                  <Code>{schedule.cron}</Code>
+                  <Text size="xs" c="dimmed">
+                    {schedule.overlap === 'allow'
+                      ? text.overlapping(schedule.timezone)
+                      : schedule.timezone}
+                  </Text>
+                </Table.Td>
+                {schedule.next_run_at === null ? '–' : <When at={schedule.next_run_at} />}
+                <LastTick schedule={schedule} />
+                <EnabledSwitch schedule={schedule} />
+                <ScheduleMenu schedule={schedule} onEdit={() => setEdited(schedule)} />
+              </Row>
             ))}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
     </>
-  );
-}
-
-function ScheduleRow({
-  schedule,
-  workflowNames,
-  setEdited,
-}: {
-  schedule: Schedule;
-  workflowNames?: ReadonlyMap<string, string>;
-  setEdited: (schedule: Schedule) => void;
-}) {
-  return (
-    <Row>
-      <UserText>{nameOf(schedule)}</UserText>
-      {workflowNames !== undefined && (
-        <Table.Td>
-          <WorkflowLink workflow={schedule.workflow_id} tab="triggers" size="sm">
-            <UserText>{workflowNames.get(schedule.workflow_id) ?? schedule.workflow_id}</UserText>
-          </WorkflowLink>
-        </Table.Td>
-      )}
-      <Table.Td>
-        <Code>{schedule.cron}</Code>
-        <Text size="xs" c="dimmed">
-          {schedule.overlap === 'allow' ? text.overlapping(schedule.timezone) : schedule.timezone}
-        </Text>
-      </Table.Td>
-      {schedule.next_run_at === null ? '–' : <When at={schedule.next_run_at} />}
-      <LastTick schedule={schedule} />
-      <EnabledSwitch schedule={schedule} />
-      <ScheduleMenu schedule={schedule} onEdit={() => setEdited(schedule)} />
-    </Row>
   );
 }
 

@@ -21,13 +21,35 @@ export function HeaderFields({
       <Stack gap="sm">
         <Dimmed size="xs">{text.about}</Dimmed>
         {headers.map((header) => (
-          <HeaderRow
-            key={header.key}
-            header={header}
-            replace={replace}
-            onChange={onChange}
-            headers={headers}
-          />
+          <Group key={header.key} align="flex-end" gap="xs">
+            <TextInput
+              label={text.header}
+              placeholder="Authorization"
+              value={header.name}
+              onChange={(event) => replace(header.key, { name: event.currentTarget.value })}
+              maxLength={200}
+              flex={1}
+              miw={140}
+            />
+            <PasswordInput
+              label={words.value}
+              placeholder={header.value === undefined ? text.unchanged : ''}
+              autoComplete="off"
+              value={header.value ?? ''}
+              onChange={(event) => replace(header.key, { value: event.currentTarget.value })}
+              maxLength={8_000}
+              flex={1}
+              miw={140}
+            />
+            <Button
+              variant="light"
+              color="danger"
+              onClick={() => onChange(headers.filter(({ key }) => key !== header.key))}
+              aria-label={text.removeHeader(header.name)}
+            >
+              {words.remove}
+            </Button>
+          </Group>
         ))}
         {problem !== undefined && <Input.Error>{problem}</Input.Error>}
         <Group>
@@ -41,49 +63,5 @@ export function HeaderFields({
         </Group>
       </Stack>
     </Fieldset>
-  );
-}
-
-function HeaderRow({
-  header,
-  replace,
-  onChange,
-  headers,
-}: {
-  header: HeaderDraft;
-  replace: (key: number, part: Partial<HeaderDraft>) => void;
-  onChange: (headers: HeaderDraft[]) => void;
-  headers: HeaderDraft[];
-}) {
-  return (
-    <Group align="flex-end" gap="xs">
-      <TextInput
-        label={text.header}
-        placeholder="Authorization"
-        value={header.name}
-        onChange={(event) => replace(header.key, { name: event.currentTarget.value })}
-        maxLength={200}
-        flex={1}
-        miw={140}
-      />
-      <PasswordInput
-        label={words.value}
-        placeholder={header.value === undefined ? text.unchanged : ''}
-        autoComplete="off"
-        value={header.value ?? ''}
-        onChange={(event) => replace(header.key, { value: event.currentTarget.value })}
-        maxLength={8_000}
-        flex={1}
-        miw={140}
-      />
-      <Button
-        variant="light"
-        color="danger"
-        onClick={() => onChange(headers.filter(({ key }) => key !== header.key))}
-        aria-label={text.removeHeader(header.name)}
-      >
-        {words.remove}
-      </Button>
-    </Group>
   );
 }

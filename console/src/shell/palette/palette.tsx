@@ -44,12 +44,24 @@ export function Palette({
       <Modal.Overlay />
       <Modal.Content aria-label={texts.label}>
         <Modal.Body p={0}>
-          <SearchField
-            list={list}
-            active={chosen < 0 ? undefined : optionId(chosen)}
+          <TextInput
+            data-autofocus
+            role="combobox"
+            aria-label={texts.field}
+            aria-expanded
+            aria-controls={list}
+            aria-activedescendant={chosen < 0 ? undefined : optionId(chosen)}
+            aria-autocomplete="list"
+            autoComplete="off"
+            placeholder={texts.placeholder}
+            leftSection={<IconSearch size={18} aria-hidden />}
+            size="lg"
+            variant="unstyled"
+            px="xs"
+            maxLength={200}
             value={typed}
-            onChange={(text) => {
-              setTyped(text);
+            onChange={({ currentTarget }) => {
+              setTyped(currentTarget.value);
               setAt(0);
             }}
             onKeyDown={press}
@@ -104,43 +116,6 @@ function Results({
 function movedBy({ key }: KeyboardEvent, at: number, count: number): number | undefined {
   const step = { ArrowDown: 1, ArrowUp: -1 }[key];
   return step === undefined || count === 0 ? undefined : (at + step + count) % count;
-}
-
-function SearchField({
-  list,
-  active,
-  value,
-  onChange,
-  onKeyDown,
-}: {
-  /** The id of the list of results, and of the active one. */
-  list: string;
-  active: string | undefined;
-  value: string;
-  onChange: (text: string) => void;
-  onKeyDown: (event: KeyboardEvent) => void;
-}) {
-  return (
-    <TextInput
-      data-autofocus
-      role="combobox"
-      aria-label={texts.field}
-      aria-expanded
-      aria-controls={list}
-      aria-activedescendant={active}
-      aria-autocomplete="list"
-      autoComplete="off"
-      placeholder={texts.placeholder}
-      leftSection={<IconSearch size={18} aria-hidden />}
-      size="lg"
-      variant="unstyled"
-      px="xs"
-      maxLength={200}
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-      onKeyDown={onKeyDown}
-    />
-  );
 }
 
 function Option({

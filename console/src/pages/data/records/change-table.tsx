@@ -24,44 +24,34 @@ export function ChangeTable({ changes }: { changes: readonly NamedChange[] }) {
       minWidth={860}
     >
       {changes.map((change) => (
-        <ChangeRow key={change.id} change={change} feeds={feeds} sources={sources} />
+        <Row key={change.id}>
+          <When at={change.changed_at} ago />
+          <Table.Td>
+            <TextLink
+              size="sm"
+              to="/data/entities/$entityId"
+              params={{ entityId: change.entity_id }}
+            >
+              <UserText>{change.entity_name ?? change.entity_id}</UserText>
+            </TextLink>
+            <Text size="xs" c="dimmed">
+              {change.entity_type} · {text.version(change.version)}
+            </Text>
+          </Table.Td>
+          <UserText>{feeds.get(change.feed_id) ?? change.feed_id}</UserText>
+          <UserText>{change.attribute}</UserText>
+          <ChangedValue
+            before={<CutValue of={change.old_value} />}
+            after={<CutValue of={change.new_value} />}
+          />
+          <Table.Td>
+            {change.source_id !== null && (
+              <UserText>{sources.get(change.source_id) ?? change.source_id}</UserText>
+            )}
+          </Table.Td>
+        </Row>
       ))}
     </RowTable>
-  );
-}
-
-function ChangeRow({
-  change,
-  feeds,
-  sources,
-}: {
-  change: NamedChange;
-  feeds: Names;
-  sources: Names;
-}) {
-  return (
-    <Row>
-      <When at={change.changed_at} ago />
-      <Table.Td>
-        <TextLink size="sm" to="/data/entities/$entityId" params={{ entityId: change.entity_id }}>
-          <UserText>{change.entity_name ?? change.entity_id}</UserText>
-        </TextLink>
-        <Text size="xs" c="dimmed">
-          {change.entity_type} · {text.version(change.version)}
-        </Text>
-      </Table.Td>
-      <UserText>{feeds.get(change.feed_id) ?? change.feed_id}</UserText>
-      <UserText>{change.attribute}</UserText>
-      <ChangedValue
-        before={<CutValue of={change.old_value} />}
-        after={<CutValue of={change.new_value} />}
-      />
-      <Table.Td>
-        {change.source_id !== null && (
-          <UserText>{sources.get(change.source_id) ?? change.source_id}</UserText>
-        )}
-      </Table.Td>
-    </Row>
   );
 }
 

@@ -39,7 +39,18 @@ export function EditorBench({
       {state.draftRun.run !== undefined && (
         <RunFollower key={state.draftRun.run.id} runId={state.draftRun.run.id} />
       )}
-      <EditorHead workflow={workflow} saved={saved} state={state} />
+      <div className="editor-bar">
+        <div className="editor-title">
+          <Title order={1} size="h5" lineClamp={1}>
+            <UserText>{text.title(workflow.name)}</UserText>
+          </Title>
+          <Text size="xs" c="dimmed" component="div">
+            <WorkflowLink workflow={workflow.id}>{text.back}</WorkflowLink>
+          </Text>
+        </div>
+        <EditorToolbar state={state} />
+        <DraftBar workflow={workflow} draft={saved} content={state.content} saving={state.saving} />
+      </div>
       <div className="editor-notices">
         {saving.conflict}
         <KeptNotice state={state} />
@@ -51,31 +62,6 @@ export function EditorBench({
           <EditorPanels state={state} workflowId={workflow.id} />
         </div>
       </div>
-    </div>
-  );
-}
-
-function EditorHead({
-  workflow,
-  saved,
-  state,
-}: {
-  workflow: Workflow;
-  saved: WorkflowDraft | null;
-  state: EditorState;
-}) {
-  return (
-    <div className="editor-bar">
-      <div className="editor-title">
-        <Title order={1} size="h5" lineClamp={1}>
-          <UserText>{text.title(workflow.name)}</UserText>
-        </Title>
-        <Text size="xs" c="dimmed" component="div">
-          <WorkflowLink workflow={workflow.id}>{text.back}</WorkflowLink>
-        </Text>
-      </div>
-      <EditorToolbar state={state} />
-      <DraftBar workflow={workflow} draft={saved} content={state.content} saving={state.saving} />
     </div>
   );
 }

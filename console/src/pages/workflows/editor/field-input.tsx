@@ -35,7 +35,13 @@ export function FieldInput({ field, value, onChange, marks, tools, node }: Field
   const onText = (text: string): void => onChange(text === '' ? undefined : text);
   switch (field.input) {
     case 'line':
-      return <LineInput common={common} value={value} onText={onText} />;
+      return (
+        <TextInput
+          {...common}
+          value={textOf(value)}
+          onChange={(event) => onText(event.currentTarget.value)}
+        />
+      );
     case 'template':
     case 'expression':
       return <TextInState {...{ field, language: field.input, value, onText, marks }} />;
@@ -77,21 +83,17 @@ export function FieldInput({ field, value, onChange, marks, tools, node }: Field
         />
       );
     case 'tool':
-      return <ToolInput common={common} tools={tools} value={value} onText={onText} />;
+      return (
+        <Autocomplete
+          {...common}
+          data={[...tools]}
+          value={textOf(value)}
+          onChange={onText}
+          limit={50}
+        />
+      );
   }
 }
-
-const LineInput = ({
-  common,
-  value,
-  onText,
-}: Pick<ValueProps, 'common' | 'value'> & { onText: (text: string) => void }) => (
-  <TextInput
-    {...common}
-    value={textOf(value)}
-    onChange={(event) => onText(event.currentTarget.value)}
-  />
-);
 
 function ChoiceInput({
   common,
@@ -116,28 +118,6 @@ function ChoiceInput({
       onChange={({ currentTarget }) =>
         onText(currentTarget.value === standard ? '' : currentTarget.value)
       }
-    />
-  );
-}
-
-function ToolInput({
-  common,
-  tools,
-  value,
-  onText,
-}: {
-  common: { label: string; description: string | undefined; error: string | undefined };
-  tools: readonly string[];
-  value: unknown;
-  onText: (text: string) => void;
-}) {
-  return (
-    <Autocomplete
-      {...common}
-      data={[...tools]}
-      value={textOf(value)}
-      onChange={onText}
-      limit={50}
     />
   );
 }

@@ -67,9 +67,35 @@ export function NodeForm({
           onRenamed(to);
         }}
       />
-      <LabelInput node={node} marks={marks} change={change} id={id} />
+      <TextInput
+        label={text.label}
+        description={text.labelAbout}
+        data-field="label"
+        value={labelOf(node)}
+        error={marksText(marks.get('label'))}
+        onChange={(event) => {
+          const value = event.currentTarget.value;
+          change({ type: 'set', id, field: 'label', value: value === '' ? undefined : value });
+        }}
+      />
       {mainFields[drawn.kind].map(input)}
-      <MoreFields open={open} holding={holding} setOpen={setOpen} more={more} input={input} />
+      <Accordion
+        multiple
+        variant="contained"
+        value={[...new Set([...open, ...holding])]}
+        onChange={setOpen}
+        keepMounted={false}
+        order={3}
+      >
+        {more.map(({ label, fields }) => (
+          <Accordion.Item key={label} value={label}>
+            <Accordion.Control>{label}</Accordion.Control>
+            <Accordion.Panel>
+              <Stack gap="sm">{fields.map(input)}</Stack>
+            </Accordion.Panel>
+          </Accordion.Item>
+        ))}
+      </Accordion>
       <EdgeFields graph={graph} id={id} change={change} />
       <Button
         variant="light"
@@ -80,66 +106,6 @@ export function NodeForm({
         {text.delete}
       </Button>
     </Stack>
-  );
-}
-
-function LabelInput({
-  node,
-  marks,
-  change,
-  id,
-}: {
-  node: NonNullable<ReturnType<typeof nodeOf>>;
-  marks: ReadonlyMap<string, readonly FieldMark[]>;
-  change: NodeFormProps['change'];
-  id: string;
-}) {
-  return (
-    <TextInput
-      label={text.label}
-      description={text.labelAbout}
-      data-field="label"
-      value={labelOf(node)}
-      error={marksText(marks.get('label'))}
-      onChange={(event) => {
-        const value = event.currentTarget.value;
-        change({ type: 'set', id, field: 'label', value: value === '' ? undefined : value });
-      }}
-    />
-  );
-}
-
-function MoreFields({
-  open,
-  holding,
-  setOpen,
-  more,
-  input,
-}: {
-  open: string[];
-  holding: string[];
-  setOpen: (open: string[]) => void;
-  more: (typeof moreFields)[keyof typeof moreFields];
-  input: (field: NodeField) => ReactNode;
-}) {
-  return (
-    <Accordion
-      multiple
-      variant="contained"
-      value={[...new Set([...open, ...holding])]}
-      onChange={setOpen}
-      keepMounted={false}
-      order={3}
-    >
-      {more.map(({ label, fields }) => (
-        <Accordion.Item key={label} value={label}>
-          <Accordion.Control>{label}</Accordion.Control>
-          <Accordion.Panel>
-            <Stack gap="sm">{fields.map(input)}</Stack>
-          </Accordion.Panel>
-        </Accordion.Item>
-      ))}
-    </Accordion>
   );
 }
 

@@ -44,8 +44,30 @@ export function SelectionPanel({
   const edge = edges.length === 1 && nodes.length === 0 ? edges[0] : undefined;
   return (
     <Stack gap="sm">
-      <PanelTitle node={node} edge={edge} nodes={nodes} />
-      <NodeChoice drawing={drawing} node={node} onChoose={onChoose} />
+      <Title order={2} size="h6">
+        {node !== undefined
+          ? kindNames[node.kind]
+          : edge !== undefined
+            ? text.edge
+            : nodes.length > 1
+              ? text.several
+              : text.none}
+      </Title>
+      <NativeSelect
+        label={words.node}
+        data={[
+          { value: '', label: words.none },
+          ...drawing.nodes.map(({ id, label }) => ({
+            value: id,
+            label: label === id ? id : `${label} (${id})`,
+          })),
+        ]}
+        value={node?.id ?? ''}
+        onChange={(event) => {
+          const id = event.currentTarget.value;
+          onChoose({ nodes: id === '' ? [] : [id], edges: [] });
+        }}
+      />
       {node !== undefined && values}
       {node !== undefined && (
         <NodeForm
@@ -67,56 +89,6 @@ export function SelectionPanel({
       <SeveralSelected nodes={nodes} edges={edges} change={change} />
       {nodes.length + edges.length === 0 && <Dimmed>{text.nothing}</Dimmed>}
     </Stack>
-  );
-}
-
-function PanelTitle({
-  node,
-  edge,
-  nodes,
-}: {
-  node: Drawing['nodes'][number] | undefined;
-  edge: Drawing['edges'][number] | undefined;
-  nodes: Drawing['nodes'];
-}) {
-  return (
-    <Title order={2} size="h6">
-      {node !== undefined
-        ? kindNames[node.kind]
-        : edge !== undefined
-          ? text.edge
-          : nodes.length > 1
-            ? text.several
-            : text.none}
-    </Title>
-  );
-}
-
-function NodeChoice({
-  drawing,
-  node,
-  onChoose,
-}: {
-  drawing: Drawing;
-  node: Drawing['nodes'][number] | undefined;
-  onChoose: (selection: Selection) => void;
-}) {
-  return (
-    <NativeSelect
-      label={words.node}
-      data={[
-        { value: '', label: words.none },
-        ...drawing.nodes.map(({ id, label }) => ({
-          value: id,
-          label: label === id ? id : `${label} (${id})`,
-        })),
-      ]}
-      value={node?.id ?? ''}
-      onChange={(event) => {
-        const id = event.currentTarget.value;
-        onChoose({ nodes: id === '' ? [] : [id], edges: [] });
-      }}
-    />
   );
 }
 

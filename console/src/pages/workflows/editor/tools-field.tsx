@@ -56,18 +56,35 @@ export function ToolsField({
           order={4}
         >
           {entries.map((entry, at) => (
-            <ToolItem
-              key={`${at} ${toolNameOf(entry)}`}
-              at={at}
-              entry={entry}
-              input={input}
-              marks={marksAt(marks, at)}
-              onChange={(next) => save(entries.with(at, next))}
-              onRemove={() => {
-                setOpen([]);
-                save(entries.toSpliced(at, 1));
-              }}
-            />
+            <Accordion.Item key={`${at} ${toolNameOf(entry)}`} value={String(at)}>
+              <Accordion.Control>
+                <UserText>{toolNameOf(entry)}</UserText>
+                <Dimmed size="xs">
+                  {text.approval[approvalMode(optionOf(entry, 'approval'))]}
+                </Dimmed>
+              </Accordion.Control>
+              <Accordion.Panel>
+                <Stack gap="sm">
+                  <ToolOptions
+                    entry={entry}
+                    onChange={(next) => save(entries.with(at, next))}
+                    marks={marksAt(marks, at)}
+                    input={input}
+                  />
+                  <Button
+                    variant="light"
+                    color="danger"
+                    size="xs"
+                    onClick={() => {
+                      setOpen([]);
+                      save(entries.toSpliced(at, 1));
+                    }}
+                  >
+                    {text.remove}
+                  </Button>
+                </Stack>
+              </Accordion.Panel>
+            </Accordion.Item>
           ))}
         </Accordion>
         <AddTool
@@ -92,39 +109,6 @@ const AddTool = ({ free, onAdd }: { free: string[]; onAdd: (name: string) => voi
     nothingFoundMessage={text.noMore}
   />
 );
-
-function ToolItem({
-  at,
-  entry,
-  input,
-  marks,
-  onChange,
-  onRemove,
-}: {
-  at: number;
-  entry: unknown;
-  input: RenderField;
-  marks: readonly FieldMark[];
-  onChange: (entry: unknown) => void;
-  onRemove: () => void;
-}) {
-  return (
-    <Accordion.Item value={String(at)}>
-      <Accordion.Control>
-        <UserText>{toolNameOf(entry)}</UserText>
-        <Dimmed size="xs">{text.approval[approvalMode(optionOf(entry, 'approval'))]}</Dimmed>
-      </Accordion.Control>
-      <Accordion.Panel>
-        <Stack gap="sm">
-          <ToolOptions entry={entry} onChange={onChange} marks={marks} input={input} />
-          <Button variant="light" color="danger" size="xs" onClick={onRemove}>
-            {text.remove}
-          </Button>
-        </Stack>
-      </Accordion.Panel>
-    </Accordion.Item>
-  );
-}
 
 /** Such marks are shown at the entry. */
 const WITHIN_ENTRY = /^\[\d+\]\./;

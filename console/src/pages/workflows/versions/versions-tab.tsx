@@ -98,105 +98,57 @@ function VersionTable({
         <Table.Tbody>
           {versions.map(
             ({ version, created_at: at, created_by_name: author, note, nodes, edges }) => (
-              <VersionRow
-                key={version}
-                version={version}
-                shown={shown}
-                workflow={workflow}
-                at={at}
-                author={author}
-                note={note}
-                nodes={nodes}
-                edges={edges}
-                to={to}
-                params={params}
-              />
+              <Row key={version} aria-current={version === shown ? 'true' : undefined}>
+                <Group gap="xs">
+                  {version}
+                  {version === workflow.version && (
+                    <Badge size="sm" variant="light" c="bright" tt="none">
+                      {' '}
+                      {text.latest}{' '}
+                    </Badge>
+                  )}
+                </Group>
+                <When at={at} ago />
+                <Table.Td>
+                  {author === null ? text.unknownAuthor : <UserText>{author}</UserText>}
+                </Table.Td>
+                <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
+                  {note === null ? (
+                    <Text c="dimmed">{text.noNote}</Text>
+                  ) : (
+                    <UserText>{note}</UserText>
+                  )}
+                </Table.Td>
+                <Table.Td className="numbers">{nodes}</Table.Td>
+                <Table.Td className="numbers">{edges}</Table.Td>
+                <Group gap="sm">
+                  <TextLink
+                    to={to}
+                    params={params}
+                    search={{ tab: 'versions', version }}
+                    size="sm"
+                    aria-label={text.graphOf(version)}
+                  >
+                    {words.graph}
+                  </TextLink>
+                  {version > 1 && (
+                    <TextLink
+                      to={to}
+                      params={params}
+                      search={{ tab: 'versions', version, against: version - 1 }}
+                      size="sm"
+                      aria-label={text.changesBetween(version - 1, version)}
+                    >
+                      {words.changes}
+                    </TextLink>
+                  )}
+                </Group>
+              </Row>
             ),
           )}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
-  );
-}
-
-function VersionRow({
-  version,
-  shown,
-  workflow,
-  at,
-  author,
-  note,
-  nodes,
-  edges,
-  to,
-  params,
-}: {
-  version: number;
-  shown: number | undefined;
-  workflow: Workflow;
-  at: string;
-  author: string | null;
-  note: string | null;
-  nodes: number;
-  edges: number;
-  to: '/workflows/$workflowId';
-  params: { workflowId: string };
-}) {
-  return (
-    <Row aria-current={version === shown ? 'true' : undefined}>
-      <Group gap="xs">
-        {version}
-        {version === workflow.version && (
-          <Badge size="sm" variant="light" c="bright" tt="none">
-            {' '}
-            {text.latest}{' '}
-          </Badge>
-        )}
-      </Group>
-      <When at={at} ago />
-      <Table.Td>{author === null ? text.unknownAuthor : <UserText>{author}</UserText>}</Table.Td>
-      <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
-        {note === null ? <Text c="dimmed">{text.noNote}</Text> : <UserText>{note}</UserText>}
-      </Table.Td>
-      <Table.Td className="numbers">{nodes}</Table.Td>
-      <Table.Td className="numbers">{edges}</Table.Td>
-      <VersionLinks to={to} params={params} version={version} />
-    </Row>
-  );
-}
-
-function VersionLinks({
-  to,
-  params,
-  version,
-}: {
-  to: '/workflows/$workflowId';
-  params: { workflowId: string };
-  version: number;
-}) {
-  return (
-    <Group gap="sm">
-      <TextLink
-        to={to}
-        params={params}
-        search={{ tab: 'versions', version }}
-        size="sm"
-        aria-label={text.graphOf(version)}
-      >
-        {words.graph}
-      </TextLink>
-      {version > 1 && (
-        <TextLink
-          to={to}
-          params={params}
-          search={{ tab: 'versions', version, against: version - 1 }}
-          size="sm"
-          aria-label={text.changesBetween(version - 1, version)}
-        >
-          {words.changes}
-        </TextLink>
-      )}
-    </Group>
   );
 }
 
