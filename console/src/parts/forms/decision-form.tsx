@@ -108,6 +108,15 @@ function Choices(props: ChoiceProps) {
   // The fields show where.
   const inFields =
     unfit !== undefined && (gate.input_schema ?? decision.draft.edited) !== undefined;
+  const [shortcutsOn] = useShortcutsOn();
+  const hint = (key: string) =>
+    // Hidden on small screens, which rarely have a keyboard.
+    inbox &&
+    shortcutsOn && (
+      <Kbd size="xs" visibleFrom="sm">
+        {key}
+      </Kbd>
+    );
   return (
     <form
       aria-label={words.decision}
@@ -136,13 +145,25 @@ function Choices(props: ChoiceProps) {
           <strong>{text.approving}</strong> {effectOf(gate)} <strong>{text.rejecting}</strong>{' '}
           {rejectionText(gate, rejection)}
         </Dimmed>
-        <Buttons
-          inbox={inbox}
-          pending={check.isPending}
-          blocked={late}
-          unapprovable={problem !== undefined}
-          onDecide={decide}
-        />
+        <Group gap="sm" className="decision-buttons">
+          <Button
+            type="submit"
+            color="success.9"
+            loading={check.isPending}
+            disabled={late || problem !== undefined}
+            rightSection={hint('a')}
+          >
+            {text.approve}
+          </Button>
+          <Button
+            variant="default"
+            disabled={late || check.isPending}
+            rightSection={hint('r')}
+            onClick={() => decide(false)}
+          >
+            {text.reject}
+          </Button>
+        </Group>
       </Stack>
     </form>
   );
@@ -165,51 +186,6 @@ const Unsatisfiable = ({ problem }: { problem: string }) => (
     {text.unsatisfiableAbout(problem)}
   </Alert>
 );
-
-function Buttons({
-  inbox,
-  pending,
-  blocked,
-  unapprovable,
-  onDecide,
-}: {
-  inbox: boolean;
-  pending: boolean;
-  blocked: boolean;
-  unapprovable: boolean;
-  onDecide: (approved: boolean) => void;
-}) {
-  const [shortcutsOn] = useShortcutsOn();
-  const hint = (key: string) =>
-    // Hidden on small screens, which rarely have a keyboard.
-    inbox &&
-    shortcutsOn && (
-      <Kbd size="xs" visibleFrom="sm">
-        {key}
-      </Kbd>
-    );
-  return (
-    <Group gap="sm" className="decision-buttons">
-      <Button
-        type="submit"
-        color="success.9"
-        loading={pending}
-        disabled={blocked || unapprovable}
-        rightSection={hint('a')}
-      >
-        {text.approve}
-      </Button>
-      <Button
-        variant="default"
-        disabled={blocked || pending}
-        rightSection={hint('r')}
-        onClick={() => onDecide(false)}
-      >
-        {text.reject}
-      </Button>
-    </Group>
-  );
-}
 
 function effectOf(gate: PendingGate): string {
   if (gate.tool_call !== undefined) return text.callsTool;

@@ -47,59 +47,48 @@ export function RunTable({
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {runs.map((run) => (
-            <RunRow key={run.id} run={run} runs={runs} selection={selection} />
-          ))}
+          {runs.map((run) => {
+            const selected = selection?.has(run.id) === true;
+            return (
+              <Row
+                key={run.id}
+                aria-selected={selection === undefined ? undefined : selected}
+                {...(selected ? { bg: 'var(--mantine-color-default-hover)' } : {})}
+              >
+                {selection !== undefined && (
+                  <Table.Td>
+                    <Checkbox
+                      aria-label={text.select(run.id)}
+                      checked={selected}
+                      onChange={() => undefined}
+                      // A change event does not say whether Shift is held.
+                      onClick={({ shiftKey }) => selection.toggle(run, shiftKey ? runs : [])}
+                    />
+                  </Table.Td>
+                )}
+                <RunLink run={run.id} fw={600}>
+                  <UserText>{run.workflow_name}</UserText>{' '}
+                  <Text span display="block" size="xs" c="dimmed" className="pre">
+                    {run.id}
+                  </Text>
+                </RunLink>
+                <Table.Td maw={280}>
+                  <StateBadge state={run.status} /> <RehearsalTag mode={run.mode} />
+                  {run.error !== null && (
+                    <Text size="xs" c="dimmed" lineClamp={2}>
+                      <UserText>{run.error}</UserText>
+                    </Text>
+                  )}
+                </Table.Td>
+                <Table.Td>{triggers[run.trigger]}</Table.Td>
+                <When at={run.created_at} ago />
+                <Table.Td className="numbers">{durationText(run.duration_ms)}</Table.Td>
+                <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
+              </Row>
+            );
+          })}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
-  );
-}
-
-function RunRow({
-  run,
-  runs,
-  selection,
-}: {
-  run: RunSummary;
-  runs: readonly RunSummary[];
-  selection: Selection | undefined;
-}) {
-  const selected = selection?.has(run.id) === true;
-  return (
-    <Row
-      aria-selected={selection === undefined ? undefined : selected}
-      {...(selected ? { bg: 'var(--mantine-color-default-hover)' } : {})}
-    >
-      {selection !== undefined && (
-        <Table.Td>
-          <Checkbox
-            aria-label={text.select(run.id)}
-            checked={selected}
-            onChange={() => undefined}
-            // A change event does not say whether Shift is held.
-            onClick={({ shiftKey }) => selection.toggle(run, shiftKey ? runs : [])}
-          />
-        </Table.Td>
-      )}
-      <RunLink run={run.id} fw={600}>
-        <UserText>{run.workflow_name}</UserText>{' '}
-        <Text span display="block" size="xs" c="dimmed" className="pre">
-          {run.id}
-        </Text>
-      </RunLink>
-      <Table.Td maw={280}>
-        <StateBadge state={run.status} /> <RehearsalTag mode={run.mode} />
-        {run.error !== null && (
-          <Text size="xs" c="dimmed" lineClamp={2}>
-            <UserText>{run.error}</UserText>
-          </Text>
-        )}
-      </Table.Td>
-      <Table.Td>{triggers[run.trigger]}</Table.Td>
-      <When at={run.created_at} ago />
-      <Table.Td className="numbers">{durationText(run.duration_ms)}</Table.Td>
-      <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
-    </Row>
   );
 }
