@@ -1,57 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { useWindowed } from '#console/src/parts/data/windowed.ts';
 
-/** The visible rows, and the active row of the arrow keys. */
-function usePicking({
-  count,
-  rowHeight,
-  keepAtEnd,
-  picked,
-  isPicked,
-  onPick,
-  maxHeight,
-}: {
-  count: number;
-  rowHeight: number;
-  keepAtEnd: boolean;
-  picked: number | undefined;
-  isPicked: (row: number) => boolean;
-  onPick: (row: number) => void;
-  maxHeight: number;
-}) {
-  const { frame, rows, before, after, scrollTo } = useWindowed(count, rowHeight);
-  const [active, setActive] = useState<number>();
-  const atEnd = useRef(keepAtEnd);
-  const shown = active !== undefined && active < count ? active : picked;
-
-  useEffect(() => {
-    // The active row is selected and in view, although `picked` may be another row of the same step.
-    if (picked === undefined || (active !== undefined && isPicked(active))) return;
-    setActive(picked);
-    scrollTo(picked);
-    // Only when the picked row changes, not on every render.
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, [picked]);
-  useEffect(() => {
-    if (keepAtEnd && atEnd.current && count > 0) scrollTo(count - 1);
-    // Only when rows are added, not on every render.
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, [count, keepAtEnd]);
-
-  const pick = (chosen: number): void => {
-    setActive(chosen);
-    onPick(chosen);
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const next = nextRow(event.key, shown, count, Math.floor(maxHeight / rowHeight));
-    if (next === undefined) return;
-    event.preventDefault();
-    scrollTo(next);
-    pick(next);
-  };
-  return { frame, shown, rows, onKeyDown, atEnd, before, pick, after };
-}
-
 interface PickListProps {
   label: string;
   count: number;
@@ -86,15 +35,36 @@ export function PickList({
   keepAtEnd = false,
 }: PickListProps) {
   const id = useId();
-  const { frame, shown, rows, onKeyDown, atEnd, before, pick, after } = usePicking({
-    count,
-    rowHeight,
-    keepAtEnd,
-    picked,
-    isPicked,
-    onPick,
-    maxHeight,
-  });
+  const { frame, rows, before, after, scrollTo } = useWindowed(count, rowHeight);
+  const [active, setActive] = useState<number>();
+  const atEnd = useRef(keepAtEnd);
+  const shown = active !== undefined && active < count ? active : picked;
+
+  useEffect(() => {
+    // The active row is selected and in view, although `picked` may be another row of the same step.
+    if (picked === undefined || (active !== undefined && isPicked(active))) return;
+    setActive(picked);
+    scrollTo(picked);
+    // Only when the picked row changes, not on every render.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [picked]);
+  useEffect(() => {
+    if (keepAtEnd && atEnd.current && count > 0) scrollTo(count - 1);
+    // Only when rows are added, not on every render.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [count, keepAtEnd]);
+
+  const pick = (chosen: number): void => {
+    setActive(chosen);
+    onPick(chosen);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const next = nextRow(event.key, shown, count, Math.floor(maxHeight / rowHeight));
+    if (next === undefined) return;
+    event.preventDefault();
+    scrollTo(next);
+    pick(next);
+  };
   return (
     <div
       ref={frame}

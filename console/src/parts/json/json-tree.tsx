@@ -17,8 +17,8 @@ const ROW_HEIGHT = 24;
 /** The maximum number of displayed characters per line. The selected line can be copied completely. */
 const SHOWN_CHARACTERS = 600;
 
-/** The lines, which of them are open, and the active one. */
-function useJsonTree(value: unknown) {
+/** A JSON value as a tree that can be searched, and copied by value or path. */
+export function JsonTree({ value, what = code.theValue }: { value: unknown; what?: string }) {
   const [search, setSearch] = useState('');
   const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
   const small = useMemo(() => isSmall(value), [value]);
@@ -40,14 +40,18 @@ function useJsonTree(value: unknown) {
     setPath(rows[row]?.path);
     windowed.scrollTo(row);
   };
-  return { search, setSearch, rows, windowed, active, activate, toggle };
-}
-
-/** A JSON value as a tree that can be searched, and copied by value or path. */
-export function JsonTree({ value, what = code.theValue }: { value: unknown; what?: string }) {
-  const tree = useJsonTree(value);
-  const { search, setSearch, rows, active } = tree;
   const row = rows[active ?? 0];
+  const id = useId();
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / ROW_HEIGHT) - 1);
+    const action = treeKey(event.key, rows, active, page);
+    if (action === undefined || action === 'close') return;
+    event.preventDefault();
+    if ('to' in action) activate(action.to);
+    else if ('open' in action) toggle(action.row, action.open);
+    else if (action.choose.open !== undefined) toggle(action.choose, !action.choose.open);
+  };
   return (
     <div className="json">
       <Group gap={4} wrap="nowrap" mb={4}>
@@ -68,7 +72,38 @@ export function JsonTree({ value, what = code.theValue }: { value: unknown; what
           <Copy text={row.path} what={text.path} path />
         )}
       </Group>
-      <Lines {...tree} what={what} />
+      <div
+        ref={windowed.frame}
+        className="json-lines"
+        role="tree"
+        tabIndex={0}
+        aria-label={what}
+        aria-activedescendant={
+          active !== undefined && windowed.rows.includes(active) ? `${id}-${active}` : undefined
+        }
+        // If there are few lines, they can be high, so their texts are not truncated.
+        data-few={windowed.rows.length === rows.length || undefined}
+        onKeyDown={onKeyDown}
+      >
+        <div style={{ height: windowed.before }} />
+        {rows.length === 0 && <Text size="xs">{text.noMatch}</Text>}
+        {windowed.rows.map((index) => {
+          const line = rows[index];
+          return (
+            line !== undefined && (
+              <Line
+                key={line.path}
+                id={`${id}-${index}`}
+                row={line}
+                active={index === active}
+                onPick={() => activate(index)}
+                onToggle={() => toggle(line, line.open !== true)}
+              />
+            )
+          );
+        })}
+        <div style={{ height: windowed.after }} />
+      </div>
       <Text size="xs" c="dimmed" className="cut json-path" component="div">
         <UserText>{row?.path}</UserText>
       </Text>
@@ -80,61 +115,6 @@ export function JsonTree({ value, what = code.theValue }: { value: unknown; what
 /** A text without quotes, anything else as JSON. */
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 2);
-
-function Lines({
-  rows,
-  windowed,
-  active,
-  activate,
-  toggle,
-  what,
-}: ReturnType<typeof useJsonTree> & { what: string }) {
-  const id = useId();
-  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / ROW_HEIGHT) - 1);
-    const action = treeKey(event.key, rows, active, page);
-    if (action === undefined || action === 'close') return;
-    event.preventDefault();
-    if ('to' in action) activate(action.to);
-    else if ('open' in action) toggle(action.row, action.open);
-    else if (action.choose.open !== undefined) toggle(action.choose, !action.choose.open);
-  };
-  return (
-    <div
-      ref={windowed.frame}
-      className="json-lines"
-      role="tree"
-      tabIndex={0}
-      aria-label={what}
-      aria-activedescendant={
-        active !== undefined && windowed.rows.includes(active) ? `${id}-${active}` : undefined
-      }
-      // If there are few lines, they can be high, so their texts are not truncated.
-      data-few={windowed.rows.length === rows.length || undefined}
-      onKeyDown={onKeyDown}
-    >
-      <div style={{ height: windowed.before }} />
-      {rows.length === 0 && <Text size="xs">{text.noMatch}</Text>}
-      {windowed.rows.map((index) => {
-        const row = rows[index];
-        return (
-          row !== undefined && (
-            <Line
-              key={row.path}
-              id={`${id}-${index}`}
-              row={row}
-              active={index === active}
-              onPick={() => activate(index)}
-              onToggle={() => toggle(row, row.open !== true)}
-            />
-          )
-        );
-      })}
-      <div style={{ height: windowed.after }} />
-    </div>
-  );
-}
 
 function Line({
   id,

@@ -110,42 +110,6 @@ function useCanvas({ drawing, places, selection, ...shown }: EditorCanvasProps) 
   return { setDragged, dragged, shownAt, nodes, edges };
 }
 
-/** Handles moves and selections in the drawing. */
-function canvasChanges({
-  setDragged,
-  dragged,
-  onPlace,
-  onSelect,
-}: {
-  setDragged: (dragged: ReadonlyMap<string, Place>) => void;
-  dragged: ReadonlyMap<string, Place>;
-  onPlace: EditorCanvasProps['onPlace'];
-  onSelect: EditorCanvasProps['onSelect'];
-}) {
-  const onNodesChange = (changes: NodeChange<CardNode>[]): void => {
-    const moves = changes.filter((change) => change.type === 'position');
-    const moved = new Map(
-      moves.flatMap(({ id, position }) =>
-        position === undefined ? [] : [[id, position] as const],
-      ),
-    );
-    if (moves.some(({ dragging }) => dragging === true)) {
-      setDragged(new Map([...dragged, ...moved]));
-    } else if (moves.length > 0) {
-      setDragged(new Map());
-      // Dropped, or moved by an arrow key.
-      onPlace(new Map([...dragged, ...moved]));
-    }
-    if (!changes.some(({ type }) => type === 'select')) return;
-    onSelect((current) => ({ ...current, nodes: chosenBy(changes, current.nodes) }));
-  };
-  const onEdgesChange = (changes: EdgeChange[]): void => {
-    if (!changes.some(({ type }) => type === 'select')) return;
-    onSelect((current) => ({ ...current, edges: chosenBy(changes, current.edges) }));
-  };
-  return { onNodesChange, onEdgesChange };
-}
-
 /** Drops on the drawing: of an item of the palette, and of a new edge on empty space. */
 function canvasDrops(flow: Flow | undefined, { onAdd, onDropItem }: EditorCanvasProps) {
   /** The card is centered on the point, or begins next to it. */
@@ -212,12 +176,27 @@ export function EditorCanvas(props: EditorCanvasProps) {
   const framePx = useFramePx(frame);
   const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
   useBroughtIntoView(flow, frame, only === undefined ? undefined : places.get(only));
-  const { onNodesChange, onEdgesChange } = canvasChanges({
-    setDragged,
-    dragged,
-    onPlace,
-    onSelect,
-  });
+  const onNodesChange = (changes: NodeChange<CardNode>[]): void => {
+    const moves = changes.filter((change) => change.type === 'position');
+    const moved = new Map(
+      moves.flatMap(({ id, position }) =>
+        position === undefined ? [] : [[id, position] as const],
+      ),
+    );
+    if (moves.some(({ dragging }) => dragging === true)) {
+      setDragged(new Map([...dragged, ...moved]));
+    } else if (moves.length > 0) {
+      setDragged(new Map());
+      // Dropped, or moved by an arrow key.
+      onPlace(new Map([...dragged, ...moved]));
+    }
+    if (!changes.some(({ type }) => type === 'select')) return;
+    onSelect((current) => ({ ...current, nodes: chosenBy(changes, current.nodes) }));
+  };
+  const onEdgesChange = (changes: EdgeChange[]): void => {
+    if (!changes.some(({ type }) => type === 'select')) return;
+    onSelect((current) => ({ ...current, edges: chosenBy(changes, current.edges) }));
+  };
   const { onConnectEnd, ...drops } = canvasDrops(flow, props);
   const menus = useCanvasMenu(props);
   return (

@@ -17,12 +17,19 @@ export interface PaletteItem {
 const DRAGGED = 'application/x-workflow-node';
 const MOST_SHOWN = 60;
 
-/** The items that match the typed text, the highlighted item, and the keys. */
-function usePalette(
-  tools: readonly string[],
-  onPick: (item: PaletteItem) => void,
-  onClose: () => void,
-) {
+/** Adds nodes: type to filter, press Enter to add the highlighted one, or drag one into the drawing. */
+export function Palette({
+  tools,
+  about,
+  onPick,
+  onClose,
+}: {
+  tools: readonly string[];
+  /** Where the new node goes. */
+  about: string | undefined;
+  onPick: (item: PaletteItem) => void;
+  onClose: () => void;
+}) {
   const [typed, setTyped] = useState('');
   const [marked, setMarked] = useState(0);
   const list = useId();
@@ -50,27 +57,6 @@ function usePalette(
     event.preventDefault();
     act();
   };
-  const type = (text: string): void => {
-    setTyped(text);
-    setMarked(0);
-  };
-  return { typed, type, marked, list, items, onKeyDown };
-}
-
-/** Adds nodes: type to filter, press Enter to add the highlighted one, or drag one into the drawing. */
-export function Palette({
-  tools,
-  about,
-  onPick,
-  onClose,
-}: {
-  tools: readonly string[];
-  /** Where the new node goes. */
-  about: string | undefined;
-  onPick: (item: PaletteItem) => void;
-  onClose: () => void;
-}) {
-  const { typed, type, marked, list, items, onKeyDown } = usePalette(tools, onPick, onClose);
   return (
     <Paper
       className="editor-palette nokey"
@@ -94,7 +80,10 @@ export function Palette({
           aria-activedescendant={items.length === 0 ? undefined : `${list}-${marked}`}
           autoFocus
           value={typed}
-          onChange={(event) => type(event.currentTarget.value)}
+          onChange={(event) => {
+            setTyped(event.currentTarget.value);
+            setMarked(0);
+          }}
         />
         <CloseButton aria-label={texts.close} onClick={onClose} />
       </Group>
@@ -103,86 +92,55 @@ export function Palette({
           <UserText>{about}</UserText>
         </Text>
       )}
-      <PaletteList {...{ list, items, marked, onPick }} />
-    </Paper>
-  );
-}
-
-function PaletteList({
-  list,
-  items,
-  marked,
-  onPick,
-}: {
-  list: string;
-  items: readonly PaletteItem[];
-  marked: number;
-  onPick: (item: PaletteItem) => void;
-}) {
-  return (
-    <Box
-      component="ul"
-      id={list}
-      role="listbox"
-      aria-label={texts.nodes}
-      className="editor-palette-list"
-      m={0}
-      p={0}
-    >
-      {items.map((item, at) => (
-        <PaletteOption
-          key={`${item.kind} ${item.tool ?? ''}`}
-          id={`${list}-${at}`}
-          item={item}
-          marked={at === marked}
-          onPick={onPick}
-        />
-      ))}
-      {items.length === 0 && (
-        <Text component="li" role="option" aria-disabled aria-selected={false} size="sm" p={6}>
-          {texts.nothingFound}
-        </Text>
-      )}
-    </Box>
-  );
-}
-
-function PaletteOption({
-  id,
-  item,
-  marked,
-  onPick,
-}: {
-  id: string;
-  item: PaletteItem;
-  marked: boolean;
-  onPick: (item: PaletteItem) => void;
-}) {
-  const KindIcon = kindIcons[item.kind];
-  return (
-    <li
-      id={id}
-      role="option"
-      aria-selected={marked}
-      data-marked={marked || undefined}
-      className="editor-palette-item"
-      draggable
-      onDragStart={(event) => {
-        event.dataTransfer.setData(DRAGGED, JSON.stringify(item));
-        event.dataTransfer.effectAllowed = 'copy';
-      }}
-      onClick={() => onPick(item)}
-    >
-      <KindIcon size={18} stroke={1.6} aria-hidden />
-      <Box miw={0}>
-        <Text size="sm" fw={500} truncate>
-          {item.tool === undefined ? kindNames[item.kind] : <UserText>{item.tool}</UserText>}
-        </Text>
-        <Text size="xs" c="dimmed" truncate>
-          {item.tool === undefined ? kindAbout[item.kind] : kindNames.tool}
-        </Text>
+      <Box
+        component="ul"
+        id={list}
+        role="listbox"
+        aria-label={texts.nodes}
+        className="editor-palette-list"
+        m={0}
+        p={0}
+      >
+        {items.map((item, at) => {
+          const KindIcon = kindIcons[item.kind];
+          return (
+            <li
+              key={`${item.kind} ${item.tool ?? ''}`}
+              id={`${list}-${at}`}
+              role="option"
+              aria-selected={at === marked}
+              data-marked={at === marked || undefined}
+              className="editor-palette-item"
+              draggable
+              onDragStart={(event) => {
+                event.dataTransfer.setData(DRAGGED, JSON.stringify(item));
+                event.dataTransfer.effectAllowed = 'copy';
+              }}
+              onClick={() => onPick(item)}
+            >
+              <KindIcon size={18} stroke={1.6} aria-hidden />
+              <Box miw={0}>
+                <Text size="sm" fw={500} truncate>
+                  {item.tool === undefined ? (
+                    kindNames[item.kind]
+                  ) : (
+                    <UserText>{item.tool}</UserText>
+                  )}
+                </Text>
+                <Text size="xs" c="dimmed" truncate>
+                  {item.tool === undefined ? kindAbout[item.kind] : kindNames.tool}
+                </Text>
+              </Box>
+            </li>
+          );
+        })}
+        {items.length === 0 && (
+          <Text component="li" role="option" aria-disabled aria-selected={false} size="sm" p={6}>
+            {texts.nothingFound}
+          </Text>
+        )}
       </Box>
-    </li>
+    </Paper>
   );
 }
 
