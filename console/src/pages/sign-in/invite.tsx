@@ -1,4 +1,4 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { api } from '#console/src/api.ts';
@@ -6,11 +6,10 @@ import { words } from '#console/src/messages/en/words.ts';
 import { invite as text } from '#console/src/messages/en/sign-in.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { Failure } from '#console/src/parts/failure.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { signIn } from '#console/src/session.ts';
 import { NewPassword } from './new-password.tsx';
-import { SignInFrame } from './sign-in-frame.tsx';
+import { SignInForm, SignInFrame } from './sign-in-frame.tsx';
 
 export function InvitePage() {
   const given = useSearch({ from: '/invite' }).code;
@@ -36,35 +35,23 @@ export function InvitePage() {
   );
   return (
     <SignInFrame title={text.title} about={text.about}>
-      <form
-        aria-label={text.title}
-        onSubmit={(event) => {
-          event.preventDefault();
-          join.mutate(undefined);
-        }}
-      >
-        <Stack gap="md">
-          <TextInput
-            label={text.code}
-            autoComplete="off"
-            required
-            maxLength={200}
-            {...form.getInputProps('code')}
-          />
-          <TextInput
-            label={words.name}
-            description={text.nameAbout}
-            autoComplete="name"
-            maxLength={200}
-            {...form.getInputProps('name')}
-          />
-          <NewPassword {...form.getInputProps('password')} />
-          {join.error !== null && <Failure error={join.error} />}
-          <Button type="submit" loading={join.isPending}>
-            {text.submit}
-          </Button>
-        </Stack>
-      </form>
+      <SignInForm label={text.title} submit={text.submit} action={join}>
+        <TextInput
+          label={text.code}
+          autoComplete="off"
+          required
+          maxLength={200}
+          {...form.getInputProps('code')}
+        />
+        <TextInput
+          label={words.name}
+          description={text.nameAbout}
+          autoComplete="name"
+          maxLength={200}
+          {...form.getInputProps('name')}
+        />
+        <NewPassword {...form.getInputProps('password')} />
+      </SignInForm>
       <Text size="sm">
         <Message
           text={text.joined}

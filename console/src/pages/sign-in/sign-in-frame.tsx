@@ -1,7 +1,8 @@
-import { Center, Group, Paper, Stack, Title } from '@mantine/core';
+import { Button, Center, Group, Paper, Stack, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { product } from '#console/src/messages/en/parts/page.ts';
+import { Failure } from '#console/src/parts/failure.tsx';
 import { Logo } from '#console/src/parts/logo.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
@@ -34,5 +35,36 @@ export function SignInFrame({
         </Stack>
       </Paper>
     </Center>
+  );
+}
+
+/** The form of such a page: its fields, the error of its request, and its button. */
+export function SignInForm({
+  label,
+  submit,
+  action,
+  children,
+}: {
+  label: string;
+  submit: string;
+  action: { isPending: boolean; error: Error | null; mutate: (input: undefined) => void };
+  children: ReactNode;
+}) {
+  return (
+    <form
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        action.mutate(undefined);
+      }}
+    >
+      <Stack gap="md">
+        {children}
+        {action.error !== null && <Failure error={action.error} />}
+        <Button type="submit" loading={action.isPending}>
+          {submit}
+        </Button>
+      </Stack>
+    </form>
   );
 }

@@ -1,14 +1,13 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { signup as text } from '#console/src/messages/en/sign-in.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { Failure } from '#console/src/parts/failure.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { NewPassword } from './new-password.tsx';
-import { SignInFrame } from './sign-in-frame.tsx';
+import { SignInForm, SignInFrame } from './sign-in-frame.tsx';
 
 export function SignupPage() {
   const form = useForm({ initialValues: { name: '', email: '', password: '' } });
@@ -19,37 +18,25 @@ export function SignupPage() {
   if (signup.data !== undefined) return <Pending email={signup.data.email} />;
   return (
     <SignInFrame title={text.title} about={text.about}>
-      <form
-        aria-label={text.title}
-        onSubmit={(event) => {
-          event.preventDefault();
-          signup.mutate(undefined);
-        }}
-      >
-        <Stack gap="md">
-          <TextInput
-            label={words.name}
-            autoComplete="name"
-            required
-            autoFocus
-            maxLength={200}
-            {...form.getInputProps('name')}
-          />
-          <TextInput
-            label={words.email}
-            type="email"
-            autoComplete="username"
-            required
-            maxLength={254}
-            {...form.getInputProps('email')}
-          />
-          <NewPassword {...form.getInputProps('password')} />
-          {signup.error !== null && <Failure error={signup.error} />}
-          <Button type="submit" loading={signup.isPending}>
-            {text.submit}
-          </Button>
-        </Stack>
-      </form>
+      <SignInForm label={text.title} submit={text.submit} action={signup}>
+        <TextInput
+          label={words.name}
+          autoComplete="name"
+          required
+          autoFocus
+          maxLength={200}
+          {...form.getInputProps('name')}
+        />
+        <TextInput
+          label={words.email}
+          type="email"
+          autoComplete="username"
+          required
+          maxLength={254}
+          {...form.getInputProps('email')}
+        />
+        <NewPassword {...form.getInputProps('password')} />
+      </SignInForm>
       <Text size="sm">
         <Message text={text.haveAccount} values={{ signIn: <ToSignIn>{text.signIn}</ToSignIn> }} />
       </Text>
