@@ -1,13 +1,7 @@
 /** Labels and hints of the fields of nodes. */
 export const nodeFields = {
-  outputKey: {
-    label: 'Output key',
-    hint: 'State key for the output. Default: the node ID.',
-  },
-  expression: {
-    label: 'Expression',
-    hint: 'Uses the state, like score >= 0.8 and not blocked',
-  },
+  outputKey: { label: 'Output key', hint: 'State key for the output. Default: the node ID.' },
+  expression: { label: 'Expression', hint: 'Uses the state, like score >= 0.8 and not blocked' },
   agentPrompt: {
     label: 'Prompt',
     hint: 'Supports references like {ticket}. Leave empty to send the whole state as JSON.',
@@ -29,10 +23,7 @@ export const nodeFields = {
     label: 'Items',
     hint: 'A list of the state, like order.lines. The body reads {<node ID>.item} and {<node ID>.index}.',
   },
-  concurrency: {
-    label: 'Concurrency',
-    hint: 'Items in progress at the same time. Default: 10',
-  },
+  concurrency: { label: 'Concurrency', hint: 'Items in progress at the same time. Default: 10' },
   onItemError: { label: 'When an item fails' },
   onItemErrorChoices: {
     fail: 'Fail the node',
@@ -43,10 +34,7 @@ export const nodeFields = {
     label: 'Input',
     hint: 'JSON of its input. Texts support references like {order.id}.',
   },
-  workflowVersion: {
-    label: 'Version',
-    hint: 'Default: the current version when the step starts',
-  },
+  workflowVersion: { label: 'Version', hint: 'Default: the current version when the step starts' },
   gatePrompt: {
     label: 'Prompt',
     hint: 'The question for the approver. Supports references like {draft}.',
@@ -85,10 +73,7 @@ export const moreNodeFields = {
   timeout: { label: 'Timeout (seconds)' },
   onTimeout: { label: 'After the timeout' },
   onTimeoutChoices: { reject: 'Reject', approve: 'Approve', fail: 'Fail the run' },
-  remind: {
-    label: 'Remind every (seconds)',
-    hint: 'Sends the alert of a paused run again.',
-  },
+  remind: { label: 'Remind every (seconds)', hint: 'Sends the alert of a paused run again.' },
   responseSchema: {
     label: 'Response schema',
     hint: 'JSON Schema of the response. The parsed object becomes the output.',
@@ -107,10 +92,7 @@ export const moreNodeFields = {
     auto: 'The model decides',
     required: 'The first turn must call a tool',
   },
-  mockOutput: {
-    label: 'Output',
-    hint: 'Any JSON. Strings can contain references like {ticket}.',
-  },
+  mockOutput: { label: 'Output', hint: 'Any JSON. Strings can contain references like {ticket}.' },
   mockCost: { label: 'Cost (USD)' },
   mockDelay: { label: 'Delay (ms)' },
   mockFailures: { label: 'Failures before success' },

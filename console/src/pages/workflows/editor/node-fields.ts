@@ -48,8 +48,12 @@ export interface FieldGroup {
   fields: readonly NodeField[];
 }
 
+/** A number from `least` to `most`; `wholeFrom` is for whole numbers. */
 const numberFrom = (least: number, most: number) => ({ input: 'number', least, most }) as const;
-const wholeFrom = (least: number, most: number) => ({ ...numberFrom(least, most), whole: true });
+export const wholeFrom = (least: number, most: number) => ({
+  ...numberFrom(least, most),
+  whole: true,
+});
 
 /** A choice between the values that these messages name. */
 const choiceOf = (labels: Record<string, string>) => ({

@@ -9,7 +9,7 @@ import {
   withOption,
 } from './agent-tools.ts';
 import { type FieldMark, marksText } from './field-marks.ts';
-import type { NodeField } from './node-fields.ts';
+import { type NodeField, wholeFrom } from './node-fields.ts';
 
 const expression: NodeField = {
   name: 'approval',
@@ -19,14 +19,7 @@ const expression: NodeField = {
 };
 
 const options: readonly NodeField[] = [
-  {
-    name: 'max_calls',
-    ...text.maxCalls,
-    input: 'number',
-    least: 1,
-    most: 1_000,
-    whole: true,
-  },
+  { name: 'max_calls', ...text.maxCalls, ...wholeFrom(1, 1_000) },
   {
     name: 'on_error',
     ...text.onError,
@@ -36,22 +29,9 @@ const options: readonly NodeField[] = [
       { value: 'fail', label: text.onErrorChoices.fail },
     ],
   },
-  {
-    name: 'fixed',
-    ...text.fixed,
-    input: 'object',
-    templates: true,
-  },
-  {
-    name: 'description',
-    ...text.description,
-    input: 'template',
-  },
-  {
-    name: 'parameters',
-    ...text.parameters,
-    input: 'object',
-  },
+  { name: 'fixed', ...text.fixed, input: 'object', templates: true },
+  { name: 'description', ...text.description, input: 'template' },
+  { name: 'parameters', ...text.parameters, input: 'object' },
 ];
 
 const modes: readonly { value: ApprovalMode; label: string }[] = [
