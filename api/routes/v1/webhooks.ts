@@ -26,13 +26,6 @@ import type { App, DataCall, RouteContext } from '#api/deps.ts';
 
 /** Customers' endpoints that receive events, and their deliveries. */
 export function endpointRoutes(app: App, context: RouteContext): void {
-  listAndRegister(app, context);
-  deleteAndRotate(app, context);
-  pingAndListDeliveries(app, context);
-  deliverOnceMore(app, context);
-}
-
-function listAndRegister(app: App, context: RouteContext): void {
   const { db, dataCursors } = context;
 
   app.get('/v1/webhooks', {
@@ -70,10 +63,6 @@ function listAndRegister(app: App, context: RouteContext): void {
       return reply.code(201).send(answerData(request, endpoint));
     },
   });
-}
-
-function deleteAndRotate(app: App, context: RouteContext): void {
-  const { db } = context;
 
   app.delete('/v1/webhooks/:id', {
     schema: {
@@ -107,10 +96,6 @@ function deleteAndRotate(app: App, context: RouteContext): void {
       return answerData(request, await rotateEndpointSecret(context, ofKey(dataCall), params.id));
     },
   });
-}
-
-function pingAndListDeliveries(app: App, context: RouteContext): void {
-  const { db } = context;
 
   app.post('/v1/webhooks/:id/ping', {
     schema: {
@@ -145,9 +130,7 @@ function pingAndListDeliveries(app: App, context: RouteContext): void {
       return answerData(request, page.deliveries, page.next_cursor);
     },
   });
-}
 
-function deliverOnceMore(app: App, { db }: RouteContext): void {
   app.post('/v1/webhooks/:id/deliveries/:delivery_id/redeliver', {
     schema: {
       operationId: 'redeliverWebhookDelivery',

@@ -20,12 +20,7 @@ const record: EditedRecord = {
     readFeed(db, { workspaceId: actor.workspaceId, feedId: idOf(params) }),
 };
 
-export function dataFeedRoutes(app: App, context: RouteContext): void {
-  listAndCreate(app, context);
-  readAndChange(app, context);
-}
-
-function listAndCreate(app: App, { db }: RouteContext): void {
+export function dataFeedRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/data/feeds', {
     schema: {
       operationId: 'listFeeds',
@@ -53,9 +48,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       return reply.code(201).header('location', `/api/data/feeds/${feed.id}`).send(feed);
     },
   });
-}
 
-function readAndChange(app: App, { db }: RouteContext): void {
   app.get('/api/data/feeds/:id', {
     schema: {
       operationId: 'getFeed',

@@ -25,12 +25,7 @@ const record: EditedRecord = {
 
 const params = z.strictObject({ id: z.string().min(1) });
 
-export function dataKeyRoutes(app: App, context: RouteContext): void {
-  listAndCreate(app, context);
-  readAndRevoke(app, context);
-}
-
-function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
+export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void {
   app.get('/api/data/keys', {
     schema: {
       operationId: 'listDataKeys',
@@ -61,9 +56,7 @@ function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
       return reply.code(201).send(await createDataKey(db, actor, body));
     },
   });
-}
 
-function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
   app.get('/api/data/keys/:id', {
     schema: {
       operationId: 'getDataKey',

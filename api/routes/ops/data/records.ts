@@ -20,12 +20,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 const recordParams = z.strictObject({ id: z.string().min(1) });
 
 /** The read routes of `/v1`, for members: in both modes, and without counting, charging or marking as delivered. */
-export function dataRecordRoutes(app: App, context: RouteContext): void {
-  readEntities(app, context);
-  readChangesAndEvents(app, context);
-}
-
-function readEntities(app: App, { db, dataCursors }: RouteContext): void {
+export function dataRecordRoutes(app: App, { db, dataCursors }: RouteContext): void {
   app.get('/api/data/entities', {
     schema: {
       operationId: 'listEntities',
@@ -70,9 +65,7 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
       return { ...history, next_cursor: next(end) };
     },
   });
-}
 
-function readChangesAndEvents(app: App, { db, dataCursors }: RouteContext): void {
   app.get('/api/data/changes', {
     schema: {
       operationId: 'listChanges',

@@ -27,13 +27,7 @@ const record: EditedRecord = {
     readSource(db, { workspaceId: actor.workspaceId, sourceId: idOf(params) }),
 };
 
-export function dataSourceRoutes(app: App, context: RouteContext): void {
-  listAndCreate(app, context);
-  readAndChange(app, context);
-  reportFailures(app, context);
-}
-
-function listAndCreate(app: App, { db }: RouteContext): void {
+export function dataSourceRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/data/sources', {
     schema: {
       operationId: 'listSources',
@@ -60,9 +54,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       return reply.code(201).header('location', `/api/data/sources/${source.id}`).send(source);
     },
   });
-}
 
-function readAndChange(app: App, { db }: RouteContext): void {
   app.get('/api/data/sources/:id', {
     schema: {
       operationId: 'getSource',
@@ -103,9 +95,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       return reply.code(204).send();
     },
   });
-}
 
-function reportFailures(app: App, { db }: RouteContext): void {
   app.post('/api/data/sources/:id/report', {
     schema: {
       operationId: 'reportSource',

@@ -21,12 +21,6 @@ const experimentParams = z.strictObject({ id: z.string().min(1) });
 
 /** Drafts and versions, tried on past runs. */
 export function experimentRoutes(app: App, context: RouteContext): void {
-  startAndList(app, context);
-  readOne(app, context);
-  cancelOne(app, context);
-}
-
-function startAndList(app: App, context: RouteContext): void {
   const { db, inFlight } = context;
 
   app.post('/api/workflows/:id/experiments', {
@@ -65,9 +59,7 @@ function startAndList(app: App, context: RouteContext): void {
       return listExperiments(db, scope, query);
     },
   });
-}
 
-function readOne(app: App, { db }: RouteContext): void {
   app.get('/api/experiments/:id', {
     schema: {
       operationId: 'getExperiment',
@@ -100,6 +92,22 @@ function readOne(app: App, { db }: RouteContext): void {
       return { ...experiment, ...(await listResults(db, id, { ...page, outcome })) };
     },
   });
+
+  app.post('/api/experiments/:id/cancel', {
+    schema: {
+      operationId: 'cancelExperiment',
+      summary: 'Cancel a running experiment',
+      description: 'Cancels its open rehearsals, too. What is done stays.',
+      params: experimentParams,
+      body: emptyBody,
+      response: responses({ 200: listedExperimentSchema }, 'conflict'),
+    },
+    config: { capability: 'run_workflows' },
+    handler: async ({ actor, params: { id } }) => {
+      await cancelExperiment(context, actor, id);
+      return readExperiment(context.db, { workspaceId: actor.workspaceId, id });
+    },
+  });
 }
 
 const columns: Record<string, (run: ComparedRun) => unknown> = {
@@ -121,21 +129,3 @@ const csvOf = (runs: readonly ComparedRun[]): string =>
     csvHeader(Object.keys(columns)),
     ...runs.map((run) => csvLine(Object.values(columns).map((cell) => cell(run)))),
   ].join('');
-
-function cancelOne(app: App, context: RouteContext): void {
-  app.post('/api/experiments/:id/cancel', {
-    schema: {
-      operationId: 'cancelExperiment',
-      summary: 'Cancel a running experiment',
-      description: 'Cancels its open rehearsals, too. What is done stays.',
-      params: experimentParams,
-      body: emptyBody,
-      response: responses({ 200: listedExperimentSchema }, 'conflict'),
-    },
-    config: { capability: 'run_workflows' },
-    handler: async ({ actor, params: { id } }) => {
-      await cancelExperiment(context, actor, id);
-      return readExperiment(context.db, { workspaceId: actor.workspaceId, id });
-    },
-  });
-}

@@ -29,13 +29,8 @@ const eventParams = z.strictObject({ id: z.string().min(1) });
 
 /** What a workflow's inbound webhook received, and its replay. */
 export function inboundEventRoutes(app: App, context: RouteContext): void {
-  readEvents(app, context);
-  replayOne(app, context);
-  replaySeveral(app, context);
-  followReplay(app, context);
-}
+  const { db } = context;
 
-function readEvents(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id/inbound-events', {
     schema: {
       operationId: 'listInboundEvents',
@@ -67,10 +62,9 @@ function readEvents(app: App, { db }: RouteContext): void {
     handler: async ({ actor: { workspaceId }, params: { id } }) =>
       readEvent(db, { workspaceId, id }),
   });
-}
 
-function replayOne(app: App, context: RouteContext): void {
   const actions = createRunActions(context);
+
   app.post('/api/inbound-events/:id/replay', {
     schema: {
       operationId: 'replayInboundEvent',
@@ -99,9 +93,7 @@ function replayOne(app: App, context: RouteContext): void {
       return startedRun(reply, run, replayed);
     },
   });
-}
 
-function replaySeveral(app: App, context: RouteContext): void {
   app.post('/api/workflows/:id/inbound-events/replay', {
     schema: {
       operationId: 'replayInboundEvents',
@@ -137,9 +129,7 @@ function replaySeveral(app: App, context: RouteContext): void {
       return listReplays(context, scope, query);
     },
   });
-}
 
-function followReplay(app: App, context: RouteContext): void {
   app.get('/api/event-replays/:id', {
     schema: {
       operationId: 'getEventReplay',

@@ -28,13 +28,7 @@ const record: EditedRecord = {
     readBudget(db, { workspaceId: actor.workspaceId, budgetId: idOf(params) }),
 };
 
-export function budgetRoutes(app: App, context: RouteContext): void {
-  listAndCreate(app, context);
-  readBudgets(app, context);
-  changeBudgets(app, context);
-}
-
-function listAndCreate(app: App, { db }: RouteContext): void {
+export function budgetRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/budgets', {
     schema: {
       operationId: 'listBudgets',
@@ -64,9 +58,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       return readBudget(db, { workspaceId, budgetId });
     },
   });
-}
 
-function readBudgets(app: App, { db }: RouteContext): void {
   app.get('/api/budgets/:id', {
     schema: {
       operationId: 'getBudget',
@@ -105,9 +97,7 @@ function readBudgets(app: App, { db }: RouteContext): void {
     handler: async ({ actor: { workspaceId }, params }) =>
       readBudgetHistory(db, { workspaceId, budgetId: params.id }),
   });
-}
 
-function changeBudgets(app: App, { db }: RouteContext): void {
   app.put('/api/budgets/:id', {
     schema: {
       operationId: 'updateBudget',

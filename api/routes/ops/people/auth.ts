@@ -25,20 +25,6 @@ import { clientNetwork } from '#api/http/client-address.ts';
 const session = responses({ 200: sessionSchema }, 'too_large', 'unsupported_media_type');
 
 export function authRoutes(app: App, context: RouteContext): void {
-  signInAndUp(app, context);
-  ownAccount(app, context);
-}
-
-/** A session for an authenticated account. */
-async function openSession({ tokens }: RouteContext, account: Account) {
-  const { token, expiresAt } = await tokens.issue({
-    memberId: account.id,
-    epoch: account.session_epoch,
-  });
-  return { token, expires_at: expiresAt.toISOString(), member: toMember(account) };
-}
-
-function signInAndUp(app: App, context: RouteContext): void {
   const { db } = context;
 
   app.post('/api/auth/login', {
@@ -85,10 +71,6 @@ function signInAndUp(app: App, context: RouteContext): void {
     config: { capability: 'public' },
     handler: async ({ body }) => openSession(context, await joinByInvite(db, body)),
   });
-}
-
-function ownAccount(app: App, context: RouteContext): void {
-  const { db } = context;
 
   app.post('/api/auth/password', {
     schema: {
@@ -122,6 +104,15 @@ function ownAccount(app: App, context: RouteContext): void {
       return toIdentity({ actor, credential }, account);
     },
   });
+}
+
+/** A session for an authenticated account. */
+async function openSession({ tokens }: RouteContext, account: Account) {
+  const { token, expiresAt } = await tokens.issue({
+    memberId: account.id,
+    epoch: account.session_epoch,
+  });
+  return { token, expires_at: expiresAt.toISOString(), member: toMember(account) };
 }
 
 const toIdentity = ({ actor, credential }: Caller, account: Account | undefined): Identity => ({

@@ -16,12 +16,7 @@ const record: EditedRecord = {
     readApiKey(db, { workspaceId: request.actor.workspaceId, keyId: idOf(request.params) }),
 };
 
-export function keyRoutes(app: App, context: RouteContext): void {
-  listAndCreate(app, context);
-  readAndRevoke(app, context);
-}
-
-function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
+export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
   app.get('/api/keys', {
     schema: {
       operationId: 'listApiKeys',
@@ -51,9 +46,7 @@ function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
     handler: async ({ actor, body }, reply) =>
       reply.code(201).send(await createApiKey(db, actor, body)),
   });
-}
 
-function readAndRevoke(app: App, { db, keyUses }: RouteContext): void {
   app.get('/api/keys/:id', {
     schema: {
       operationId: 'getApiKey',

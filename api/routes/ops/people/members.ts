@@ -36,11 +36,6 @@ const gainText =
   'Requires everything that the member holds before and after. When the member gains something, an invitation gets a new ' +
   'code, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.';
 
-interface Ruled {
-  rules: InviteRules;
-  record: EditedRecord;
-}
-
 const recordOf = (rules: InviteRules): EditedRecord => ({
   noun: 'member',
   schema: memberDetailSchema,
@@ -48,15 +43,10 @@ const recordOf = (rules: InviteRules): EditedRecord => ({
 });
 
 export function memberRoutes(app: App, context: RouteContext): void {
+  const { db } = context;
   const rules = inviteRules(context.config);
   const record = recordOf(rules);
-  listAndInvite(app, context, rules);
-  readMembers(app, context, { rules, record });
-  changeMembers(app, { rules, record });
-  admitAndRemove(app, context, { rules, record });
-}
 
-function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void {
   app.get('/api/members', {
     schema: {
       operationId: 'listMembers',
@@ -85,9 +75,7 @@ function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void
       return reply.code(201).header('location', `/api/members/${member.id}`).send(member);
     },
   });
-}
 
-function readMembers(app: App, { db }: RouteContext, { rules, record }: Ruled): void {
   app.get('/api/members/:id', {
     schema: {
       operationId: 'getMember',
@@ -111,9 +99,7 @@ function readMembers(app: App, { db }: RouteContext, { rules, record }: Ruled): 
     handler: async ({ actor: { workspaceId }, params }) =>
       readMemberStats(db, { workspaceId, memberId: params.id }),
   });
-}
 
-function changeMembers(app: App, { rules, record }: Ruled): void {
   for (const [method, operationId] of [
     ['PATCH', 'changeRole'],
     ['PUT', 'setRole'],
@@ -155,9 +141,7 @@ function changeMembers(app: App, { rules, record }: Ruled): void {
         changeOverrides(writes, actor, params.id, body, rules),
     });
   }
-}
 
-function admitAndRemove(app: App, { db }: RouteContext, { rules, record }: Ruled): void {
   app.post('/api/members/:id/invite', {
     schema: {
       operationId: 'renewInvite',

@@ -23,23 +23,6 @@ const params = jobParams;
 
 /** Policies that are not in force, tried on recorded steps. */
 export function backtestRoutes(app: App, context: RouteContext): void {
-  startRoute(app, context);
-  readRoutes(app, context);
-  app.post(`${url}/:id/cancel`, {
-    schema: {
-      operationId: 'cancelBacktest',
-      summary: 'Cancel a running backtest',
-      description: 'It ends within seconds. What it has found so far is kept.',
-      params,
-      body: emptyBody,
-      response: responses({ 200: startedJobSchema }, 'conflict'),
-    },
-    config,
-    handler: ({ actor, params: { id } }) => cancelBacktest(context, actor, id),
-  });
-}
-
-function startRoute(app: App, context: RouteContext): void {
   app.route({
     method: 'POST',
     url,
@@ -60,9 +43,7 @@ function startRoute(app: App, context: RouteContext): void {
       return reply.code(202).send(started);
     },
   });
-}
 
-function readRoutes(app: App, context: RouteContext): void {
   app.route({
     method: 'GET',
     url,
@@ -90,5 +71,18 @@ function readRoutes(app: App, context: RouteContext): void {
     config: reads,
     handler: ({ actor, params: { id }, query }) =>
       readBacktest(context, { workspaceId: actor.workspaceId, jobId: id }, query),
+  });
+
+  app.post(`${url}/:id/cancel`, {
+    schema: {
+      operationId: 'cancelBacktest',
+      summary: 'Cancel a running backtest',
+      description: 'It ends within seconds. What it has found so far is kept.',
+      params,
+      body: emptyBody,
+      response: responses({ 200: startedJobSchema }, 'conflict'),
+    },
+    config,
+    handler: ({ actor, params: { id } }) => cancelBacktest(context, actor, id),
   });
 }

@@ -26,12 +26,6 @@ const record: EditedRecord = {
 };
 
 export function scheduleRoutes(app: App, context: RouteContext): void {
-  listAndCreate(app, context);
-  readAndUpdate(app, context);
-  removeAndTrigger(app, context);
-}
-
-function listAndCreate(app: App, context: RouteContext): void {
   const { db, inFlight } = context;
 
   app.get('/api/schedules', {
@@ -64,10 +58,6 @@ function listAndCreate(app: App, context: RouteContext): void {
       return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
     },
   });
-}
-
-function readAndUpdate(app: App, context: RouteContext): void {
-  const { db, inFlight } = context;
 
   app.get('/api/schedules/:id', {
     schema: {
@@ -100,10 +90,6 @@ function readAndUpdate(app: App, context: RouteContext): void {
       return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
     },
   });
-}
-
-function removeAndTrigger(app: App, context: RouteContext): void {
-  const { inFlight } = context;
 
   app.delete('/api/schedules/:id', {
     schema: {

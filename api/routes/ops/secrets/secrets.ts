@@ -19,11 +19,8 @@ const record: EditedRecord = {
 };
 
 export function secretRoutes(app: App, context: RouteContext): void {
-  readSecrets(app, context);
-  changeSecrets(app, context);
-}
+  const { db } = context;
 
-function readSecrets(app: App, { db }: RouteContext): void {
   app.get('/api/secrets', {
     schema: {
       operationId: 'listSecrets',
@@ -46,9 +43,7 @@ function readSecrets(app: App, { db }: RouteContext): void {
     handler: async ({ actor, params }) =>
       readSecret(db, { workspaceId: actor.workspaceId, name: params.name }),
   });
-}
 
-function changeSecrets(app: App, context: RouteContext): void {
   app.put('/api/secrets/:name', {
     schema: {
       operationId: 'putSecret',

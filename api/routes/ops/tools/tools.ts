@@ -36,13 +36,6 @@ const record: EditedRecord = {
 };
 
 export function toolRoutes(app: App, context: RouteContext): void {
-  listAndCreate(app, context);
-  readAndChange(app, context);
-  tryTool(app, context);
-  importFromServer(app, context);
-}
-
-function listAndCreate(app: App, context: RouteContext): void {
   const { db } = context;
 
   app.get('/api/tools', {
@@ -76,10 +69,6 @@ function listAndCreate(app: App, context: RouteContext): void {
       return reply.code(201).header('location', `/api/tools/${tool.id}`).send(tool);
     },
   });
-}
-
-function readAndChange(app: App, context: RouteContext): void {
-  const { db } = context;
 
   app.get('/api/tools/:id', {
     schema: {
@@ -127,9 +116,7 @@ function readAndChange(app: App, context: RouteContext): void {
       return reply.code(204).send();
     },
   });
-}
 
-function tryTool(app: App, context: RouteContext): void {
   app.post('/api/tools/:id/test', {
     schema: {
       operationId: 'testTool',
@@ -146,9 +133,7 @@ function tryTool(app: App, context: RouteContext): void {
     handler: async ({ actor, params, body }) =>
       testTool(context, actor, params.id, body?.arguments ?? {}),
   });
-}
 
-function importFromServer(app: App, context: RouteContext): void {
   app.post('/api/tools/import', {
     schema: {
       operationId: 'importTools',

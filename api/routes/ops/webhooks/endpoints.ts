@@ -37,14 +37,8 @@ const record: EditedRecord = {
 
 /** Webhook endpoints and their deliveries, for members, who also see those of keys. */
 export function memberEndpointRoutes(app: App, context: RouteContext): void {
-  readEndpoints(app, context);
-  createAndChange(app, context);
-  deleteAndRotate(app, context);
-  readDeliveries(app, context);
-  deliver(app, context);
-}
+  const { db } = context;
 
-function readEndpoints(app: App, { db }: RouteContext): void {
   app.get('/api/webhooks', {
     schema: {
       operationId: 'listWebhookEndpoints',
@@ -66,9 +60,7 @@ function readEndpoints(app: App, { db }: RouteContext): void {
     config: { capability: 'view', record },
     handler: async ({ actor, params }) => readEndpoint(db, actor, params.id),
   });
-}
 
-function createAndChange(app: App, context: RouteContext): void {
   app.post('/api/webhooks', {
     schema: {
       operationId: 'createWebhookEndpoint',
@@ -100,9 +92,7 @@ function createAndChange(app: App, context: RouteContext): void {
     handler: async ({ writes, actor, params, body }) =>
       changeEndpoint({ ...context, db: writes }, actor, params.id, body),
   });
-}
 
-function deleteAndRotate(app: App, context: RouteContext): void {
   app.delete('/api/webhooks/:id', {
     schema: {
       operationId: 'deleteWebhookEndpoint',
@@ -129,9 +119,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params }) => rotateEndpointSecret(context, actor, params.id),
   });
-}
 
-function readDeliveries(app: App, context: RouteContext): void {
   app.get('/api/webhooks/:id/deliveries', {
     schema: {
       operationId: 'listWebhookDeliveries',
@@ -156,9 +144,7 @@ function readDeliveries(app: App, context: RouteContext): void {
     handler: async ({ actor, params: { id, delivery_id } }) =>
       readDeliveryOf(context.db, actor, { endpointId: id, deliveryId: delivery_id }),
   });
-}
 
-function deliver(app: App, { db }: RouteContext): void {
   app.post('/api/webhooks/:id/ping', {
     schema: {
       operationId: 'pingWebhookEndpoint',

@@ -31,12 +31,8 @@ const published: EditedRecord = {
 };
 
 export function draftRoutes(app: App, context: RouteContext): void {
-  readAndSave(app, context);
-  discard(app, context);
-  publish(app, context);
-}
+  const { db } = context;
 
-function readAndSave(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id/draft', {
     schema: {
       operationId: 'getDraft',
@@ -75,9 +71,7 @@ function readAndSave(app: App, { db }: RouteContext): void {
       return draft;
     },
   });
-}
 
-function discard(app: App, { db }: RouteContext): void {
   app.delete('/api/workflows/:id/draft', {
     schema: {
       operationId: 'discardDraft',
@@ -92,6 +86,8 @@ function discard(app: App, { db }: RouteContext): void {
       return reply.code(204).send();
     },
   });
+
+  publish(app, context);
 }
 
 function publish(app: App, { db, config }: RouteContext): void {

@@ -4,12 +4,7 @@ import type { App, RouteContext } from '#api/deps.ts';
 import { responses, nodeParams, nothing, workflowParams } from '#api/http/responses.ts';
 
 /** Outputs that members pin from past runs, for tests of nodes. */
-export function pinRoutes(app: App, context: RouteContext): void {
-  readPins(app, context);
-  changePins(app, context);
-}
-
-function readPins(app: App, { db }: RouteContext): void {
+export function pinRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id/pins', {
     schema: {
       operationId: 'listPins',
@@ -21,9 +16,7 @@ function readPins(app: App, { db }: RouteContext): void {
     config: { capability: 'view' },
     handler: async ({ actor, params }) => ({ pins: await listPins(db, actor, params.id) }),
   });
-}
 
-function changePins(app: App, { db }: RouteContext): void {
   app.put('/api/workflows/:id/pins/:node_id', {
     schema: {
       operationId: 'savePin',

@@ -22,12 +22,8 @@ const record: EditedRecord = {
 };
 
 export function templateRoutes(app: App, context: RouteContext): void {
-  listAndCreate(app, context);
-  readAndChange(app, context);
-  instantiate(app, context);
-}
+  const { db } = context;
 
-function listAndCreate(app: App, { db }: RouteContext): void {
   app.get('/api/templates', {
     schema: {
       operationId: 'listTemplates',
@@ -55,9 +51,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       return templates.readTemplate(db, { workspaceId: actor.workspaceId, templateId });
     },
   });
-}
 
-function readAndChange(app: App, { db }: RouteContext): void {
   app.get('/api/templates/:id', {
     schema: {
       operationId: 'getTemplate',
@@ -105,6 +99,8 @@ function readAndChange(app: App, { db }: RouteContext): void {
       return reply.code(204).send();
     },
   });
+
+  instantiate(app, context);
 }
 
 function instantiate(app: App, { db }: RouteContext): void {

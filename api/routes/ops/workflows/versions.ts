@@ -47,12 +47,7 @@ const diffSchema = z
   })
   .meta({ id: 'GraphDiff' });
 
-export function versionRoutes(app: App, context: RouteContext): void {
-  readVersions(app, context);
-  compareVersions(app, context);
-}
-
-function readVersions(app: App, { db }: RouteContext): void {
+export function versionRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id/versions', {
     schema: {
       operationId: 'listVersions',
@@ -88,9 +83,7 @@ function readVersions(app: App, { db }: RouteContext): void {
         version: request.params.version,
       }),
   });
-}
 
-function compareVersions(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id/versions/diff', {
     schema: {
       operationId: 'diffVersions',

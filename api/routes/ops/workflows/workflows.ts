@@ -33,14 +33,8 @@ const record: EditedRecord = {
 };
 
 export function workflowRoutes(app: App, context: RouteContext): void {
-  listAndCreate(app, context);
-  readAndChange(app, context);
-  removeWorkflow(app, context);
-  validateSaved(app, context);
-  setChecksAndListRuns(app, context);
-}
+  const { db, inFlight } = context;
 
-function listAndCreate(app: App, { db }: RouteContext): void {
   app.get('/api/workflows', {
     schema: {
       operationId: 'listWorkflows',
@@ -71,9 +65,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       return workflows.readWorkflow(db, { workspaceId: actor.workspaceId, workflowId });
     },
   });
-}
 
-function readAndChange(app: App, { db }: RouteContext): void {
   app.get('/api/workflows/:id', {
     schema: {
       operationId: 'getWorkflow',
@@ -113,10 +105,6 @@ function readAndChange(app: App, { db }: RouteContext): void {
       return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
     },
   });
-}
-
-function removeWorkflow(app: App, context: RouteContext): void {
-  const { db, inFlight } = context;
 
   app.delete('/api/workflows/:id', {
     schema: {
@@ -140,10 +128,6 @@ function removeWorkflow(app: App, context: RouteContext): void {
       return reply.code(204).send();
     },
   });
-}
-
-function validateSaved(app: App, context: RouteContext): void {
-  const { db } = context;
 
   app.post('/api/workflows/:id/validate', {
     schema: {
@@ -162,9 +146,7 @@ function validateSaved(app: App, context: RouteContext): void {
         context.config.models,
       ),
   });
-}
 
-function setChecksAndListRuns(app: App, { db }: RouteContext): void {
   app.put('/api/workflows/:id/checks', {
     schema: {
       operationId: 'setChecks',
