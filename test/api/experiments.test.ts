@@ -1,40 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '#api/app.ts';
-import type { App } from '#api/deps.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
 import { workspaceLimits } from '#shared/limits.ts';
-import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { echo, edge, eventually } from '#test/support/engine.ts';
 import { pastRuns, redraft, tried } from '#test/support/experiments.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
 
-let engine: Engine;
-let app: App;
+const { engine, call } = useEngineApi();
 let workflowId: string;
 let runIds: string[];
 beforeAll(async () => {
-  engine = await startEngine();
-  app = buildApp(engine.deps);
   const graph = { nodes: [echo('answer', 'n')], edges: [] };
   const inputs = Array.from({ length: 7 }, (_, n) => ({ n, m: n > 3 ? n * n : n }));
   ({ workflowId, runIds } = await pastRuns(engine, graph, inputs, [
     { name: '=small', type: 'expression', value: 'answer < 5' },
   ] as never));
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
 });
 
-async function call(method: string, url: string, payload?: object) {
-  const answer = await app.inject({
-    ...{ method: method as 'GET', url },
-    ...(payload === undefined ? {} : { payload }),
-  });
-  const type = String(answer.headers['content-type']);
-  return {
-    ...{ status: answer.statusCode, type, location: answer.headers.location },
-    body: type.startsWith('application/json') ? answer.json() : answer.body,
-  };
-}
 const startAt = (id: string, payload: object) =>
   call('POST', `/api/workflows/${id}/experiments`, payload);
 
@@ -44,7 +25,7 @@ describe('the experiments of a workflow', () => {
     const started = await startAt(workflowId, { candidate: 'draft', runs: { last: 50 } });
     expect(started).toMatchObject({ status: 202, body: { status: 'running' } });
     const url = `/api/experiments/${started.body.id}`;
-    expect(started.location).toBe(url);
+    expect(started.headers['location']).toBe(url);
     await eventually(async () => (await call('GET', url)).body.status === 'done', 30_000);
 
     const whole = (await call('GET', url)).body;
@@ -67,11 +48,11 @@ describe('the experiments of a workflow', () => {
     expect(changed.runs).toHaveLength(3);
 
     const csv = await call('GET', `${url}?format=csv`);
-    expect(csv.type).toBe('text/csv; charset=utf-8');
-    const lines = csv.body.trimEnd().split('\r\n');
+    expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
+    const lines = csv.text.trimEnd().split('\r\n');
     expect(lines).toHaveLength(8);
     expect(lines[0]).toMatch(/^\ufeffrun_id,rehearsal_run_id,outcome/);
-    expect(csv.body.lastIndexOf('\ufeff')).toBe(0);
+    expect(csv.text.lastIndexOf('\ufeff')).toBe(0);
     // A spreadsheet must not read the name of a check as a formula.
     expect(lines[1]).toContain(",'=small,");
 

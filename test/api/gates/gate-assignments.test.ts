@@ -1,46 +1,22 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '#api/app.ts';
-import type { App } from '#api/deps.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, edge } from '#test/support/engine.ts';
 import { addMember, type Person } from '#test/support/people.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
 
-let engine: Engine;
-let app: App;
+const { engine, call } = useEngineApi();
 let ann: Person;
 let ben: Person;
 let viewer: Person;
 beforeAll(async () => {
-  engine = await startEngine();
-  app = buildApp(engine.deps);
   ann = await addMember({ call }, { name: 'Ann', role: 'editor' });
   ben = await addMember({ call }, { name: 'Ben', role: 'editor' });
   viewer = await addMember({ call }, { name: 'Vera', role: 'viewer' });
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
 });
-
-async function call(
-  method: string,
-  path: string,
-  payload?: unknown,
-  headers: Record<string, string> = {},
-) {
-  const answer = await app.inject({
-    method: method as 'GET',
-    url: path,
-    headers,
-    ...(payload === undefined ? {} : { payload: payload as object }),
-  });
-  const body = answer.body === '' ? undefined : answer.json();
-  return { status: answer.statusCode, body, headers: answer.headers, text: answer.body };
-}
 
 /** A run that waits at a gate with these settings. */
 async function waiting(settings: JsonObject = {}): Promise<string> {

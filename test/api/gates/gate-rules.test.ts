@@ -1,35 +1,22 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '#api/app.ts';
-import type { App } from '#api/deps.ts';
 import type { Role } from '#shared/people/capabilities.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { runTick } from '#shared/operations/schedules/ticks.ts';
 import { connectMcp } from '#test/fakes/mcp-client.ts';
-import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, edge } from '#test/support/engine.ts';
 import { beside } from '#test/support/lock-waits.ts';
 import { call as callOf, childrenOf } from '#test/support/sub-workflows.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
 
 const row = z.object({});
 
-let engine: Engine;
-let app: App;
-let url: string;
-beforeAll(async () => {
-  engine = await startEngine();
-  app = buildApp(engine.deps);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}/api/mcp`;
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
-});
+const { engine, call } = useEngineApi();
 
 type Headers = Record<string, string>;
 
@@ -47,16 +34,6 @@ async function caller({ role = 'editor', member = true }: { role?: Role; member?
     INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id)
     VALUES (${newId('apiKey')}, ${workspaceId}, 'k', 'ops_', ${digest}, ${role}, ${member ? id : null})`);
   return { id, headers: { 'x-api-key': `ops_${id}` } as Headers };
-}
-
-async function call(method: string, path: string, payload?: object, headers: Headers = {}) {
-  const answer = await app.inject({
-    method: method as 'GET',
-    url: path,
-    headers,
-    ...(payload === undefined ? {} : { payload }),
-  });
-  return { status: answer.statusCode, body: answer.statusCode === 204 ? undefined : answer.json() };
 }
 
 const approve = (runId: string, headers: Headers, body: object = {}) =>
@@ -266,7 +243,7 @@ describe('a gate that only some can decide', () => {
     const runId = await waiting({ not_the_starter: true }, starter.headers);
     const detail = "Gate 'review' cannot be decided by the member who started the run";
     expect(await approve(runId, starter.headers)).toMatchObject({ status: 403, body: { detail } });
-    const client = await connectMcp(url, undefined, starter.headers);
+    const client = await connectMcp(`${engine.url}/api/mcp`, undefined, starter.headers);
     const refused: any = await client.callTool({
       name: 'approve_run',
       arguments: { run_id: runId },

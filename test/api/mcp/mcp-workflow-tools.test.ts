@@ -1,26 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '#api/app.ts';
-import type { App } from '#api/deps.ts';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { slugOf } from '#shared/db/tools/workflow-tools.ts';
 import { connectMcp } from '#test/fakes/mcp-client.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
-import { callerOf, type TestApi } from '#test/api/test-api.ts';
+import { echo } from '#test/support/engine.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
 
-let engine: Engine;
-let app: App;
-let call: TestApi['call'];
-let url: string;
-beforeAll(async () => {
-  engine = await startEngine();
-  app = buildApp(engine.deps);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}/api/mcp`;
-  call = callerOf(app);
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
-});
+const { engine, call } = useEngineApi();
 
 afterEach(async () => {
   for (const { id } of (await call('GET', '/api/workflows')).body) await remove(id);
@@ -53,7 +37,7 @@ const unknown = (name: string) => ({ error: { code: -32602, message: `Unknown to
 describe('a published workflow with an input schema', () => {
   test('is a tool with that schema, for clients of the protocol', async () => {
     const id = await add('Answer tickets', { description: 'For the support team.' });
-    const client = await connectMcp(url);
+    const client = await connectMcp(`${engine.url}/api/mcp`);
     const tool = (await client.listTools()).tools.find(({ name }) => name === 'run_answer_tickets');
     expect(tool).toMatchObject({
       title: 'Answer tickets',

@@ -2,30 +2,18 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { buildApp } from '#api/app.ts';
-import type { App } from '#api/deps.ts';
 import { tools } from '#api/mcp/server.ts';
 import { capabilities, type Capability, type Role } from '#shared/people/capabilities.ts';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { connectMcp, type Generation, generations } from '#test/fakes/mcp-client.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { echo, edge, eventually, mock } from '#test/support/engine.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
 
 const row = z.object({});
 
-let engine: Engine;
-let app: App;
-let url: string;
-beforeAll(async () => {
-  engine = await startEngine();
-  app = buildApp(engine.deps);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}/api/mcp`;
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
-});
+const { engine, call } = useEngineApi();
+const mcpUrl = () => `${engine.url}/api/mcp`;
 
 /** A tool's data when it succeeded, otherwise the text of its error. */
 const use = async (client: Client, name: string, args: Record<string, unknown> = {}) => {
@@ -36,7 +24,7 @@ const use = async (client: Client, name: string, args: Record<string, unknown> =
   return { data: result.structuredContent };
 };
 const connect = async (generation?: Generation, headers?: Record<string, string>) => {
-  const client = await connectMcp(url, generation, headers);
+  const client = await connectMcp(mcpUrl(), generation, headers);
   // From here on, the client validates results against the output schemas.
   await client.listTools();
   return client;
@@ -324,8 +312,8 @@ describe('the tools', () => {
     expect(report).toMatchObject({ valid: false, errors: [{ code: 'cycle' }] });
     const refused = await use(client, 'run_workflow', { workflow: id });
     expect(refused.error).toMatch(/^Workflow graph invalid: /);
-    const rest = await app.inject({ url: '/api/usage' });
-    expect((await use(client, 'get_usage')).data).toEqual(rest.json());
+    const rest = await call('GET', '/api/usage');
+    expect((await use(client, 'get_usage')).data).toEqual(rest.body);
   });
 
   test('gets the errors of the API for invalid arguments', async () => {
@@ -361,7 +349,7 @@ test('a run can be started again and forked, and the runs started from it are li
   const { data: started } = await use(client, 'list_runs', { parent_run_id: run_id });
   expect(started.runs).toMatchObject([{ parent_step_key: 'sub', trigger: 'workflow' }]);
   const list = async (query: string): Promise<unknown> =>
-    ((await (await fetch(url.replace(/mcp$/, query))).json()) as any).runs;
+    ((await (await fetch(mcpUrl().replace(/mcp$/, query))).json()) as any).runs;
   const [{ id }] = started.runs;
   expect(await list(`runs?trigger=workflow&parent_run_id=${run_id}`)).toMatchObject([{ id }]);
   expect(await list(`workflows/${child}/runs?parent_run_id=${run_id}`)).toMatchObject([{ id }]);
@@ -549,7 +537,7 @@ describe('permissions', () => {
   test('without view, every request is refused', async () => {
     const { headers } = await addCaller('admin', { view: false });
     await expect(connect(undefined, headers)).rejects.toThrow();
-    const answer = await fetch(url, {
+    const answer = await fetch(mcpUrl(), {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
@@ -576,13 +564,9 @@ describe('money limits', () => {
     const workspaceId = await addWorkspace();
     const { headers } = await addCaller('admin', {}, workspaceId);
     const client = await connect(undefined, headers);
-    const created = await app.inject({
-      method: 'POST',
-      url: '/api/workflows',
-      headers: { ...headers, 'content-type': 'application/json' },
-      payload: JSON.stringify({ name: 'Limited', graph: gated }),
-    });
-    return { workspaceId, headers, client, workflow: created.json().id as string };
+    const body = { name: 'Limited', graph: gated };
+    const created = await call('POST', '/api/workflows', body, headers);
+    return { workspaceId, headers, client, workflow: created.body.id as string };
   };
 
   test('an exhausted run quota is a tool error with the 402 message, and starts no run', async () => {
@@ -632,7 +616,7 @@ describe('large data', () => {
 
 describe('over plain HTTP', () => {
   const post = async (body: unknown, headers: Record<string, string> = {}) =>
-    fetch(url, {
+    fetch(mcpUrl(), {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -653,7 +637,7 @@ describe('over plain HTTP', () => {
   });
 
   test.each(['GET', 'DELETE'])('%s is refused, since there are no sessions', async (method) => {
-    const answer = await fetch(url, { method, headers: { accept: 'text/event-stream' } });
+    const answer = await fetch(mcpUrl(), { method, headers: { accept: 'text/event-stream' } });
     expect(answer.status).toBe(405);
   });
 

@@ -1,29 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '#api/app.ts';
-import type { App } from '#api/deps.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo, edge } from '#test/support/engine.ts';
 import { call as callOf } from '#test/support/sub-workflows.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
 
-let engine: Engine;
-let app: App;
-beforeAll(async () => {
-  engine = await startEngine({ env: { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') } });
-  app = buildApp(engine.deps);
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
+const { engine, call } = useEngineApi({
+  env: { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') },
 });
-
-async function call(method: string, url: string, payload?: object) {
-  const answer = await app.inject({
-    ...{ method: method as 'GET', url },
-    ...(payload === undefined ? {} : { payload }),
-  });
-  return { status: answer.statusCode, body: answer.json() };
-}
 
 const request = (params: JsonObject) =>
   ({ id: 'ask', kind: 'tool', tool_name: 'http_request', params }) as never;
@@ -219,7 +203,9 @@ describe('a run reports where a mistake is, and what to do', () => {
     const form = { properties: { iban: { type: 'string' } }, required: ['iban'] };
     const runId = await engine.trigger(await engine.define(alone(gate({ input_schema: form }))));
     await engine.until(runId, ['paused']);
-    expect(await call('POST', `/api/runs/${runId}/approve`, { input: { iban: 5 } })).toEqual({
+    const path = `/api/runs/${runId}/approve`;
+    const { status, body } = await call('POST', path, { input: { iban: 5 } });
+    expect({ status, body }).toEqual({
       status: 400,
       body: { detail: 'Invalid input: input.iban must be a text, not a number' },
     });
@@ -230,7 +216,8 @@ describe('a run reports where a mistake is, and what to do', () => {
     const draft = { graph: alone(echo('b') as never) };
     expect((await call('PUT', `/api/workflows/${id}/draft`, draft)).status).toBe(201);
     const other = { graph: alone(echo('c') as never) };
-    expect(await call('PUT', `/api/workflows/${id}/draft`, other)).toEqual({
+    const { status, body } = await call('PUT', `/api/workflows/${id}/draft`, other);
+    expect({ status, body }).toEqual({
       status: 428,
       body: {
         detail: `Changing, discarding or publishing a draft requires the header If-Match: send the ETag of GET /api/workflows/${id}/draft`,

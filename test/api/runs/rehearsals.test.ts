@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '#api/app.ts';
-import type { App } from '#api/deps.ts';
 import { policiesInput } from '#shared/contract/policies/policy.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { sql } from '#shared/db/pool.ts';
-import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { echo, edge, mock } from '#test/support/engine.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
 
-let engine: Engine;
-let app: App;
+const { engine, call } = useEngineApi({
+  env: { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') },
+});
 let workflowId: string;
 let runId: string;
 beforeAll(async () => {
-  engine = await startEngine({ env: { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') } });
-  app = buildApp(engine.deps);
   workflowId = await engine.define({
     nodes: [
       mock('ask', { output: 'ok', cost_usd: 0.1 }, { prompt: '{topic}' }),
@@ -23,19 +21,8 @@ beforeAll(async () => {
   });
   runId = await engine.trigger(workflowId, { topic: 'tea' });
   await engine.until(runId, ['success']);
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
 });
 
-async function call(method: string, url: string, payload?: object) {
-  const answer = await app.inject({
-    ...{ method: method as 'GET', url },
-    ...(payload === undefined ? {} : { payload }),
-  });
-  return { status: answer.statusCode, body: answer.body === '' ? null : answer.json() };
-}
 const rerun = (payload: object, id = runId) => call('POST', `/api/runs/${id}/rerun`, payload);
 const rehearse = (payload: object = {}) => rerun({ mode: 'recorded', ...payload });
 

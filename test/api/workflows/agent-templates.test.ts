@@ -1,33 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '#api/app.ts';
-import type { App } from '#api/deps.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Run } from '#shared/contract/runs/run.ts';
 import { createDemoData } from '#shared/seed/demo-data.ts';
 import { budgetedResearch } from '#shared/templates/budgeted-research.ts';
 import { dataSteward } from '#shared/templates/data-steward.ts';
 import { supportTriage } from '#shared/templates/support-triage.ts';
 import type { BuiltInTemplate } from '#shared/templates/template.ts';
-import { type Engine, startEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
 
 /** The templates with agents, in a workspace with the demo data. All egress is blocked. */
-let engine: Engine;
-let app: App;
-beforeAll(async () => {
-  engine = await startEngine({ env: { EGRESS_ALLOW: '' } });
-  await createDemoData(engine.db, engine.actor.workspaceId);
-  app = buildApp(engine.deps);
-  await app.ready();
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
-});
-
-const call = async (method: 'GET' | 'POST', url: string, payload?: object) => {
-  const { statusCode, body } = await app.inject({ method, url, ...(payload && { payload }) });
-  return { status: statusCode, body: JSON.parse(body) };
-};
+const { engine, call } = useEngineApi({ env: { EGRESS_ALLOW: '' } });
+beforeAll(() => createDemoData(engine.db, engine.actor.workspaceId));
 
 /** Starts a run of a template with its sample input, changed by `input`, and waits until it settles. */
 async function start({ id, sampleInput }: BuiltInTemplate, input: object = {}): Promise<Run> {
@@ -166,12 +149,8 @@ soakTest('a cap ends budgeted research before the turn that it cannot pay', asyn
     'POST',
     `/api/templates/${budgetedResearch.id}/instantiate`,
   );
-  const capped = await app.inject({
-    method: 'PUT',
-    url: `/api/workflows/${workflow.id}`,
-    payload: { run_cap_usd: 0.005 },
-  });
-  expect(capped.statusCode).toBe(200);
+  const capped = await call('PUT', `/api/workflows/${workflow.id}`, { run_cap_usd: 0.005 });
+  expect(capped.status).toBe(200);
   const run = await settled(await engine.trigger(workflow.id, budgetedResearch.sampleInput));
   expect(run).toMatchObject({ status: 'failed', failure: { kind: 'budget' } });
   expect(run.steps.filter(({ step_key: key }) => key.startsWith('research/3'))).toEqual([]);

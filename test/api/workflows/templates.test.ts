@@ -1,35 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '#api/app.ts';
-import type { App } from '#api/deps.ts';
+import { describe, expect, test } from '@jest/globals';
 import { checkGraph } from '#shared/graph/graph-check.ts';
 import { builtInTemplates } from '#shared/templates/index.ts';
 import { builtinTools, isShortTool } from '#shared/tools.ts';
-import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { echo } from '#test/support/engine.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
 
-let engine: Engine;
-let app: App;
-beforeAll(async () => {
-  // All egress is blocked: a sample run that calls anything fails.
-  engine = await startEngine({ env: { EGRESS_ALLOW: '' } });
-  app = buildApp(engine.deps);
-  await app.ready();
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
-});
+// All egress is blocked: a sample run that calls anything fails.
+const { engine, call } = useEngineApi({ env: { EGRESS_ALLOW: '' } });
 
-const call = async (method: string, url: string, payload?: unknown) => {
-  const answer = await app.inject({
-    method: method as 'GET',
-    url,
-    ...(payload === undefined
-      ? {}
-      : { payload: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
-  });
-  const body: any = answer.body === '' ? undefined : answer.json();
-  return { status: answer.statusCode, body, headers: answer.headers };
-};
 const lastEntry = async () => (await call('GET', '/api/audit?limit=1')).body.logs[0];
 
 const graph = { nodes: [echo('a')], edges: [] };
