@@ -7,33 +7,28 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { sealAuditEntries } from '#shared/db/audit/chain.ts';
-import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { sql } from '#shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { useDatabase } from '#test/db/use-database.ts';
 
 // Runs `npm run audit:verify` as a real process.
 
-let database: TestDatabase;
-let db: Pool;
+const db = useDatabase();
 let workspaceId: string;
 let dataDir: string;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await connectDatabase(database.url);
   workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: 'owner@localhost' });
   dataDir = mkdtempSync(join(tmpdir(), 'audit-verify-'));
 });
 afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
-  await db.end();
-  await database.drop();
 });
 
 async function verify(args: string[], env: Record<string, string> = {}) {
   const { NODE_OPTIONS: _flags, ...inherited } = process.env;
   const script = join(import.meta.dirname, '../../scripts/admin/audit-verify.ts');
   const child = spawn(process.execPath, [script, ...args], {
-    env: { ...inherited, DATABASE_URL: database.url, DATA_DIR: dataDir, ...env },
+    env: { ...inherited, DATABASE_URL: db.url, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -62,7 +57,7 @@ test('the check reports in its exit code and in one line whether the log is inta
   expect(await verify(['--head', head])).toMatchObject({ code: 0, output: whole.output });
 
   // Finds the database of a running `npm start`.
-  writeFileSync(join(dataDir, 'endpoints.json'), JSON.stringify({ database: database.url }));
+  writeFileSync(join(dataDir, 'endpoints.json'), JSON.stringify({ database: db.url }));
   expect(await verify([], { DATABASE_URL: '' })).toMatchObject({ code: 0, output: whole.output });
 
   const other = `${workspaceId}:2:${'ab'.repeat(32)}`;

@@ -6,11 +6,10 @@ import { createBudget, readBudget } from '#shared/db/money/budgets.ts';
 import { sql } from '#shared/db/pool.ts';
 import { resumeRun } from '#shared/db/runs/resumes.ts';
 import { abandonRun, cancelRun } from '#shared/db/runs/ends.ts';
-import { settleRun } from '#shared/db/runs/settlements.ts';
-import { beginStep } from '#shared/db/steps/steps.ts';
 import { finishStep } from '#shared/db/steps/step-ends.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { echo, useEngine } from '#test/support/engine.ts';
+import { beginAs, settleAs } from '#test/db/tool-step.ts';
 
 const engine = useEngine({ worker: false });
 
@@ -112,37 +111,14 @@ describe('the history of a budget', () => {
   });
 });
 
-const begin = (runId: string, stepKey: string) =>
-  beginStep(engine.db, {
-    pendingWrites: { run_id: runId, control: [], observed: [] },
-    execution: 'e',
-    claim: 'c',
-    claimMs: 5_000,
-    stepKey,
-    nodeId: 'a',
-    label: 'a',
-    kind: 'tool',
-    iteration: [],
-    outputKey: 'a',
-    input: {},
-    queuedAt: new Date(),
-    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
-  });
+const begin = (runId: string, stepKey: string) => beginAs(engine, runId, { stepKey });
 const finish = (runId: string, stepKey: string, costMicros: number) =>
   finishStep(engine.db, { runId, stepKey, nodeId: 'a', claim: 'c', spending: { costMicros } }, 1);
 const spend = async (runId: string, stepKey: string, costMicros: number) => {
   await begin(runId, stepKey);
   await finish(runId, stepKey, costMicros);
 };
-const settle = (runId: string) =>
-  settleRun(engine.db, {
-    run_id: runId,
-    control: [],
-    observed: [],
-    output: '{}',
-    state: '{}',
-    execution: 'e',
-  });
+const settle = (runId: string) => settleAs(engine, runId);
 
 test('the days of a window add up to the spent amount while runs end', async () => {
   const { actor, db } = engine;

@@ -7,15 +7,14 @@ import { reapHolds } from '#shared/db/money/holds.ts';
 import { sql } from '#shared/db/pool.ts';
 import { resumeRun } from '#shared/db/runs/resumes.ts';
 import { abandonRun, cancelRun } from '#shared/db/runs/ends.ts';
-import { settleRun } from '#shared/db/runs/settlements.ts';
 import { FREE } from '#shared/money/spending.ts';
-import { beginStep } from '#shared/db/steps/steps.ts';
 import { finishStep, recordStepError } from '#shared/db/steps/step-ends.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import { echo, useEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 import { beside } from '#test/support/lock-waits.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { beginAs, settleAs } from '#test/db/tool-step.ts';
 
 const engine = useEngine({ worker: false });
 
@@ -32,22 +31,7 @@ const budget = async (workflowId: string | undefined, input: Partial<BudgetInput
 const status = async (budgetId: string) =>
   (await readBudget(engine.db, { workspaceId: engine.actor.workspaceId, budgetId })).status;
 const begin = (runId: string, claim = 'c', stepKey = 'a', execution = 'e') =>
-  beginStep(engine.db, {
-    pendingWrites: { run_id: runId, control: [], observed: [] },
-    execution,
-    claim,
-    claimMs: 5_000,
-    stepKey,
-    nodeId: 'a',
-    label: 'a',
-    kind: 'tool',
-    iteration: [],
-    outputKey: 'a',
-    input: {},
-    queuedAt: new Date(),
-    cost: FREE,
-    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
-  });
+  beginAs(engine, runId, { claim, stepKey, execution, cost: FREE });
 const spend = async (runId: string, usd: number, stepKey = 'a', execution = 'e') => {
   await begin(runId, 'c', stepKey, execution);
   await finishStep(
@@ -56,15 +40,7 @@ const spend = async (runId: string, usd: number, stepKey = 'a', execution = 'e')
     1,
   );
 };
-const settle = (runId: string, execution = 'e') =>
-  settleRun(engine.db, {
-    run_id: runId,
-    control: [],
-    observed: [],
-    output: '{}',
-    state: '{}',
-    execution,
-  });
+const settle = (runId: string, execution = 'e') => settleAs(engine, runId, execution);
 const fail = (runId: string) =>
   abandonRun(engine.db, { runId, kind: 'crash', error: 'x', execution: 'e', alerts: false });
 let deletedMicros = 0;

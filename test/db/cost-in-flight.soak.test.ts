@@ -5,13 +5,12 @@ import { blockedText } from '#shared/db/money/blocked.ts';
 import { lastCost } from '#shared/db/money/step-room.ts';
 import { sql } from '#shared/db/pool.ts';
 import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
-import { settleRun } from '#shared/db/runs/settlements.ts';
-import { beginStep } from '#shared/db/steps/steps.ts';
 import { finishStep, recordStepError, releaseStep } from '#shared/db/steps/step-ends.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { type StepCost, UNKNOWN_COST } from '#shared/money/spending.ts';
 import { echo, useEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
+import { beginAs, settleAs } from '#test/db/tool-step.ts';
 
 // No worker: the tests start and end the steps as workers would, concurrently and in any order.
 
@@ -51,22 +50,10 @@ const begin = (
   cost: StepCost | (() => Promise<StepCost>),
   claim = 'c',
 ) =>
-  beginStep(engine.db, {
-    pendingWrites: { run_id: runId, control: [], observed: [] },
-    execution: 'e',
-    claim,
+  beginAs(engine, runId, {
     // Long enough, even on a busy machine, that claims expire only where a test expires them.
     claimMs: 3_600_000,
-    stepKey,
-    nodeId: stepKey,
-    label: stepKey,
-    kind: 'agent',
-    iteration: [],
-    outputKey: stepKey,
-    input: {},
-    queuedAt: new Date(),
-    cost,
-    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
+    ...{ claim, cost, kind: 'agent', stepKey, nodeId: stepKey, label: stepKey, outputKey: stepKey },
   });
 const ending = (runId: string, stepKey: string, usd: number, claim = 'c') => ({
   runId,
@@ -80,15 +67,7 @@ const finish = (runId: string, stepKey: string, usd: number, claim = 'c') =>
   finishStep(engine.db, ending(runId, stepKey, usd, claim), 1);
 const fail = (runId: string) =>
   abandonRun(engine.db, { runId, kind: 'crash', error: 'x', execution: 'e', alerts: false });
-const settle = (runId: string) =>
-  settleRun(engine.db, {
-    run_id: runId,
-    control: [],
-    observed: [],
-    output: '{}',
-    state: '{}',
-    execution: 'e',
-  });
+const settle = (runId: string) => settleAs(engine, runId);
 /** Simulates that the worker of this step died a while ago. */
 const lose = (runId: string, stepKey: string) =>
   engine.db.query(sql.type(z.object({}))`

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { sql } from '#shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
 import { createDemoData } from '#shared/seed/demo-data.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { useDatabase } from '#test/db/use-database.ts';
 
-let database: TestDatabase;
-let db: Pool;
+const db = useDatabase(4);
 let workspaceId: string;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await connectDatabase(database.url, { maxPoolSize: 4 });
   workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: 'owner@example.com' });
-});
-afterAll(async () => {
-  await db.end();
-  await database.drop();
 });
 
 const summary = z.object({

@@ -5,7 +5,6 @@ import { beginChildStep } from '#shared/db/children/steps.ts';
 import { createBudget, deleteBudget, readBudget } from '#shared/db/money/budgets.ts';
 import { sql } from '#shared/db/pool.ts';
 import { abandonRun } from '#shared/db/runs/ends.ts';
-import { beginStep } from '#shared/db/steps/steps.ts';
 import { finishStep, recordStepError, type StepEnd } from '#shared/db/steps/step-ends.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { AppError } from '#shared/errors.ts';
@@ -14,6 +13,7 @@ import { triggerRun } from '#shared/operations/runs/runs.ts';
 import { echo, useEngine } from '#test/support/engine.ts';
 import { beginPart, type Open, type Plan, type Schedule, schedules } from './limit-schedules.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
+import { beginAs } from '#test/db/tool-step.ts';
 
 /**
  * Random schedules of parallel steps, of maps and of agents with tools, with retries, in runs and the runs below them,
@@ -101,13 +101,11 @@ async function admit(workflowId: string, at: number, above: string | undefined):
 
 async function begin({ runId, stepKey, bound, ...place }: Asked): Promise<string> {
   const { nodeId = stepKey, iteration = [], agent } = place;
-  const { outcome } = await beginStep(engine.db, {
-    pendingWrites: { run_id: runId, control: [], observed: [] },
-    ...{ execution, claim: 'c', claimMs: 3_600_000, stepKey, nodeId, label: stepKey, agent },
+  const { outcome } = await beginAs(engine, runId, {
+    ...{ execution, claimMs: 3_600_000, stepKey, nodeId, label: stepKey, agent },
     ...{ kind: agent?.call === undefined ? 'agent' : 'tool', iteration },
-    ...{ outputKey: agent === undefined ? nodeId : null, input: {}, queuedAt: new Date() },
+    outputKey: agent === undefined ? nodeId : null,
     cost: () => Promise.resolve({ least: bound ?? 1, most: bound }),
-    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
   });
   return outcome;
 }

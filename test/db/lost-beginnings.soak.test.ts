@@ -23,26 +23,14 @@ import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
 import { startPostgres } from '#scripts/stack/postgres.ts';
 import { echo, useEngine } from '#test/support/engine.ts';
+import { beginningOf as stepOf } from '#test/db/tool-step.ts';
 
 const engine = useEngine({ worker: false });
 
 const newRun = async () => engine.trigger(await engine.define({ nodes: [echo('a')], edges: [] }));
 
-const beginningOf = (runId: string, claim: string, execution = 'e1'): StepBeginning => ({
-  pendingWrites: { run_id: runId, control: [], observed: [] },
-  execution,
-  claim,
-  claimMs: 5_000,
-  stepKey: 'a',
-  nodeId: 'a',
-  label: 'a',
-  kind: 'tool',
-  iteration: [],
-  outputKey: 'a',
-  input: { asked: claim },
-  queuedAt: new Date(),
-  judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
-});
+const beginningOf = (runId: string, claim: string, execution = 'e1'): StepBeginning =>
+  stepOf(engine, runId, { claim, execution, input: { asked: claim } });
 
 /** Also accepts a transaction, which can run single statements like a pool. */
 async function begin(db: Pool | Tx, step: StepBeginning): Promise<Beginning> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { AuditAction, AuditTarget } from '#shared/contract/audit/audit.ts';
 import pg from 'pg';
 import { z } from 'zod';
@@ -6,24 +6,15 @@ import type { MemberStats } from '#shared/contract/people/member.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { sealAuditEntries, sweepAudit } from '#shared/db/audit/chain.ts';
 import { readMemberStats } from '#shared/db/people/member-stats.ts';
-import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { connectDatabase, sql } from '#shared/db/pool.ts';
 import { foldUsage } from '#shared/db/money/usage.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { untilLockWaiters } from '#test/support/lock-waits.ts';
+import { useDatabase } from '#test/db/use-database.ts';
 
-let database: TestDatabase;
-let db: Pool;
+const db = useDatabase();
 let workspaceId: string;
 let memberId: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await connectDatabase(database.url, { maxPoolSize: 10 });
-});
-afterAll(async () => {
-  await db.end();
-  await database.drop();
-});
 beforeEach(async () => {
   workspaceId = newId('workspace');
   await db.query(sql.type(nothing)`INSERT INTO workspaces (id, name) VALUES (${workspaceId}, 'x')`);
@@ -177,7 +168,7 @@ describe('the stats of a member', () => {
 });
 
 test('each action and cost counts once, and no figure falls, with concurrent writers, sealers and folds', async () => {
-  const pools = await Promise.all([1, 2, 3].map(async () => connectDatabase(database.url)));
+  const pools = await Promise.all([1, 2, 3].map(async () => connectDatabase(db.url)));
   const members = [memberId, await addMember(workspaceId), await addMember(workspaceId)];
   const days = ['2026-03-01', '2026-03-02', '2026-03-03'];
   let writing = true;
@@ -235,7 +226,7 @@ test('entries of a deleted workspace are sealed, but not counted', async () => {
 test('a wait for a counter does not block actions', async () => {
   await act(['workflow', 'run']);
   await sealAuditEntries(db, workspaceId);
-  const holder = new pg.Client({ connectionString: database.url });
+  const holder = new pg.Client({ connectionString: db.url });
   await holder.connect();
   await holder.query('BEGIN');
   await holder.query('SELECT FROM member_days WHERE member_id = $1 FOR UPDATE', [memberId]);

@@ -1,22 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { conflict } from '#shared/errors.ts';
-import { connectDatabase, type Pool, refusalOf, sql } from '#shared/db/pool.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { refusalOf, sql } from '#shared/db/pool.ts';
+import { useDatabase } from '#test/db/use-database.ts';
 
-let database: TestDatabase;
-let db: Pool;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await connectDatabase(database.url, { maxPoolSize: 1 });
-});
-afterAll(async () => {
-  await db.end();
-  await database.drop();
-});
+const db = useDatabase(1);
 
 const backend = () =>
   db.oneFirst(sql.type(z.object({ pid: z.number() }))`SELECT pg_backend_pid() AS pid`);

@@ -1,10 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { beginStep } from '#shared/db/steps/steps.ts';
 import { finishStep } from '#shared/db/steps/step-ends.ts';
-import { settleRun } from '#shared/db/runs/settlements.ts';
 import { replaceChecks } from '#shared/db/workflows/workflows.ts';
 import { echo, useEngine } from '#test/support/engine.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { beginAs, settleAs } from '#test/db/tool-step.ts';
 
 const engine = useEngine({ worker: false });
 let workflowId: string;
@@ -16,33 +15,10 @@ beforeAll(async () => {
   ]);
 });
 
-const begin = (runId: string, claim: string) =>
-  beginStep(engine.db, {
-    pendingWrites: { run_id: runId, control: [], observed: [] },
-    execution: 'e1',
-    claim,
-    claimMs: 5_000,
-    stepKey: 'a',
-    nodeId: 'a',
-    label: 'a',
-    kind: 'tool',
-    iteration: [],
-    outputKey: 'a',
-    input: {},
-    queuedAt: new Date(),
-    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
-  });
+const begin = (runId: string, claim: string) => beginAs(engine, runId, { claim });
 const finish = (runId: string, claim: string, costMicros: number) =>
   finishStep(engine.db, { runId, stepKey: 'a', nodeId: 'a', claim, spending: { costMicros } }, 'x');
-const settle = (runId: string) =>
-  settleRun(engine.db, {
-    run_id: runId,
-    control: [],
-    observed: [],
-    output: '{"a":"x"}',
-    state: '{"a":"x"}',
-    execution: 'e1',
-  });
+const settle = (runId: string) => settleAs(engine, runId, 'e', '{"a":"x"}');
 
 test('checks use the duration that the run shows, to the millisecond', async () => {
   for (let round = 0; round < 40; round += 1) {

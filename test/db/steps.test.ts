@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { beginStep, hasLiveClaim } from '#shared/db/steps/steps.ts';
+import { hasLiveClaim } from '#shared/db/steps/steps.ts';
 import {
   cancelStep,
   finishStep,
@@ -17,27 +17,14 @@ import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
 import { echo, useEngine } from '#test/support/engine.ts';
 import { queueForRun } from '#test/support/held-run.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { beginAs } from '#test/db/tool-step.ts';
 
 const engine = useEngine({ worker: false });
 
 const newRun = async () => engine.trigger(await engine.define({ nodes: [echo('a')], edges: [] }));
 
 const begin = (runId: string, claim: string, execution = 'e1') =>
-  beginStep(engine.db, {
-    pendingWrites: { run_id: runId, control: [], observed: [] },
-    execution,
-    claim,
-    claimMs: 5_000,
-    stepKey: 'a',
-    nodeId: 'a',
-    label: 'a',
-    kind: 'tool',
-    iteration: [],
-    outputKey: 'a',
-    input: {},
-    queuedAt: new Date(),
-    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
-  });
+  beginAs(engine, runId, { claim, execution });
 const end = (runId: string, claim: string, costMicros = 0) => ({
   runId,
   stepKey: 'a',

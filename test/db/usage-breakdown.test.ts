@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { UsageBreakdown } from '#shared/contract/money/usage.ts';
 import { sql } from '#shared/db/pool.ts';
-import { beginStep } from '#shared/db/steps/steps.ts';
 import { finishStep, recordStepError, type StepSpending } from '#shared/db/steps/step-ends.ts';
 import { foldUsage } from '#shared/db/money/usage.ts';
 import { readUsageBreakdown } from '#shared/db/money/usage-breakdown.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { echo, useEngine } from '#test/support/engine.ts';
+import { beginAs } from '#test/db/tool-step.ts';
 
 const engine = useEngine({ worker: false });
 
@@ -207,22 +207,8 @@ test('all three lists add up to the same total during writes', async () => {
   const workflows = await Promise.all(
     ['A', 'B', 'C'].map((name) => engine.define({ nodes: [echo('a')], edges: [] }, name)),
   );
-  const begin = async (runId: string, stepKey: string) =>
-    beginStep(engine.db, {
-      pendingWrites: { run_id: runId, control: [], observed: [] },
-      execution: 'e',
-      claim: 'c',
-      claimMs: 5_000,
-      stepKey,
-      nodeId: 'a',
-      label: 'a',
-      kind: 'agent',
-      iteration: [],
-      outputKey: 'a',
-      input: {},
-      queuedAt: new Date(),
-      judged: { workspaceId, revision: 0, verdicts: [] },
-    });
+  const begin = (runId: string, stepKey: string) =>
+    beginAs(engine, runId, { stepKey, kind: 'agent' });
   let booked = 0;
   const spend = async (runId: string, stepKey: string, n: number): Promise<void> => {
     await begin(runId, stepKey);

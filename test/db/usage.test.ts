@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { z } from 'zod';
 import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
 import { foldUsage, readOverview, readUsage } from '#shared/db/money/usage.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { useDatabase } from '#test/db/use-database.ts';
 
-let database: TestDatabase;
-let db: Pool;
+const db = useDatabase();
 let workspaceId: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await connectDatabase(database.url, { maxPoolSize: 10 });
-});
-afterAll(async () => {
-  await db.end();
-  await database.drop();
-});
 beforeEach(async () => {
   workspaceId = newId('workspace');
   await db.query(sql.type(nothing)`INSERT INTO workspaces (id, name) VALUES (${workspaceId}, 'x')`);
@@ -156,7 +147,7 @@ describe('usage', () => {
 describe('folding', () => {
   test('by several workers while deltas arrive shows every reader each delta exactly once', async () => {
     const pools = await Promise.all(
-      [1, 2, 3].map(async () => connectDatabase(database.url, { maxPoolSize: 3 })),
+      [1, 2, 3].map(async () => connectDatabase(db.url, { maxPoolSize: 3 })),
     );
     const writers = 4;
     const each = 25;
@@ -207,7 +198,7 @@ describe('folding', () => {
 
   test('does not wait for deltas that another worker has locked', async () => {
     await add({ runs: 1 });
-    const other = new pg.Client({ connectionString: database.url });
+    const other = new pg.Client({ connectionString: db.url });
     await other.connect();
     await other.query('BEGIN');
     await other.query('SELECT FROM usage_deltas FOR UPDATE');

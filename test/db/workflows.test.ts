@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { classify } from '#api/http/error-handler.ts';
 import type { Actor } from '#shared/people/actor.ts';
 import { admitRun } from '#shared/db/runs/admission.ts';
 import { createBudget } from '#shared/db/money/budgets.ts';
-import {
-  connectDatabase,
-  type FragmentSqlToken,
-  type Pool,
-  sql,
-  withClient,
-} from '#shared/db/pool.ts';
+import { connectDatabase, type FragmentSqlToken, sql, withClient } from '#shared/db/pool.ts';
 import {
   createWorkflow,
   deleteWorkflow,
@@ -20,23 +14,17 @@ import {
 import { ensureDefaultWorkspace, readDefaultOwner } from '#shared/db/people/workspaces.ts';
 import type { RunRequest } from '#shared/db/runs/run-request.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { useDatabase } from '#test/db/use-database.ts';
 
-let database: TestDatabase;
-let db: Pool;
+const db = useDatabase();
 let actor: Actor;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await connectDatabase(database.url, { maxPoolSize: 10 });
   await ensureDefaultWorkspace(db, { ownerEmail: 'owner@localhost' });
   const owner = await readDefaultOwner(db);
   if (owner === undefined) throw new Error('no owner');
   actor = owner;
-});
-afterAll(async () => {
-  await db.end();
-  await database.drop();
 });
 
 const graph = { nodes: [{ id: 'a', kind: 'merge' }], edges: [] };
@@ -214,7 +202,7 @@ describe('admission', () => {
 
   /** Calls `act` while another transaction holds rows. */
   const whileHeld = <T>(rows: string, act: () => Promise<T>): Promise<T> =>
-    withClient(database.url, async (client) => {
+    withClient(db.url, async (client) => {
       await client.query(`BEGIN; SELECT FROM ${rows} FOR UPDATE`);
       return act();
     });
