@@ -27,54 +27,26 @@ describe('the author cannot refer to it elsewhere', () => {
     tool_name,
     params,
   });
-  test.each<[string, object, string, string]>([
-    [
-      'the path of a URL',
-      http({ url: `https://h.example/${S}` }),
-      'secret_not_allowed',
-      'params.url',
-    ],
-    [
-      'the host of a URL',
-      http({ url: `https://${S}.h.example/` }),
-      'secret_not_allowed',
-      'params.url',
-    ],
-    [
-      'a user in a URL',
-      http({ url: `https://${S}@h.example/` }),
-      'secret_not_allowed',
-      'params.url',
-    ],
-    [
-      'the query in a URL',
-      http({ url: `https://h.example/?k=${S}` }),
-      'secret_not_allowed',
-      'params.url',
-    ],
-    [
-      'the method',
-      http({ url: 'https://h.example/', method: S }),
-      'secret_not_allowed',
-      'params.method',
-    ],
+  test.each<[where: string, node: object, path: string]>([
+    ['the path of a URL', http({ url: `https://h.example/${S}` }), 'params.url'],
+    ['the host of a URL', http({ url: `https://${S}.h.example/` }), 'params.url'],
+    ['a user in a URL', http({ url: `https://${S}@h.example/` }), 'params.url'],
+    ['the query in a URL', http({ url: `https://h.example/?k=${S}` }), 'params.url'],
+    ['the method', http({ url: 'https://h.example/', method: S }), 'params.method'],
     [
       'arguments of an MCP tool',
       tool('mcp', { server_url: 'https://h.example', tool: 't', arguments: { k: S } }),
-      'secret_not_allowed',
       'params.arguments.k',
     ],
     [
       'an email',
       tool('send_email', { to: 'a@example.com', subject: S, text: 'x' }),
-      'secret_not_allowed',
       'params.subject',
     ],
-    ['a chat message', tool('send_chat_message', { text: S }), 'secret_not_allowed', 'params.text'],
+    ['a chat message', tool('send_chat_message', { text: S }), 'params.text'],
     [
       'an expression',
       tool('json_transform', { expression: 'secrets.CANARY' }),
-      'secret_not_allowed',
       'params.expression',
     ],
     [
@@ -86,28 +58,20 @@ describe('the author cannot refer to it elsewhere', () => {
         canonical_name: 'n',
         attributes: { k: S },
       }),
-      'secret_not_allowed',
       'params.attributes.k',
     ],
-    ['arguments of a custom tool', tool('custom:none', { k: S }), 'secret_not_allowed', 'params.k'],
+    ['arguments of a custom tool', tool('custom:none', { k: S }), 'params.k'],
     [
       'a condition',
       { id: 'a', kind: 'condition', expression: "secrets.CANARY == 'x'" },
-      'secret_not_allowed',
       'expression',
     ],
-    ['a gate', { id: 'a', kind: 'human_gate', prompt: S }, 'secret_not_allowed', 'prompt'],
-    ['a prompt', { id: 'a', kind: 'agent', prompt: S }, 'secret_not_allowed', 'prompt'],
-    [
-      'a system prompt',
-      { id: 'a', kind: 'agent', system_prompt: S },
-      'secret_not_allowed',
-      'system_prompt',
-    ],
+    ['a gate', { id: 'a', kind: 'human_gate', prompt: S }, 'prompt'],
+    ['a prompt', { id: 'a', kind: 'agent', prompt: S }, 'prompt'],
+    ['a system prompt', { id: 'a', kind: 'agent', system_prompt: S }, 'system_prompt'],
     [
       'the output of a mock model',
       { id: 'a', kind: 'agent', mock: { output: { k: S } } },
-      'secret_not_allowed',
       'mock.output.k',
     ],
     [
@@ -122,7 +86,6 @@ describe('the author cannot refer to it elsewhere', () => {
           ],
         },
       },
-      'secret_not_allowed',
       'mock.turns[0].calls[0].arguments.headers.k',
     ],
     [
@@ -132,9 +95,13 @@ describe('the author cannot refer to it elsewhere', () => {
         kind: 'agent',
         tools: [{ name: 'http_request', approval: "secrets.CANARY != ''" }],
       },
-      'secret_not_allowed',
       'tools[0].approval',
     ],
+  ])('in %s', async (_where, node, path) => {
+    expect(await refusals(node)).toContainEqual(['secret_not_allowed', `nodes[0].${path}`]);
+  });
+
+  test.each<[where: string, node: object, code: string, path: string]>([
     [
       'a request whose URL a model sets',
       { id: 'a', kind: 'agent', tools: [{ name: 'http_request', fixed: { body: S } }] },
