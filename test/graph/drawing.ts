@@ -20,16 +20,18 @@ type Extra = Record<string, Json>;
  * of an id is the kind: c condition, l loop, p map, g gate, m merge, t tool, all others agents. `extra` overrides.
  */
 export function draw(text: string, extra: Record<string, Extra> = {}): Graph {
+  const { ids, edges } = readDrawing(text);
+  return graphSchema.parse({ nodes: ids.map((id) => ({ ...nodeOf(id), ...extra[id] })), edges });
+}
+
+/** The ids and edges of a drawing, in the order in which they first appear. */
+export function readDrawing(text: string) {
   const ids = new Set<string>();
   const edges: NonNullable<GraphInput['edges']> = [];
   for (const line of text.split('\n')) {
-    const parts = line
-      .trim()
-      .split(/\s+/)
-      .filter((part) => part !== '');
     let source: string | undefined;
     let arrow: string | undefined;
-    for (const part of parts) {
+    for (const part of line.split(/\s+/).filter((each) => each !== '')) {
       if (part.startsWith('-')) {
         arrow = part;
         continue;
@@ -42,10 +44,7 @@ export function draw(text: string, extra: Record<string, Extra> = {}): Graph {
       source = part;
     }
   }
-  return graphSchema.parse({
-    nodes: [...ids].map((id) => ({ ...nodeOf(id), ...extra[id] })),
-    edges,
-  });
+  return { ids: [...ids], edges };
 }
 
 function nodeOf(id: string): NodeInput {

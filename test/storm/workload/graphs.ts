@@ -1,5 +1,5 @@
 import type { EvaluationCheck, GraphInput } from '#shared/contract/workflows/graph.ts';
-
+import { readDrawing } from '#test/graph/drawing.ts';
 import type { Outside } from '#test/storm/effects.ts';
 
 export interface StormGraph {
@@ -13,10 +13,11 @@ export const STEP_MICROS = 1_000;
 /** For `capped` and `capped fan`: the run is stopped before its fourth step, however many are ready at once. */
 export const CAP_USD = 0.003;
 
-const edge = (source: string, target: string, condition_value?: 'true' | 'false' | 'error') => ({
-  source,
-  target,
-  ...(condition_value === undefined ? {} : { condition_value }),
+type Node = NonNullable<GraphInput['nodes']>[number];
+
+/** A graph of nodes, with the edges of a drawing. */
+const flow = (nodes: Node[], ...drawing: string[]): StormGraph => ({
+  graph: { nodes, edges: readDrawing(drawing.join('\n')).edges },
 });
 
 const agent = (id: string, delayMs: number, rest: object = {}) =>
@@ -44,8 +45,8 @@ const childMock = { output: 'thought', cost_usd: STEP_MICROS / 1e6, delay_ms: 10
 export const graphs = (outside: Pick<Outside, 'toolUrl'>) =>
   ({
     chain: {
-      graph: {
-        nodes: [
+      ...flow(
+        [
           agent('draft', 150),
           effect('send'),
           transform('shape', "{'length': len(draft)}['length']"),
@@ -54,218 +55,139 @@ export const graphs = (outside: Pick<Outside, 'toolUrl'>) =>
           transform('short', "'short'"),
           { id: 'end', kind: 'merge' },
         ],
-        edges: [
-          edge('draft', 'send'),
-          edge('send', 'shape'),
-          edge('shape', 'long'),
-          edge('long', 'polish', 'true'),
-          edge('long', 'short', 'false'),
-          edge('polish', 'end'),
-          edge('short', 'end'),
-        ],
-      },
+        'draft -> send -> shape -> long -true-> polish',
+        'long -false-> short',
+        'polish -> end',
+        'short -> end',
+      ),
       checks: [
         { name: 'cheap', type: 'max_cost_usd', value: 1 },
         { name: 'polished', type: 'contains', target: 'polish', value: 'polish' },
       ],
     },
-    fan: {
-      graph: {
-        nodes: [
-          ...['a', 'b', 'c', 'd'].map((id, index) => agent(id, 100 + 200 * index)),
-          { id: 'all', kind: 'merge' },
-          effect('report'),
-        ],
-        edges: [...['a', 'b', 'c', 'd'].map((id) => edge(id, 'all')), edge('all', 'report')],
-      },
-    },
-    looped: {
-      graph: {
-        nodes: [
-          { id: 'again', kind: 'loop', expression: 'true', max_iterations: 3 },
-          agent('think', 100),
-          effect('do'),
-          transform('done', "'done'"),
-        ],
-        edges: [
-          edge('again', 'think', 'true'),
-          edge('think', 'do'),
-          edge('do', 'again'),
-          edge('again', 'done', 'false'),
-        ],
-      },
-    },
+    fan: flow(
+      [
+        ...['a', 'b', 'c', 'd'].map((id, index) => agent(id, 100 + 200 * index)),
+        { id: 'all', kind: 'merge' },
+        effect('report'),
+      ],
+      'a -> all -> report',
+      'b -> all',
+      'c -> all',
+      'd -> all',
+    ),
+    looped: flow(
+      [
+        { id: 'again', kind: 'loop', expression: 'true', max_iterations: 3 },
+        agent('think', 100),
+        effect('do'),
+        transform('done', "'done'"),
+      ],
+      'again -true-> think -> do -> again -false-> done',
+    ),
     /** Every item takes the error edge of its first step. */
-    mapped: {
-      graph: {
-        nodes: [
-          { id: 'each', kind: 'map', items: '[1, 2, 3]', concurrency: 2 },
-          transform('bad', '1 / 0'),
-          effect('do'),
-          transform('done', "'done'"),
-        ],
-        edges: [
-          edge('each', 'bad', 'true'),
-          edge('bad', 'do', 'error'),
-          edge('bad', 'each'),
-          edge('do', 'each'),
-          edge('each', 'done'),
-        ],
-      },
-    },
-    called: {
-      graph: {
-        nodes: [
-          { id: 'call', kind: 'workflow', workflow: 'child', input: { of: '{act}' } },
-          effect('send'),
-        ],
-        edges: [edge('call', 'send')],
-      },
-    },
-    child: {
-      graph: { nodes: [agent('think', 100, { prompt: '{of}', mock: childMock })], edges: [] },
-    },
-    flaky: {
-      graph: {
-        nodes: [agent('before', 50), effect('try', 'flaky'), effect('after')],
-        edges: [edge('before', 'try'), edge('try', 'after')],
-      },
-    },
-    waiting: {
-      graph: {
-        nodes: [
-          { id: 'pause', kind: 'tool', tool_name: 'delay', params: { seconds: 2 } },
-          {
-            id: 'call',
-            kind: 'tool',
-            tool_name: 'http_request',
-            params: { url: outside.toolUrl('plain'), method: 'POST', body: { act: '{act}' } },
-            retry: { max_attempts: 4, initial_interval_seconds: 0.2, backoff: 2 },
-            timeout_seconds: 8,
-          },
-        ],
-        edges: [edge('pause', 'call')],
-      },
-    },
-    large: {
-      graph: {
-        nodes: [
-          {
-            id: 'much',
-            kind: 'agent',
-            prompt: '{act}',
-            mock: { output: 'x'.repeat(90_000), cost_usd: STEP_MICROS / 1e6, delay_ms: 50 },
-          },
-          transform('size', 'len(much)'),
-          effect('send'),
-        ],
-        edges: [edge('much', 'size'), edge('size', 'send')],
-      },
-    },
-    gated: {
-      graph: {
-        nodes: [agent('draft', 100), gate('ok'), effect('send'), effect('drop')],
-        edges: [edge('draft', 'ok'), edge('ok', 'send', 'true'), edge('ok', 'drop', 'false')],
-      },
-    },
-    strict: {
-      graph: {
-        nodes: [gate('ok'), effect('send')],
-        edges: [edge('ok', 'send', 'true')],
-      },
-    },
-    'two gates': {
-      graph: {
-        nodes: [
-          agent('draft', 50),
-          gate('left'),
-          gate('right'),
-          { id: 'both', kind: 'merge' },
-          effect('send'),
-        ],
-        edges: [
-          edge('draft', 'left'),
-          edge('draft', 'right'),
-          edge('left', 'both'),
-          edge('right', 'both'),
-          edge('both', 'send'),
-        ],
-      },
-    },
-    'gate in a loop': {
-      graph: {
-        nodes: [
-          { id: 'again', kind: 'loop', expression: 'true', max_iterations: 2 },
-          agent('draft', 50),
-          gate('ok'),
-          transform('done', "'done'"),
-        ],
-        edges: [
-          edge('again', 'draft', 'true'),
-          edge('draft', 'ok'),
-          edge('ok', 'again'),
-          edge('again', 'done', 'false'),
-        ],
-      },
-    },
-    slow: {
-      graph: {
-        nodes: [
-          agent('first', 1_500),
-          effect('middle'),
-          agent('second', 1_500),
-          agent('beside', 2_500),
-        ],
-        edges: [edge('first', 'middle'), edge('middle', 'second'), edge('first', 'beside')],
-      },
-    },
+    mapped: flow(
+      [
+        { id: 'each', kind: 'map', items: '[1, 2, 3]', concurrency: 2 },
+        transform('bad', '1 / 0'),
+        effect('do'),
+        transform('done', "'done'"),
+      ],
+      'each -true-> bad -error-> do',
+      'bad -> each',
+      'do -> each -> done',
+    ),
+    called: flow(
+      [{ id: 'call', kind: 'workflow', workflow: 'child', input: { of: '{act}' } }, effect('send')],
+      'call -> send',
+    ),
+    child: flow([agent('think', 100, { prompt: '{of}', mock: childMock })]),
+    flaky: flow(
+      [agent('before', 50), effect('try', 'flaky'), effect('after')],
+      'before -> try -> after',
+    ),
+    waiting: flow(
+      [
+        { id: 'pause', kind: 'tool', tool_name: 'delay', params: { seconds: 2 } },
+        {
+          id: 'call',
+          kind: 'tool',
+          tool_name: 'http_request',
+          params: { url: outside.toolUrl('plain'), method: 'POST', body: { act: '{act}' } },
+          retry: { max_attempts: 4, initial_interval_seconds: 0.2, backoff: 2 },
+          timeout_seconds: 8,
+        },
+      ],
+      'pause -> call',
+    ),
+    large: flow(
+      [
+        {
+          id: 'much',
+          kind: 'agent',
+          prompt: '{act}',
+          mock: { output: 'x'.repeat(90_000), cost_usd: STEP_MICROS / 1e6, delay_ms: 50 },
+        },
+        transform('size', 'len(much)'),
+        effect('send'),
+      ],
+      'much -> size -> send',
+    ),
+    gated: flow(
+      [agent('draft', 100), gate('ok'), effect('send'), effect('drop')],
+      'draft -> ok -true-> send',
+      'ok -false-> drop',
+    ),
+    strict: flow([gate('ok'), effect('send')], 'ok -true-> send'),
+    'two gates': flow(
+      [
+        agent('draft', 50),
+        gate('left'),
+        gate('right'),
+        { id: 'both', kind: 'merge' },
+        effect('send'),
+      ],
+      'draft -> left',
+      'draft -> right',
+      'left -> both',
+      'right -> both -> send',
+    ),
+    'gate in a loop': flow(
+      [
+        { id: 'again', kind: 'loop', expression: 'true', max_iterations: 2 },
+        agent('draft', 50),
+        gate('ok'),
+        transform('done', "'done'"),
+      ],
+      'again -true-> draft -> ok -> again -false-> done',
+    ),
+    slow: flow(
+      [agent('first', 1_500), effect('middle'), agent('second', 1_500), agent('beside', 2_500)],
+      'first -> middle -> second',
+      'first -> beside',
+    ),
     capped: {
       runCapUsd: CAP_USD,
-      graph: {
-        nodes: ['1', '2', '3', '4', '5'].map((id) => agent(`step-${id}`, 50)),
-        edges: ['1', '2', '3', '4'].map((id) => edge(`step-${id}`, `step-${Number(id) + 1}`)),
-      },
+      ...flow(
+        ['1', '2', '3', '4', '5'].map((id) => agent(`step-${id}`, 50)),
+        'step-1 -> step-2 -> step-3 -> step-4 -> step-5',
+      ),
     },
     'capped fan': {
       runCapUsd: CAP_USD,
-      graph: {
-        nodes: [
+      ...flow(
+        [
           transform('begin', "'begin'"),
           ...['a', 'b', 'c', 'd', 'e'].map((id, index) => agent(id, 50 + 100 * index)),
         ],
-        edges: ['a', 'b', 'c', 'd', 'e'].map((id) => edge('begin', id)),
-      },
+        ...['a', 'b', 'c', 'd', 'e'].map((id) => `begin -> ${id}`),
+      ),
     },
-    hooked: {
-      graph: { nodes: [agent('read', 50), effect('answer')], edges: [edge('read', 'answer')] },
-    },
-    scheduled: {
-      graph: {
-        nodes: [transform('tick', "'tick'"), agent('work', 300)],
-        edges: [edge('tick', 'work')],
-      },
-    },
-  }) satisfies Record<string, StormGraph> as Record<GraphName, StormGraph>;
+    hooked: flow([agent('read', 50), effect('answer')], 'read -> answer'),
+    scheduled: flow([transform('tick', "'tick'"), agent('work', 300)], 'tick -> work'),
+  }) satisfies Record<string, StormGraph>;
 
-export type GraphName =
-  | 'chain'
-  | 'fan'
-  | 'looped'
-  | 'mapped'
-  | 'called'
-  | 'child'
-  | 'flaky'
-  | 'waiting'
-  | 'large'
-  | 'gated'
-  | 'strict'
-  | 'two gates'
-  | 'gate in a loop'
-  | 'slow'
-  | 'capped'
-  | 'capped fan'
-  | 'hooked'
-  | 'scheduled';
+export type GraphName = keyof ReturnType<typeof graphs>;
 
 /** Graphs that end without human action. */
 export const selfRunning: readonly GraphName[] = [
