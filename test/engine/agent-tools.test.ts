@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
 import { createCustomTool, deleteCustomTool } from '#shared/db/tools/custom-tools.ts';
-import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer } from '#test/fakes/tool-server.ts';
 import { chain, edge, useEngine } from '#test/support/engine.ts';
 import { useStage } from '#test/support/stage.ts';
@@ -90,13 +89,13 @@ describe('a tool that an agent offers', () => {
     const runId = await engine.trigger(workflowId, {});
     await engine.until(runId, ['paused']);
     await deleteCustomTool(engine.deps.db, engine.actor, id);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.approve(runId);
     const run = await engine.until(runId, ['failed', 'success']);
     expect(run.error).toContain(
       "Its tools cannot be offered: the custom tool 'custom:gone' is not registered",
     );
     await register('gone');
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     expect((await engine.until(runId, ['failed', 'success'])).status).toBe('success');
   });
 });

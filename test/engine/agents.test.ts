@@ -3,13 +3,12 @@ import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { readMessages } from '#shared/db/agents/messages.ts';
 import { createCustomTool } from '#shared/db/tools/custom-tools.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { modelSettings, startModelServer } from '#test/support/model-server.ts';
 import { edge, echo, eventually, startEngine } from '#test/support/engine.ts';
 import { soakDescribe, soakTest } from '#test/support/soak.ts';
 import { useStage } from '#test/support/stage.ts';
+import { deleteHistory, hasContinuedAsNew } from '#test/support/executions.ts';
 
 const models = useStage(startModelServer);
 const engine = useStage(() => startEngine({ env: modelSettings(models) }));
@@ -85,10 +84,7 @@ soakDescribe('an agent whose execution is replaced', () => {
     const run = await engine.until(runId, ['success', 'failed'], 120_000);
     expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
     expect(numbersAt(tools, 'many').sort((a, b) => a - b)).toEqual([...Array(147).keys()]);
-    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-    const { raw } = await handle.describe();
-    const info = raw.workflowExecutionInfo;
-    expect(info?.firstRunId).not.toBe(info?.execution?.runId);
+    expect(await hasContinuedAsNew(engine, runId)).toBe(true);
   }, 150_000);
 
   test('continues from the ledger when its history is gone, and repeats only the failed call', async () => {
@@ -105,16 +101,9 @@ soakDescribe('an agent whose execution is replaced', () => {
       return calls >= 3;
     });
     await engine.until(runId, ['failed']);
-    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
-    const { client, namespace } = engine.deps.temporal;
-    const base = await describeCurrent(engine.deps, runId);
-    await client.workflowService.deleteWorkflowExecution({
-      namespace,
-      workflowExecution: { workflowId: runId, runId: base?.runId },
-    });
-    await eventually(async () => (await describeCurrent(engine.deps, runId)) === undefined, 60_000);
+    await deleteHistory(engine, runId);
     tools.answer('fragile', {});
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     const run = await engine.until(runId, ['success', 'failed'], 60_000);
     expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
     const numbers = numbersAt(tools, 'fragile');
@@ -258,7 +247,7 @@ describe('an agent with tools', () => {
       'triage/2 success',
       'triage/2.1 failed',
     ]);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     const again = await engine.until(runId, ['failed']);
     expect(again.resumed_count).toBe(1);
     const attempts = again.steps.map((step) => [step.step_key, step.attempt]);
@@ -289,8 +278,7 @@ describe('an agent with tools', () => {
     ]);
     expect(keys(paused.steps)).toEqual(['triage running', 'triage/1 success', 'triage/1.1 paused']);
     const { digest = '' } = paused.pending_gate?.tool_call ?? {};
-    const decide = (rest: object) =>
-      decideGate(engine.deps, { actor: engine.actor, runId, approved: true, ...rest });
+    const decide = (rest: object) => engine.approve(runId, { ...rest });
     await expect(decide({ stepKey: 'triage/1.1' })).rejects.toThrow('send its digest');
     await expect(decide({ digest: 'sha256:00' })).rejects.toThrow(/digest|open gate/);
     await decide({ digest, reason: 'SECRET-REASON' });
@@ -306,13 +294,7 @@ describe('an agent with tools', () => {
     const runId = await start(node);
     const paused = await engine.until(runId, ['paused']);
     const { digest } = paused.pending_gate?.tool_call ?? {};
-    await decideGate(engine.deps, {
-      actor: engine.actor,
-      runId,
-      approved: false,
-      digest,
-      reason: 'too much',
-    });
+    await engine.decide(runId, { approved: false, digest, reason: 'too much' });
     const run = await engine.until(runId, ['success']);
     expect(keys(run.steps)).toEqual([
       'triage success',
@@ -332,13 +314,13 @@ describe('an agent with tools', () => {
     );
     const runId = await start(node);
     const paused = await engine.until(runId, ['paused']);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.cancel(runId);
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     const again = await engine.until(runId, ['paused']);
     expect(again.pending_gate?.tool_call?.digest).toBe(paused.pending_gate?.tool_call?.digest);
     const { digest } = again.pending_gate?.tool_call ?? {};
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true, digest });
+    await engine.approve(runId, { digest });
     const run = await engine.until(runId, ['success']);
     expect(run.steps.find((step) => step.step_key === 'triage/1.1')?.output).toBe(21);
   });

@@ -8,7 +8,6 @@ import { newId } from '#shared/crypto/ids.ts';
 import { assignGate } from '#shared/db/gates/assignments.ts';
 import { pauseAtGates } from '#shared/db/gates/openings.ts';
 import { abandonRun } from '#shared/db/runs/ends.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { reconcileOnce } from '#shared/operations/runs/reconcile.ts';
 import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
@@ -321,7 +320,7 @@ describe('a run that fails or pauses', () => {
       subject: '[Service] Approval needed - Answer tickets',
       text,
     });
-    await decideGate(engine.deps, { actor: engine.actor, runId: paused, approved: true });
+    await engine.approve(paused);
     expect((await engine.until(paused, ['success', 'failed'])).status).toBe('success');
     await pause(1_500);
     expect([chat.seen.length, mail.seen.length]).toEqual([2, 2]);
@@ -331,7 +330,7 @@ describe('a run that fails or pauses', () => {
     const engine = await engineWith(chatSettings());
     const runId = await engine.trigger(await engine.define(gated, 'G'), { ticket: 'it' });
     await engine.until(runId, ['paused']);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.cancel(runId);
     await eventually(() => chat.seen.length === 2);
     expect(chatTexts().sort()).toEqual([
       `[Service] Run ${runId} of 'G' failed: Cancelled by Owner\n${ADDRESS}/runs/${runId}`,
@@ -343,7 +342,7 @@ describe('a run that fails or pauses', () => {
     const again = await engine.trigger(await engine.define(graph, 'B'));
     await engine.until(again, ['failed']);
     await eventually(() => chat.seen.length === 1);
-    await resumeRun(engine.deps, { actor: engine.actor, runId: again });
+    await engine.resume(again);
     await eventually(() => chat.seen.length === 2, 20_000);
     const page = `${ADDRESS}/runs/${again}`;
     expect(chatTexts()).toEqual([
@@ -369,7 +368,7 @@ describe('a run that fails or pauses', () => {
     for (const env of incomplete) {
       const silent = await engineWith({ EMAIL_API_URL: mail.url, ...env }, false);
       const quiet = await silent.trigger(await silent.define(graph));
-      await cancelRun(silent.deps, { actor: silent.actor, runId: quiet });
+      await silent.cancel(quiet);
       expect(await queued(silent, quiet)).toEqual([]);
     }
     expect(mail.seen).toHaveLength(1);
@@ -393,7 +392,7 @@ soakDescribe('a failing receiver', () => {
     always = 500;
     const runId = await engine.trigger(await engine.define(gated), { ticket: 'it' });
     await eventually(() => mail.seen.length === 1 && chat.seen.length === 1);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.approve(runId);
     expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
     const { status, history } = await alertOf(engine, runId);
     expect(status).toBe('FAILED');
@@ -447,7 +446,7 @@ describe('an alert', () => {
       await Promise.allSettled([
         abandonRun(engine.db, end),
         abandonRun(engine.db, end),
-        cancelRun(engine.deps, { actor: engine.actor, runId }),
+        engine.cancel(runId),
         pauseAtGates(engine.db, call),
       ]);
       expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual([
@@ -471,11 +470,7 @@ describe('an alert', () => {
     await engine.db.query(sql.unsafe`
       UPDATE outbox SET due_at = now() + interval '1 hour' WHERE kind = 'alert'
     `);
-    const { dispatched } = await decideGate(engine.deps, {
-      actor: engine.actor,
-      runId,
-      approved: true,
-    });
+    const { dispatched } = await engine.approve(runId);
     expect(await dispatched).toBe(true);
     await engine.carriedOut(runId);
     // The reverse: a cancel that is not due yet, with an alert behind it.

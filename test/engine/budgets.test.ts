@@ -4,7 +4,7 @@ import { createBudget, readBudget, updateBudget } from '#shared/db/money/budgets
 import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { sql } from '#shared/db/pool.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
-import { cancelRun, resumeRun } from '#shared/operations/runs/runs.ts';
+import { resumeRun } from '#shared/operations/runs/runs.ts';
 import { chain, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
@@ -173,7 +173,7 @@ describe('the cap of a run', () => {
       failure: { kind: 'budget', node_id: 'n2' },
     };
     expect(await engine.until(runId, ['failed'])).toMatchObject(stopped);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     await eventually(async () => (await engine.run(runId)).status === 'failed');
     expect(await engine.run(runId)).toMatchObject(stopped);
     await override(runId);
@@ -203,7 +203,7 @@ describe('a budget', () => {
       failure: { kind: 'budget', node_id: 'n3' },
     });
     expect(await status(id)).toMatchObject({ spent_usd: 1.2, reserved_usd: 0, over: true });
-    await expect(resumeRun(engine.deps, { actor: engine.actor, runId })).rejects.toMatchObject({
+    await expect(engine.resume(runId)).rejects.toMatchObject({
       code: 'budget_exceeded',
     });
     await override(runId);
@@ -336,13 +336,13 @@ soakTest('steps, runs, budgets and usage agree after retries and resumes', 90_00
       if (n % 4 === 0) {
         await new Promise((resolve) => setTimeout(resolve, (n * 17) % 200));
         // A cancel that comes too late fails with `conflict`.
-        await cancelRun(engine.deps, { actor: engine.actor, runId }).catch((error: unknown) => {
+        await engine.cancel(runId).catch((error: unknown) => {
           expect(error).toMatchObject({ code: 'conflict' });
         });
       }
       const run = await engine.until(runId, ['success', 'failed'], 30_000);
       if (run.status === 'failed' && n % 8 !== 0) {
-        await resumeRun(engine.deps, { actor: engine.actor, runId });
+        await engine.resume(runId);
         await engine.until(runId, ['success', 'failed'], 30_000);
       }
       return runId;

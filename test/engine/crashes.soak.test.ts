@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
@@ -26,7 +25,6 @@ async function startWorker(wire: 'direct' | 'proxied' = 'direct'): Promise<TestP
   return worker;
 }
 
-const resume = (runId: string) => resumeRun(engine.deps, { actor: engine.actor, runId });
 const terminals = async (runId: string) =>
   (await engine.frames(runId)).map((frame) => frame.type).filter((type) => type.startsWith('run_'));
 
@@ -130,11 +128,11 @@ test('a gate with crashes keeps a decision made without workers, through a cance
   );
   await engine.until(runId, ['paused']);
   await worker.kill();
-  await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
-  await cancelRun(engine.deps, { actor: engine.actor, runId });
+  await engine.approve(runId);
+  await engine.cancel(runId);
   await startWorker();
   await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false, 30_000);
-  await resume(runId);
+  await engine.resume(runId);
   const run = await engine.until(runId, ['success', 'paused', 'failed'], 30_000);
   expect(run.status).toBe('success');
   expect(tools.calls('a')).toHaveLength(1);

@@ -8,7 +8,6 @@ import type { App } from '#api/deps.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
 import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
-import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { randomText } from '#shared/crypto/ids.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
@@ -166,14 +165,14 @@ describe('a step that calls a custom tool', () => {
     });
     await engine.until(runId, ['paused']);
     await call('DELETE', `/api/tools/${tool.id}`);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.approve(runId);
     const run = await engine.until(runId, ['failed']);
     expect(run.steps.find((step) => step.step_key === 'a')).toMatchObject({
       attempt: 1,
       error: `The tool 'custom:${tool.name}' is not registered`,
     });
     await call('POST', '/api/tools', { name: tool.name, endpoint_url: `${tools.url}/gone` });
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     await engine.until(runId, ['success']);
     expect(tools.calls('gone')).toHaveLength(1);
   });

@@ -5,7 +5,6 @@ import { unrestricted } from '#shared/contract/policies/policy.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { sql } from '#shared/db/pool.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 
@@ -121,9 +120,9 @@ describe('error edges never catch', () => {
       edges: [edge('a', 'handler', 'error'), edge('a', 'plain')],
     });
     await eventually(() => tools.calls('a').length === 1);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.cancel(runId);
     tools.answer('a', {});
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     await engine.until(runId, ['success']);
     expect(await statuses(runId)).toEqual({ a: 'success', handler: 'skipped', plain: 'success' });
   });
@@ -153,7 +152,7 @@ describe('a resume of a run that failed later keeps the caught error and its bra
     });
     const paused = await engine.until(runId, ['paused']);
     expect(paused.state).toMatchObject({ a: { error: { kind: 'node', attempts: 1 } } });
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: false });
+    await engine.decide(runId, { approved: false });
     await engine.until(runId, ['failed']);
     if (fromLedger) {
       await engine.db.query(sql.type(z.object({}))`
@@ -162,7 +161,7 @@ describe('a resume of a run that failed later keeps the caught error and its bra
     // Both would now succeed.
     tools.answer('a', {});
     tools.answer('later', {});
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     const run = await engine.until(runId, ['success']);
     expect(['a', 'plain', 'handler', 'later'].map((name) => tools.calls(name).length)).toEqual([
       ...[1, 0, 1, 2],

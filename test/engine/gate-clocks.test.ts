@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
@@ -39,7 +38,7 @@ const branching = (settings: JsonObject) => ({
 
 async function startCarried(seconds = 15): Promise<string> {
   const steps = Array.from({ length: 240 }, (_, at) => `step_${at}`);
-  tools.answer('last', { until: new Promise<void>((resolve) => (answerCarried = resolve)) });
+  answerCarried = tools.hold('last');
   const runId = await engine.start({
     nodes: [
       { id: 'go', kind: 'human_gate' },
@@ -56,12 +55,11 @@ async function startCarried(seconds = 15): Promise<string> {
     ],
   });
   await engine.until(runId, ['paused']);
-  await decideGate(engine.deps, { actor: engine.actor, runId, approved: true, nodeId: 'go' });
+  await engine.approve(runId, { nodeId: 'go' });
   return runId;
 }
 
-const approve = (runId: string, approved = true) =>
-  decideGate(engine.deps, { actor: engine.actor, runId, approved });
+const approve = (runId: string, approved = true) => engine.decide(runId, { approved });
 
 /** How long after its deadline the gate was decided, or is open now, in ms, by the clock of the database. */
 const lateness = (runId: string) =>
@@ -119,8 +117,7 @@ describe('a gate with a timeout', () => {
   }, 60_000);
 
   soakTest('fires during another branch, and after one that was resumed', 60_000, async () => {
-    let answer: () => void = () => undefined;
-    tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    const answer = tools.hold('slow');
     const runId = await engine.start({
       nodes: [
         { id: 'first', kind: 'human_gate' },
@@ -132,12 +129,7 @@ describe('a gate with a timeout', () => {
       edges: [edge('first', 'slow'), edge('slow', 'flaky'), edge('review', 'paid', 'true')],
     });
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, {
-      actor: engine.actor,
-      runId,
-      approved: true,
-      nodeId: 'first',
-    });
+    await engine.approve(runId, { nodeId: 'first' });
     await eventually(() => tools.calls('slow').length === 1);
     const paid = async () =>
       (await engine.run(runId)).steps.some(
@@ -146,7 +138,7 @@ describe('a gate with a timeout', () => {
     await eventually(paid);
     answer();
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     await engine.until(runId, ['success']);
   });
 
@@ -159,7 +151,7 @@ describe('a gate with a timeout', () => {
     await approve(runId);
     expect((await engine.run(runId)).pending_gate?.decisions).toHaveLength(1);
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     const again = (await engine.until(runId, ['paused'])).pending_gate!;
     expect(again.decisions).toEqual([]);
     expect(Date.parse(again.expires_at!)).toBeGreaterThan(Date.parse(before.expires_at!));
@@ -170,7 +162,7 @@ describe('a gate with a timeout', () => {
   test('does not keep a cancelled run open, or decide after it', async () => {
     const runId = await engine.start(branching({ timeout_seconds: 600, on_timeout: 'approve' }));
     await engine.until(runId, ['paused']);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.cancel(runId);
     await engine.carriedOut(runId);
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);
     await eventually(async () => (await handle.describe()).status.name === 'CANCELLED');
@@ -238,7 +230,7 @@ soakTest('gates with deadlines close together end their run once, resumably', 12
   await Promise.all(
     runIds.map(async (runId) => {
       await fails(runId);
-      await resumeRun(engine.deps, { actor: engine.actor, runId });
+      await engine.resume(runId);
       await fails(runId);
     }),
   );

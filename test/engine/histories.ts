@@ -248,7 +248,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       await eventually(
         async () => (await engine.run(runId)).pending_gate?.step_key === `review#${round}`,
       );
-      await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+      await engine.approve(runId);
     }
     await engine.until(runId, ['success']);
     return runId;
@@ -268,7 +268,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       edges: [edge('a', 'b'), edge('a', 'c')],
     });
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     await engine.until(runId, ['success']);
     return runId;
   },
@@ -285,11 +285,11 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     });
     const decide = async (nodeId: string, approved: boolean) => {
       await eventually(async () => (await engine.run(runId)).pending_gate?.node_id === nodeId);
-      await decideGate(engine.deps, { actor: engine.actor, runId, approved });
+      await engine.decide(runId, { approved });
     };
     await decide('hard', false);
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     await decide('hard', true);
     await decide('soft', false);
     await engine.until(runId, ['success']);
@@ -300,11 +300,11 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     const runId = await engine.start(chain({ id: 'gate', kind: 'human_gate' }, echo('end')));
     const decide = async (approved: boolean, reason: string) => {
       await engine.until(runId, ['paused']);
-      await decideGate(engine.deps, { actor: engine.actor, runId, approved, reason });
+      await engine.decide(runId, { approved, reason });
     };
     await decide(false, 'too early');
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     await decide(true, 'as agreed');
     await engine.until(runId, ['success']);
     return runId;
@@ -319,10 +319,10 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       ),
     );
     await engine.until(runId, ['paused']);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.cancel(runId);
+    await engine.resume(runId);
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.approve(runId);
     await engine.until(runId, ['success']);
     return runId;
   },
@@ -340,7 +340,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       { n: 1 },
     );
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.approve(runId);
     await engine.until(runId, ['failed']);
     return runId;
   },
@@ -454,9 +454,9 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       ],
     });
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: false });
+    await engine.decide(runId, { approved: false });
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     await engine.until(runId, ['success']);
     return runId;
   },
@@ -490,7 +490,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       { list },
     );
     await engine.until(runId, ['paused'], 60_000);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.approve(runId);
     await engine.until(runId, ['success'], 60_000);
     return runId;
   },

@@ -90,12 +90,7 @@ describe('a malformed signal', () => {
         ({ workflowExecutionSignaledEventAttributes: signal }) => signal != null,
       ).length;
     await eventually(async () => (await sent()) === 3 * undecodable.length);
-    await decideGate(engine.deps, {
-      actor: engine.actor,
-      runId,
-      approved: true,
-      input: { note: 'fine' },
-    });
+    await engine.approve(runId, { input: { note: 'fine' } });
     expect((await engine.until(runId, ['success'])).output).toEqual({ after: 'fine' });
     const { events } = await handle.fetchHistory();
     expect(events?.filter((event) => event.workflowTaskFailedEventAttributes != null)).toEqual([]);

@@ -18,6 +18,7 @@ import {
 } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { useApiWithoutTemporal } from '#test/support/api-without-temporal.ts';
+import { deleteHistory, hasContinuedAsNew } from '#test/support/executions.ts';
 
 const engine = useEngine();
 const { api, proxy } = useApiWithoutTemporal(engine);
@@ -102,7 +103,7 @@ describe('without Temporal', () => {
       expect(await describeCurrent(lonely.deps, runId)).toBeUndefined();
       expect(tools.calls('a')).toHaveLength(0);
       // There is no history to reset: the resume starts from the ledger.
-      await resumeRun(lonely.deps, { actor: lonely.actor, runId });
+      await lonely.resume(runId);
       await lonely.until(runId, ['success']);
       expect(tools.calls('a')).toHaveLength(1);
     } finally {
@@ -116,8 +117,8 @@ describe('without a history to reset', () => {
     const lonely = await startEngine({ worker: false });
     try {
       const runId = await lonely.start(chain(tools.node('a')));
-      await cancelRun(lonely.deps, { actor: lonely.actor, runId });
-      await resumeRun(lonely.deps, { actor: lonely.actor, runId });
+      await lonely.cancel(runId);
+      await lonely.resume(runId);
       await lonely.startWorker();
       const run = await lonely.until(runId, ['success']);
       expect(run.resumed_count).toBe(1);
@@ -148,19 +149,11 @@ describe('without a history to reset', () => {
     tools.answer('b', { status: 500 });
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { ...actor(), runId, approved: true, input: { who: 'me' } });
+    await engine.approve(runId, { input: { who: 'me' } });
     await engine.until(runId, ['failed']);
-    const { client, namespace } = engine.deps.temporal;
-    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
-    const base = await describeCurrent(engine.deps, runId);
-    // The server deletes in the background, after it has processed the close.
-    await client.workflowService.deleteWorkflowExecution({
-      namespace,
-      workflowExecution: { workflowId: runId, runId: base?.runId },
-    });
-    await eventually(async () => (await describeCurrent(engine.deps, runId)) === undefined, 60_000);
+    await deleteHistory(engine, runId);
     tools.answer('b', {});
-    await resumeRun(engine.deps, { ...actor(), runId });
+    await engine.resume(runId);
     const run = await engine.until(runId, ['success']);
     expect(['a', 'work', 'b'].map((name) => tools.calls(name).length)).toEqual([1, 2, 2]);
     expect(run.state).toMatchObject({ who: 'me', gate: { approved: true } });
@@ -180,9 +173,9 @@ describe('an execution ended outside the service', () => {
       failure: { kind: 'crash' },
       resumable: true,
     });
-    await resumeRun(engine.deps, { ...actor(), runId });
+    await engine.resume(runId);
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { ...actor(), runId, approved: true });
+    await engine.approve(runId);
     await engine.until(runId, ['success']);
     expect(['a', 'b'].map((name) => tools.calls(name).length)).toEqual([1, 1]);
   });
@@ -213,7 +206,7 @@ test('a late reset does not affect the new execution', async () => {
   await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
   const base = (await describeCurrent(engine.deps, runId))?.runId ?? '';
   tools.answer('a', {});
-  await resumeRun(engine.deps, { ...actor(), runId });
+  await engine.resume(runId);
   await engine.until(runId, ['paused']);
   const current = (await describeCurrent(engine.deps, runId))?.runId;
   // The same queued resume again, as another process finds it after the first attempt's response was lost.
@@ -251,10 +244,9 @@ test('a long run continues in a new execution when its history is long, and can 
     ],
   });
   await engine.until(runId, ['failed'], 100_000);
-  const description = await engine.deps.temporal.client.workflow.getHandle(runId).describe();
-  expect(description.raw.workflowExecutionInfo?.firstRunId).not.toBe(description.runId);
+  expect(await hasContinuedAsNew(engine, runId)).toBe(true);
   tools.answer('b', {});
-  await resumeRun(engine.deps, { ...actor(), runId });
+  await engine.resume(runId);
   const run = await engine.until(runId, ['success'], 60_000);
   for (const id of ['work', ...short]) {
     expect(run.steps.filter((step) => step.node_id === id)).toHaveLength(50);

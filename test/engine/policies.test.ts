@@ -4,7 +4,6 @@ import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { readPolicies, replacePolicies } from '#shared/db/policies/policies.ts';
 import { replacePrices } from '#shared/db/money/prices.ts';
 import { beginStep } from '#shared/db/steps/steps.ts';
-import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { modelSettings, startModelServer } from '#test/support/model-server.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startToolServer } from '#test/fakes/tool-server.ts';
@@ -51,7 +50,7 @@ test('a changed price applies to the next step of a run in progress', async () =
       (await engine.run(runId)).steps.some(({ step_key }) => step_key === stepKey);
     await eventually(opened, 20_000);
     await priced(price);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true, stepKey });
+    await engine.approve(runId, { stepKey });
   };
   try {
     await priceAt('one', 3);
@@ -290,12 +289,12 @@ describe('a changed policy', () => {
       const runId = await engine.trigger(workflowId);
       await engine.until(runId, ['paused']);
       await set({ tools: [{ tool: 'http_request', allowed_workflow_ids: [] }] });
-      await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+      await engine.approve(runId);
       const failed = await engine.until(runId, ['failed']);
       expect(failed.failure).toEqual({ kind: 'node', node_id: 'after' });
       expect(tools.calls('after')).toHaveLength(round);
       await set({ tools: [{ tool: 'http_request', allowed_workflow_ids: [workflowId] }] });
-      await resumeRun(engine.deps, { actor: engine.actor, runId });
+      await engine.resume(runId);
       const run = await engine.until(runId, ['success']);
       // The current step was allowed; the refusal before the resume stays in the events.
       expect(run.steps.at(-1)?.policy).toEqual([]);
@@ -307,7 +306,7 @@ describe('a changed policy', () => {
     await set({ tools: [{ tool: 'http_request', allowed_workflow_ids: [] }] });
     const { runId } = await runOf([tools.node('twice')]);
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     await eventually(async () => (await events(runId)).length === 2, 20_000);
     expect((await engine.until(runId, ['failed'])).steps[0]?.attempt).toBe(2);
     expect(tools.calls('twice')).toEqual([]);

@@ -20,8 +20,7 @@ const OUTAGE_MS = 10_000;
 
 describe('a ten-second Postgres outage', () => {
   test('during a step: its result is recorded after the outage, and the step is not repeated', async () => {
-    let answer: () => void = () => undefined;
-    tools.answer('b', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    const answer = tools.hold('b');
     const runId = await engine.start(chain(tools.node('a'), tools.node('b'), tools.node('c')));
     await eventually(() => tools.calls('b').length === 1);
     wire.cut();

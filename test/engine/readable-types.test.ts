@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { listOpenExecutions, listTerminated } from '#shared/operations/runs/executions.ts';
-import { decideGate, resumeRun, triggerRun } from '#shared/operations/runs/runs.ts';
+import { triggerRun } from '#shared/operations/runs/runs.ts';
 import { createRunTypes } from '#shared/operations/runs/run-types.ts';
 import { chain, echo, eventually, mock } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
@@ -28,8 +28,6 @@ async function isListed(runId: string, types: readonly string[]): Promise<void> 
   expect(await typesOf(runId)).toEqual(types);
 }
 
-const act = (runId: string) => ({ actor: engine.actor, runId });
-
 describe("in Temporal's list, the type of a run names the workflow", () => {
   test('also for a child, by its own name', async () => {
     await engine.define(asks, 'Check the amount');
@@ -39,7 +37,7 @@ describe("in Temporal's list, the type of a run names the workflow", () => {
     const [child] = await childrenOf(engine, runId);
     await isListed(runId, ['run: Pay invoices']);
     await isListed(child?.id ?? '', ['run: Check the amount']);
-    await decideGate(engine.deps, { ...act(child?.id ?? ''), approved: true });
+    await engine.approve(child?.id ?? '');
     await engine.until(runId, ['success']);
   }, 60_000);
 
@@ -62,7 +60,7 @@ describe("in Temporal's list, the type of a run names the workflow", () => {
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await updateWorkflow(engine.db, engine.actor, workflowId, { name: 'After' });
-    await decideGate(engine.deps, { ...act(runId), approved: true });
+    await engine.approve(runId);
     await engine.until(runId, ['success'], 60_000);
     await eventually(async () => (await typesOf(runId)).length > 1);
     expect(new Set(await typesOf(runId))).toEqual(new Set(['run: Before']));
@@ -72,7 +70,7 @@ describe("in Temporal's list, the type of a run names the workflow", () => {
     const flaky = chain(mock('a', { output: 'a', fail_times: 1 }));
     const runId = await engine.trigger(await engine.define(flaky, 'Fails once'));
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, act(runId));
+    await engine.resume(runId);
     await engine.until(runId, ['success'], 40_000);
     await isListed(runId, ['run: Fails once', 'run: Fails once']);
   }, 60_000);

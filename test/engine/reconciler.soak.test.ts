@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { reconcileOnce, startReconciler } from '#shared/operations/runs/reconcile.ts';
-import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
@@ -36,8 +35,6 @@ describe('an execution ended outside the service', () => {
       namespace: engine.deps.temporal.namespace,
       workflowExecution: { workflowId: runId },
     });
-  const approve = (runId: string) =>
-    decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
 
   test('settles its run once the grace period is over, whether terminated or deleted', async () => {
     const [terminated, deleted, approved] = [
@@ -48,7 +45,7 @@ describe('an execution ended outside the service', () => {
     await Promise.all([terminate(terminated), remove(deleted), terminate(approved)]);
     const endedAt = Date.now();
     // An approval in between succeeds: it stays queued until the execution is known to be lost.
-    await approve(approved);
+    await engine.approve(approved);
     expect((await engine.run(approved)).status).toBe('running');
     const settled = await Promise.all(
       [terminated, deleted, approved].map(async (runId) => {
@@ -61,7 +58,7 @@ describe('an execution ended outside the service', () => {
       expect(run.error).toMatch(/^The execution of this run (ended as terminated|is missing)$/);
       expect(afterMs).toBeGreaterThanOrEqual(GRACE_MS - 100);
     }
-    await resumeRun(engine.deps, { actor: engine.actor, runId: approved });
+    await engine.resume(approved);
     await engine.until(approved, ['success'], 40_000);
     expect(tools.calls('a')).toHaveLength(3);
   }, 120_000);

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import type { ReconcilerMetrics } from '#shared/operations/runs/reconcile.ts';
-import { resumeRun } from '#shared/operations/runs/runs.ts';
 import type { TaskFailure } from '#shared/operations/runs/stuck-tasks.ts';
 import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
@@ -32,7 +31,7 @@ async function cannotBeReplayed(runId: string): Promise<void> {
   const failed = await engine.until(runId, ['failed'], 120_000);
   expect(failed.error).toMatch(/cannot be replayed/);
   expect(failed.failure).toEqual({ kind: 'crash' });
-  await resumeRun(engine.deps, { actor: engine.actor, runId });
+  await engine.resume(runId);
   await engine.until(runId, ['success'], 60_000);
   expect(tools.calls('a')).toHaveLength(1);
 }

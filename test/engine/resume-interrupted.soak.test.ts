@@ -9,6 +9,7 @@ import { chain, eventually, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { stopBefore } from '#test/support/stop-before.ts';
 import { useApiWithoutTemporal } from '#test/support/api-without-temporal.ts';
+import { deleteHistory } from '#test/support/executions.ts';
 
 const engine = useEngine({ worker: false });
 const victims: TestProcess[] = [];
@@ -168,16 +169,13 @@ describe('a queued resume left by an earlier attempt', () => {
     await first.stop();
     await queueResume(runId);
     await leaveBehind(runId, { n: 1, plan: 'reset', base, cut: 4, request_id });
-    const { client, namespace } = engine.deps.temporal;
-    await client.workflowService.deleteWorkflowExecution({
-      namespace,
-      workflowExecution: { workflowId: runId, runId: base },
-    });
-    await eventually(async () => (await current(runId)) === undefined, 60 * SECONDS);
+    await deleteHistory(engine, runId);
     const worker = await engine.startWorker();
     await engine.until(runId, ['success'], 40 * SECONDS);
     expect(counts()).toEqual([1, 2]);
-    expect((await client.workflow.getHandle(runId).describe()).type).toBe('run: test');
+    expect((await engine.deps.temporal.client.workflow.getHandle(runId).describe()).type).toBe(
+      'run: test',
+    );
     await worker.stop();
   }, 150_000);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AppError } from '#shared/errors.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, echo, edge, eventually, useEngine } from '#test/support/engine.ts';
 import { raceRounds, soakDescribe } from '#test/support/soak.ts';
@@ -8,10 +7,7 @@ import { raceRounds, soakDescribe } from '#test/support/soak.ts';
 const engine = useEngine();
 const tools = useToolServer();
 
-const resume = (runId: string) => resumeRun(engine.deps, { actor: engine.actor, runId });
-const cancel = (runId: string) => cancelRun(engine.deps, { actor: engine.actor, runId });
-const decide = (runId: string, approved: boolean) =>
-  decideGate(engine.deps, { actor: engine.actor, runId, approved });
+const decide = (runId: string, approved: boolean) => engine.decide(runId, { approved });
 const counts = (...names: string[]) => names.map((name) => tools.calls(name).length);
 
 describe('a resume repeats only incomplete work', () => {
@@ -28,7 +24,7 @@ describe('a resume repeats only incomplete work', () => {
     const failed = await engine.until(runId, ['failed']);
     expect(failed.steps.find((step) => step.step_key === 'c')?.status).toBe('success');
     tools.answer('b', {});
-    await resume(runId);
+    await engine.resume(runId);
     const run = await engine.until(runId, ['success']);
     expect(counts('a', 'b', 'c')).toEqual([1, 2, 1]);
     expect(Object.keys(run.state?.['d'] as object).sort()).toEqual(['b', 'c']);
@@ -52,7 +48,7 @@ describe('a resume repeats only incomplete work', () => {
     const reached = tools.calls('work').length;
     expect(failed.status).toBe('failed');
     tools.answer('work', {});
-    await resume(runId);
+    await engine.resume(runId);
     const run = await engine.until(runId, ['success']);
     // Three iterations, one of them tried twice.
     expect(counts('work', 'end')).toEqual([4, 1]);
@@ -72,7 +68,7 @@ describe('a resume repeats only incomplete work', () => {
     await decide(runId, true);
     await engine.until(runId, ['failed']);
     tools.answer('b', {});
-    await resume(runId);
+    await engine.resume(runId);
     await engine.until(runId, ['success']);
     expect(counts('a', 'b')).toEqual([1, 2]);
     const frames = await engine.frames(runId);
@@ -84,14 +80,14 @@ describe('a resume repeats only incomplete work', () => {
     tools.answer('slow', { delayMs: 60_000 });
     const runId = await engine.start(chain(tools.node('a'), tools.node('slow'), tools.node('c')));
     await eventually(() => tools.calls('slow').length === 1);
-    await cancel(runId);
+    await engine.cancel(runId);
     expect(await engine.run(runId)).toMatchObject({
       status: 'failed',
       error: 'Cancelled by Owner',
       failure: { kind: 'cancelled' },
     });
     tools.answer('slow', {});
-    await resume(runId);
+    await engine.resume(runId);
     const run = await engine.until(runId, ['success']);
     expect(counts('a', 'slow', 'c')).toEqual([1, 2, 1]);
     expect(run.error).toBeNull();
@@ -107,14 +103,14 @@ describe('a resume repeats only incomplete work', () => {
     });
     await engine.until(runId, ['paused']);
     const answer = (nodeId: string, approved: boolean) =>
-      decideGate(engine.deps, { actor: engine.actor, runId, approved, nodeId });
+      engine.decide(runId, { approved, nodeId });
     await answer('g1', false);
     const failed = await engine.until(runId, ['failed']);
     const statuses = (run: typeof failed) =>
       Object.fromEntries(run.steps.map(({ step_key, status }) => [step_key, status]));
     expect(statuses(failed)).toEqual({ g1: 'failed', g2: 'cancelled' });
     expect(failed.pending_gates).toEqual([]);
-    await resume(runId);
+    await engine.resume(runId);
     const again = await engine.until(runId, ['paused']);
     expect(again.pending_gates.map(({ node_id }) => node_id).sort()).toEqual(['g1', 'g2']);
     expect(statuses(again)).toEqual({ g1: 'paused', g2: 'paused' });
@@ -127,16 +123,16 @@ describe('a resume repeats only incomplete work', () => {
     tools.answer('b', { status: 500 });
     const runId = await engine.start(chain(tools.node('a'), tools.node('b'), tools.node('c')));
     await engine.until(runId, ['failed']);
-    await resume(runId);
+    await engine.resume(runId);
     await eventually(() => tools.calls('b').length === 2);
     await engine.until(runId, ['failed']);
     tools.answer('b', {});
     tools.answer('c', { status: 500 });
-    await resume(runId);
+    await engine.resume(runId);
     await eventually(() => tools.calls('c').length === 1);
     await engine.until(runId, ['failed']);
     tools.answer('c', {});
-    await resume(runId);
+    await engine.resume(runId);
     const run = await engine.until(runId, ['success']);
     expect(counts('a', 'b', 'c')).toEqual([1, 3, 2]);
     expect(run.resumed_count).toBe(3);
@@ -159,7 +155,11 @@ soakDescribe('resume races', () => {
       await engine.until(runId, ['failed']);
       tools.answer('a', {});
       const before = tools.calls('a').length;
-      const results = await Promise.allSettled([resume(runId), resume(runId), resume(runId)]);
+      const results = await Promise.allSettled([
+        engine.resume(runId),
+        engine.resume(runId),
+        engine.resume(runId),
+      ]);
       const refused = results.filter((result) => result.status === 'rejected');
       expect(refused).toHaveLength(2);
       for (const result of refused) expect((result.reason as AppError).code).toBe('conflict');
@@ -190,11 +190,11 @@ soakDescribe('resume races', () => {
       const runId = await engine.trigger(workflowId);
       await engine.until(runId, ['failed']);
       tools.answer('a', { delayMs: 100 });
-      await Promise.allSettled([resume(runId), cancel(runId)]);
+      await Promise.allSettled([engine.resume(runId), engine.cancel(runId)]);
       const run = await engine.until(runId, ['success', 'failed']);
       if (run.status === 'failed') {
         tools.answer('a', {});
-        await resume(runId);
+        await engine.resume(runId);
         await engine.until(runId, ['success']);
       }
     }

@@ -219,7 +219,7 @@ describe('a gate', () => {
     const bodies = (await hooks.requests(runId, 2)).map(({ body }) => body).join('');
     expect(bodies).not.toContain('ada@example.com');
     await replacePolicies(engine.db, engine.actor, unrestricted);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.cancel(runId);
   });
 });
 

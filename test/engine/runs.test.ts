@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 
@@ -68,8 +67,7 @@ describe('a run', () => {
     });
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
-    const decide = (nodeId: string, approved = true) =>
-      decideGate(engine.deps, { actor: engine.actor, runId, approved, nodeId });
+    const decide = (nodeId: string, approved = true) => engine.decide(runId, { approved, nodeId });
     const statusOf = async (stepKey: string) =>
       (await engine.run(runId)).steps.find((step) => step.step_key === stepKey)?.status;
     await decide('g1');
@@ -78,7 +76,7 @@ describe('a run', () => {
     await decide('g2');
     await eventually(async () => (await statusOf('quick')) === 'success');
     expect(await statusOf('slow')).toBe('running');
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.cancel(runId);
   });
 
   test.each([0, 0.0001])('retries a step with pauses of %d s', async (initial_interval_seconds) => {
@@ -121,7 +119,7 @@ describe('a run', () => {
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['paused']);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.approve(runId);
     const { steps } = await engine.until(runId, ['success']);
     const { flaky, ...others } = Object.fromEntries(steps.map((step) => [step.node_id, step]));
     expect(flaky?.attempt).toBe(3);
@@ -148,7 +146,7 @@ describe('the idempotency key of tool calls', () => {
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['failed']);
     tools.answer('a', {});
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.resume(runId);
     await engine.until(runId, ['success']);
     expect(keysOf('a')).toEqual([`${runId}:a:0`, `${runId}:a:1`, `${runId}:a:2`]);
   });

@@ -6,7 +6,6 @@ import { sql } from '#shared/db/pool.ts';
 import { readSchedule } from '#shared/db/schedules/schedules.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import { SCHEDULE_WORKFLOW, type TickResult } from '#shared/execution.ts';
-import { cancelRun } from '#shared/operations/runs/runs.ts';
 import { runTick } from '#shared/operations/schedules/ticks.ts';
 import { compareOnce, syncOnce } from '#shared/operations/schedules/sync.ts';
 import { spreadSeconds, zoneRules } from '#shared/operations/schedules/temporal-schedule.ts';
@@ -259,7 +258,7 @@ test('concurrent triggers of one schedule are admitted one at a time', async () 
     expect([round, admitted.length, codes]).toEqual([round, 1, Array(4).fill('conflict')]);
     const runId = admitted[0]!.value.admitted.id;
     expect((await read(id)).last_run_id).toBe(runId);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.cancel(runId);
   }
   expect(await runsOf(id)).toHaveLength(40);
 }, 60_000);

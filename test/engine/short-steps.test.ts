@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { cancelRun, decideGate } from '#shared/operations/runs/runs.ts';
 import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { fetchHistory } from './histories.ts';
@@ -180,7 +179,7 @@ describe('a step in the short lane', () => {
       chain(gate, mock('a', { output: 'x', cost_usd: 0.01 }), echo('b', 'a')),
     );
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.approve(runId);
     const isScheduled = async () => {
       const { events } = await engine.deps.temporal.client.workflow.getHandle(runId).fetchHistory();
       return events!.some(
@@ -219,8 +218,7 @@ describe('a run with only short steps', () => {
       edges: [edge('first', 'loop'), ...edges, edge('second', 'after')],
     });
     await engine.until(runId, ['paused']);
-    const approve = (stepKey: string) =>
-      decideGate(engine.deps, { actor: engine.actor, runId, stepKey, approved: true });
+    const approve = (stepKey: string) => engine.approve(runId, { stepKey });
     await approve('first');
     await eventually(async () => (await engine.run(runId)).steps.length > 5);
     await approve('second');
@@ -235,7 +233,7 @@ describe('a run with only short steps', () => {
   test('receives a cancel while it runs, and then begins no step', async () => {
     const runId = await engine.start(loop(1_000));
     await eventually(async () => (await engine.run(runId)).steps.length > 5);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.cancel(runId);
     const cancelled = await engine.until(runId, ['failed']);
     await eventually(async () => {
       const { status } = await engine.deps.temporal.client.workflow.getHandle(runId).describe();

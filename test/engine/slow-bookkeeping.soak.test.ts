@@ -3,7 +3,6 @@ import { expect, test } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import pg from 'pg';
 import { SIGNAL_RESUMED } from '#shared/execution.ts';
-import { decideGate } from '#shared/operations/runs/runs.ts';
 import { chain, echo, quietRuntime, startEngine } from '#test/support/engine.ts';
 import { setting } from '#test/support/settings.ts';
 import { fetchHistory, outlineOf } from './histories.ts';
@@ -34,7 +33,7 @@ test(
         await sleep(ms);
       }
       await holder.query('COMMIT');
-      await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+      await engine.approve(runId);
       await engine.until(runId, ['success'], 60_000);
       const history = await fetchHistory(engine, runId);
       const outline = outlineOf(history);

@@ -7,7 +7,6 @@ import { type Db, sql } from '#shared/db/pool.ts';
 import { deleteUnusedPayloads } from '#shared/db/audit/retention.ts';
 import { SWEEP_WORKFLOW } from '#shared/execution.ts';
 import type { SweepTotals } from '#shared/values/sweep.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { sweepPart } from '#shared/operations/sweep.ts';
 import type { PlanName } from '#shared/people/plans.ts';
 import { newId } from '#shared/crypto/ids.ts';
@@ -400,7 +399,7 @@ describe('a live run past its window', () => {
     }, 20_000);
     expect(removed).toBe(3);
     expect((await engine.run(kept)).status).toBe('paused');
-    await decideGate(engine.deps, { actor: engine.actor, runId: kept, approved: true });
+    await engine.approve(kept);
     expect((await engine.until(kept, ['success', 'failed'])).status).toBe('success');
   }, 90_000);
 
@@ -469,8 +468,8 @@ describe('a live run past its window', () => {
         SELECT id FROM runs WHERE workspace_id = ${swept.workspaceId}`);
       const [, ...acts] = await Promise.allSettled([
         sweepPart(engine.deps),
-        ...ids.map((runId) => resumeRun(engine.deps, { actor: engine.actor, runId })),
-        ...ids.map((runId) => cancelRun(engine.deps, { actor: engine.actor, runId })),
+        ...ids.map((runId) => engine.resume(runId)),
+        ...ids.map((runId) => engine.cancel(runId)),
       ]);
       for (const [index, runId] of ids.entries()) {
         const left = await engine.db.one(sql.type(

@@ -8,7 +8,7 @@ import { sealAuditEntries, sweepAudit, verifyAudit } from '#shared/db/audit/chai
 import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import { rerunRun } from '#shared/operations/forks/forks.ts';
-import { resumeRun, decideGate } from '#shared/operations/runs/runs.ts';
+import { decideGate } from '#shared/operations/runs/runs.ts';
 import { startToolServer } from '#test/fakes/tool-server.ts';
 import { chain, eventually, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
@@ -115,7 +115,7 @@ describe('an honest record is valid', () => {
     await decide(resumed);
     await engine.until(resumed, ['failed']);
     server.answer('fragile', {});
-    await resumeRun(engine.deps, { actor: engine.actor, runId: resumed });
+    await engine.resume(resumed);
     await engine.until(resumed, ['success']);
     await waiting();
     await sealAll();

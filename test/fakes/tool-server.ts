@@ -6,6 +6,8 @@ export interface ToolServer {
   url: string;
   /** Sets the tool's next responses; default: 200 immediately. */
   answer(name: string, behaviour: Behaviour): void;
+  /** Holds the tool's responses until the returned function is called. */
+  hold(name: string): () => void;
   /** The requests to the tool, oldest first. */
   calls(name: string): Seen[];
   /** An `http_request` node that calls this tool. */
@@ -38,6 +40,11 @@ export async function startToolServer(): Promise<ToolServer> {
   return {
     url: server.url,
     answer: (name, behavior) => behaviours.set(name, behavior),
+    hold: (name) => {
+      const { promise: until, resolve } = Promise.withResolvers<void>();
+      behaviours.set(name, { until });
+      return resolve;
+    },
     calls: (name) => server.seen.filter((seen) => seen.url.slice(1).split('?')[0] === name),
     node: (name, rest = {}) =>
       ({

@@ -14,7 +14,13 @@ import { readRun, readRunStatus } from '#shared/db/runs/runs.ts';
 import { createWorkflow } from '#shared/db/workflows/workflows.ts';
 import { ensureDefaultWorkspace, readDefaultOwner } from '#shared/db/people/workspaces.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
-import { type RunDeps, triggerRun } from '#shared/operations/runs/runs.ts';
+import {
+  cancelRun,
+  decideGate,
+  resumeRun,
+  type RunDeps,
+  triggerRun,
+} from '#shared/operations/runs/runs.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { createSdkLogger } from '#worker/sdk-logger.ts';
 import { Runtime } from '@temporalio/worker';
@@ -23,6 +29,8 @@ import { connectTemporal, registerSearchAttributes } from '#shared/platform/temp
 import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { patiently } from './patience.ts';
+
+type Decision = Omit<Parameters<typeof decideGate>[1], 'actor' | 'runId'>;
 
 export interface Engine {
   deps: RunDeps;
@@ -41,6 +49,11 @@ export interface Engine {
   until(runId: string, statuses: readonly Run['status'][], timeoutMs?: number): Promise<Run>;
   /** Waits until the run has ended. */
   ended(runId: string): Promise<Run>;
+  /** Decides a gate, cancels or resumes, each as the owner. */
+  decide(runId: string, decision: Decision): ReturnType<typeof decideGate>;
+  approve(runId: string, decision?: Omit<Decision, 'approved'>): ReturnType<typeof decideGate>;
+  cancel(runId: string): ReturnType<typeof cancelRun>;
+  resume(runId: string): ReturnType<typeof resumeRun>;
   frames(runId: string): Promise<StreamFrame[]>;
   /** Waits until the outbox has no rows of a run except alerts: a row is removed soon after its dispatch. */
   carriedOut(runId: string): Promise<void>;
@@ -150,6 +163,11 @@ export async function startEngine(
     start: async (graph, input) => trigger(await define(graph), input),
     until,
     ended: (runId) => until(runId, ['success', 'failed']),
+    decide: (runId, decision) => decideGate(deps, { actor, runId, ...decision }),
+    approve: (runId, decision = {}) =>
+      decideGate(deps, { actor, runId, approved: true, ...decision }),
+    cancel: (runId) => cancelRun(deps, { actor, runId }),
+    resume: (runId) => resumeRun(deps, { actor, runId }),
     frames: async (runId) => {
       const rows = await readFrames(db, [{ runId, after: 0 }]);
       return rows.map((row) => row.frame);

@@ -11,7 +11,7 @@ import {
   rerunRun,
   type RerunRequest,
 } from '#shared/operations/forks/forks.ts';
-import { resumeRun, type RunDeps } from '#shared/operations/runs/runs.ts';
+import { type RunDeps } from '#shared/operations/runs/runs.ts';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
 import { oddResult, startOddMcpServer } from '#test/fakes/odd-mcp-server.ts';
 import { startToolServer } from '#test/fakes/tool-server.ts';
@@ -251,7 +251,7 @@ soakTest('a fork that fails is resumed, and its execution lost', async () => {
     sql.type(z.object({}))`UPDATE runs SET from_ledger = true WHERE id = ${forked.id}`,
   );
   await (
-    await resumeRun(engine.deps, { actor: engine.actor, runId: forked.id })
+    await engine.resume(forked.id)
   ).dispatched;
   const resumed = await engine.ended(forked.id);
   expect(resumed).toMatchObject({ status: 'success', output: { last: 'b' }, state: { note: 'b' } });
@@ -312,7 +312,7 @@ soakDescribe('an output that is older than the limits and exceeds them', () => {
     await store(run.id, 'ask', output);
     await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET from_ledger = true WHERE id = ${run.id}`);
-    await resumeRun(engine.deps, { actor: engine.actor, runId: run.id });
+    await engine.resume(run.id);
     const resumed = await engine.ended(run.id);
     expect(resumed.status).toBe('failed');
     expect(resumed.error).toContain(

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import type { Run } from '#shared/contract/runs/run.ts';
 import { replaceChecks, updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { forkRun, type ForkRequest } from '#shared/operations/forks/forks.ts';
-import { decideGate } from '#shared/operations/runs/runs.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
@@ -220,12 +219,7 @@ describe('a fork', () => {
       ],
     });
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, {
-      ...act(runId),
-      approved: true,
-      input: { note: 'fine' },
-      reason: 'ok',
-    });
+    await engine.approve(runId, { input: { note: 'fine' }, reason: 'ok' });
     const source = await engine.ended(runId);
     const { runId: forkId, notReused } = await fork(runId, 'last');
     expect(notReused).toMatchObject([
@@ -233,7 +227,7 @@ describe('a fork', () => {
     ]);
     const waiting = await engine.until(forkId, ['paused']);
     expect(waiting.steps.map(({ step_key }) => step_key)).toEqual(['gate']);
-    await decideGate(engine.deps, { ...act(forkId), approved: true, input: { note: 'fine' } });
+    await engine.approve(forkId, { input: { note: 'fine' } });
     const forked = await engine.ended(forkId);
     expect(forked.status).toBe('success');
     expect(undated(forked.state)).toEqual(undated(source.state));
@@ -247,7 +241,7 @@ describe('a fork', () => {
     expect(asked.pending_gates).toMatchObject([{ step_key: 'gate' }]);
     const again = (await fork(runId, 'child')).runId;
     await engine.until(again, ['paused']);
-    await decideGate(engine.deps, { ...act(again), approved: true });
+    await engine.approve(again);
     const started = await engine.ended(again);
     expect(await childrenOf(engine, started.id)).toHaveLength(1);
   });
@@ -262,7 +256,7 @@ describe('a fork', () => {
       edges: [edge('gate', 'big')],
     });
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { ...act(runId), approved: true });
+    await engine.approve(runId);
     const source = await engine.ended(runId);
     const forked = await engine.ended((await fork(source.id, 'left')).runId);
     expect(forked.steps[0]).toMatchObject({
@@ -281,11 +275,11 @@ describe('a fork', () => {
     );
     const runId = await engine.start(graph, { amount: 100 });
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { ...act(runId), approved: true });
+    await engine.approve(runId);
     await engine.ended(runId);
     const same = (await fork(runId, 'notify')).runId;
     await engine.until(same, ['paused']);
-    await decideGate(engine.deps, { ...act(same), approved: true });
+    await engine.approve(same);
     expect(reused(await engine.ended(same))).toEqual(['pay']);
     expect(callsTo('pay', 'notify')).toEqual([1, 2]);
     const { runId: more, notReused } = await fork(runId, 'notify', {
@@ -297,7 +291,7 @@ describe('a fork', () => {
     ]);
     const asked = await engine.until(more, ['paused']);
     expect(asked.pending_gates).toMatchObject([{ prompt: 'Pay 1000000?' }]);
-    await decideGate(engine.deps, { ...act(more), approved: false });
+    await engine.decide(more, { approved: false });
     expect(await engine.ended(more)).toMatchObject({ status: 'failed' });
     expect(callsTo('pay', 'notify')).toEqual([1, 2]);
     const first = await engine.until((await fork(runId, 'pay', { state: { amount: 5 } })).runId, [
@@ -336,7 +330,7 @@ describe('a fork', () => {
         const [gate] = run.pending_gates;
         if (run.status !== 'paused' || gate === undefined) return keys;
         keys.push(gate.step_key);
-        await decideGate(engine.deps, { ...act(id), stepKey: gate.step_key, approved: true });
+        await engine.approve(id, { stepKey: gate.step_key });
       }
     };
     expect(await approveAll(runId)).toHaveLength(5);
@@ -362,7 +356,7 @@ describe('a fork', () => {
       const { pending_gates: gates } = await engine.until(id, ['paused']);
       const { step_key: stepKey, tool_call: asked } = gates[0]!;
       const digest = asked === undefined ? {} : { digest: asked.digest };
-      await decideGate(engine.deps, { ...act(id), approved: true, stepKey, ...digest });
+      await engine.approve(id, { stepKey, ...digest });
       await engine.carriedOut(id);
       return stepKey;
     };
@@ -390,7 +384,7 @@ describe('a fork', () => {
     const runId = await engine.start(chain(agent));
     const { pending_gates: gates } = await engine.until(runId, ['paused']);
     const { digest } = gates[0]!.tool_call!;
-    await decideGate(engine.deps, { ...act(runId), approved: true, digest });
+    await engine.approve(runId, { digest });
     await engine.ended(runId);
     const forked = await engine.ended((await fork(runId, 'ag/2')).runId);
     expect(forked).toMatchObject({ status: 'success', output: { ag: 'paid' } });
@@ -405,7 +399,7 @@ describe('a fork', () => {
     const approveChild = async (parent: string): Promise<void> => {
       await eventually(async () => (await childrenOf(engine, parent))[0]?.status === 'paused');
       const [child] = await childrenOf(engine, parent);
-      await decideGate(engine.deps, { ...act(child!.id), approved: true });
+      await engine.approve(child!.id);
     };
     await approveChild(runId);
     await engine.ended(runId);

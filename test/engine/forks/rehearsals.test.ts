@@ -140,12 +140,7 @@ describe('a rehearsal', () => {
     });
     const runId = await start(graph('Go?') as never);
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, {
-      actor: engine.actor,
-      runId,
-      approved: true,
-      input: { by: 'Ann' },
-    });
+    await engine.approve(runId, { input: { by: 'Ann' } });
     const source = await ended(runId);
     expect(await ended(await rehearse(source.id))).toMatchObject({
       status: 'success',
@@ -153,9 +148,7 @@ describe('a rehearsal', () => {
     });
     const paused = await engine.until(await changed(source, graph('Really?') as never), ['paused']);
     expect([paused.pending_gates, paused.steps.at(-1)?.status]).toEqual([[], 'paused']);
-    await expect(
-      decideGate(engine.deps, { actor: engine.actor, runId: paused.id, approved: true }),
-    ).rejects.toThrow(
+    await expect(engine.approve(paused.id)).rejects.toThrow(
       "No one decides the gates of a rehearsal: start another one with 'ok' in its decisions",
     );
     const rejected = await ended(

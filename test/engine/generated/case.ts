@@ -7,7 +7,7 @@ import type { Run } from '#shared/contract/runs/run.ts';
 import { sql } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { decideGate } from '#shared/operations/runs/runs.ts';
 import { differences } from '#test/graph/generated/compare.ts';
 import { referenceRun, type ReferenceRun } from '#test/graph/generated/reference.ts';
 import { hash, missesDeadline, worldOf, type World } from '#test/graph/generated/world.ts';
@@ -101,7 +101,7 @@ async function resume(running: Running, run: Run): Promise<void> {
       sql.type(z.object({}))`UPDATE runs SET from_ledger = true WHERE id = ${runId}`,
     );
   }
-  await resumeRun(engine.deps, { actor: engine.actor, runId });
+  await engine.resume(runId);
 }
 
 /** Decides one open gate or several. Returns whether there was one to decide. */
@@ -134,7 +134,7 @@ async function decide(running: Running, run: Run): Promise<boolean> {
 /** A rejected call is for the model, and the agent continues. */
 async function decideCall({ engine, runId }: Running, stepKey: string, digest: string) {
   const approved = hash(stepKey) % 2 === 0;
-  await decideGate(engine.deps, { runId, stepKey, digest, approved, actor: engine.actor });
+  await engine.decide(runId, { stepKey, digest, approved });
 }
 
 async function decideGateOf(

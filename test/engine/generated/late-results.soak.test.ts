@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
-import { decideGate } from '#shared/operations/runs/runs.ts';
 import { echo, edge, mock } from '#test/support/engine.ts';
 import { setting } from '#test/support/settings.ts';
 import { fetchHistory, resultIn } from '#test/engine/histories.ts';
@@ -25,7 +24,7 @@ async function runBeside(longSteps: number): Promise<History> {
     edges: [...ids, 'short'].slice(1).map((id, at) => edge(ids[at]!, id)),
   });
   await engine.until(runId, ['paused']);
-  await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+  await engine.approve(runId);
   await engine.until(runId, ['success']);
   return fetchHistory(engine, runId);
 }

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
-import { describeCurrent } from '#shared/operations/runs/executions.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer } from '#test/fakes/tool-server.ts';
 import { chain, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { childrenOf } from '#test/support/sub-workflows.ts';
 import { useStage } from '#test/support/stage.ts';
+import { deleteHistory, hasContinuedAsNew } from '#test/support/executions.ts';
 
 const ROUNDS = 24;
 
@@ -31,7 +30,6 @@ const calls = (tool: string, ...each: unknown[]) => ({
 });
 const agent = (offered: unknown[], ...turns: object[]) =>
   mock('a', { turns: [...turns, { output: 'done' }] as never }, { tools: offered as never });
-const act = (runId: string) => ({ actor: engine.actor, runId });
 const statusOf = async (runId: string, key: string) =>
   (await engine.run(runId)).steps.find(({ step_key }) => step_key === key)?.status;
 
@@ -45,7 +43,7 @@ test('cancels and resumes at any moment of a call keep its run, and never start 
   for (let round = 0; round < ROUNDS; round += 1) {
     const runId = await engine.trigger(workflowId);
     await sleep(round * 12);
-    const cancelled = await cancelRun(engine.deps, act(runId)).then(
+    const cancelled = await engine.cancel(runId).then(
       () => true,
       () => false,
     );
@@ -53,7 +51,7 @@ test('cancels and resumes at any moment of a call keep its run, and never start 
       const before = await childrenOf(engine, runId);
       interrupted += before.some(({ failure }) => failure?.with_parent === true) ? 1 : 0;
       expect(before.every(({ status }) => ['success', 'failed'].includes(status))).toBe(true);
-      await resumeRun(engine.deps, act(runId));
+      await engine.resume(runId);
     }
     const run = await engine.until(runId, ['success', 'failed'], 60_000);
     expect([run.status, run.error]).toEqual(['success', null]);
@@ -64,8 +62,7 @@ test('cancels and resumes at any moment of a call keep its run, and never start 
 }, 240_000);
 
 test('an agent continues as new while the runs of its calls continue, and keeps them', async () => {
-  let answer: () => void = () => undefined;
-  tools.answer('long', { until: new Promise<void>((resolve) => (answer = resolve)) });
+  const answer = tools.hold('long');
   const long = await offer('Long', chain(tools.node('long')));
   const asks = await offer('Asks', chain({ id: 'ok', kind: 'human_gate' }));
   const both = [...calls(long, 1).calls, ...calls(asks, 2).calls];
@@ -78,11 +75,7 @@ test('an agent continues as new while the runs of its calls continue, and keeps 
     ],
     edges: steps.map((id) => edge(id, 'join')),
   });
-  const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-  await eventually(async () => {
-    const { raw, runId: current } = await handle.describe();
-    return raw.workflowExecutionInfo?.firstRunId !== current;
-  }, 60_000);
+  await eventually(() => hasContinuedAsNew(engine, runId), 60_000);
   const before = await childrenOf(engine, runId);
   expect(before.map(({ status }) => status).sort()).toEqual(['paused', 'running']);
   answer();
@@ -92,7 +85,7 @@ test('an agent continues as new while the runs of its calls continue, and keeps 
         (child) => child.parent_step_key === key && child.status === 'paused',
       );
     await eventually(async () => (await found()) !== undefined);
-    await decideGate(engine.deps, { ...act((await found())!.id), approved: true });
+    await engine.approve((await found())!.id);
   };
   await decide('a/1.2');
   await decide('a/2.1');
@@ -109,15 +102,8 @@ test('a run whose history is gone continues its calls from the ledger', async ()
   const second = { calls: [...calls(good, 2).calls, ...calls(bad, 3).calls] };
   const runId = await engine.start(chain(agent([good, strict], calls(good, 1), second)));
   await engine.until(runId, ['failed'], 30_000);
-  await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
-  const { client, namespace } = engine.deps.temporal;
-  const base = await describeCurrent(engine.deps, runId);
-  await client.workflowService.deleteWorkflowExecution({
-    namespace,
-    workflowExecution: { workflowId: runId, runId: base?.runId },
-  });
-  await eventually(async () => (await describeCurrent(engine.deps, runId)) === undefined, 60_000);
-  await resumeRun(engine.deps, act(runId));
+  await deleteHistory(engine, runId);
+  await engine.resume(runId);
   const run = await engine.until(runId, ['success', 'failed'], 60_000);
   expect([run.error, run.state?.['a']]).toEqual([null, 'done']);
   const children = await childrenOf(engine, runId);

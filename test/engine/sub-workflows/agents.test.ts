@@ -7,7 +7,7 @@ import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { deleteWorkflow, updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { cancelRun, decideGate, dispatchAndWake, resumeRun } from '#shared/operations/runs/runs.ts';
+import { decideGate, dispatchAndWake, resumeRun } from '#shared/operations/runs/runs.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
 import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
@@ -176,7 +176,7 @@ describe('a call that fails', () => {
     const run = await ended(runId);
     expect(run.error).toContain(`Tool '${tool}' failed: The run of`);
     const before = await childrenOf(engine, runId);
-    await resumeRun(engine.deps, act(runId));
+    await engine.resume(runId);
     expect((await ended(runId)).status).toBe('success');
     const after = await childrenOf(engine, runId);
     expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
@@ -207,11 +207,9 @@ describe('a call that fails', () => {
     const asked = await engine.until(runId, ['paused']);
     const { digest } = asked.pending_gate?.tool_call ?? {};
     await change(id, { name: 'Another name' });
-    await expect(
-      decideGate(engine.deps, { ...act(runId), approved: true, digest }),
-    ).rejects.toMatchObject({ code: 'conflict' });
+    await expect(engine.approve(runId, { digest })).rejects.toMatchObject({ code: 'conflict' });
     await change(id, { name: tool.slice('workflow:'.length) });
-    await decideGate(engine.deps, { ...act(runId), approved: true, digest });
+    await engine.approve(runId, { digest });
     await ended(runId);
     expect(await results(runId)).toEqual([[false, { twice: 2 }]]);
 
@@ -221,13 +219,13 @@ describe('a call that fails', () => {
     await paused(later, 'a/1.1');
     const [child] = await childrenOf(engine, later);
     await change(held.id, { name: 'Renamed meanwhile' });
-    await decideGate(engine.deps, { ...act(child!.id), approved: true });
+    await engine.approve(child!.id);
     const run = await ended(later);
     expect(run.error).toContain(
       `Its tools cannot be offered: There is no workflow '${held.name}' in this workspace: create it, or name another one`,
     );
     await change(held.id, { name: held.name, graph: double });
-    await resumeRun(engine.deps, act(later));
+    await engine.resume(later);
     expect((await ended(later)).status).toBe('success');
     expect(await results(later)).toEqual([
       [false, { twice: 'twice' }],
@@ -266,7 +264,7 @@ describe('a call whose run waits', () => {
     await eventually(async () => (await stepOf(runId, 'a/1.2'))?.status === 'success');
     expect((await engine.run(runId)).status).toBe('running');
     const [child] = (await childrenOf(engine, runId)).filter(({ status }) => status === 'paused');
-    await decideGate(engine.deps, { ...act(child!.id), approved: true });
+    await engine.approve(child!.id);
     expect((await ended(runId)).status).toBe('success');
     expect(await results(runId)).toEqual([
       [false, { end: 'end' }],
@@ -279,15 +277,15 @@ describe('a call whose run waits', () => {
     const runId = await start(alone(agent([tool], numbered(tool, 1, 2))));
     await paused(runId, 'a/1.1');
     await paused(runId, 'a/1.2');
-    await cancelRun(engine.deps, act(runId));
+    await engine.cancel(runId);
     const children = await childrenOf(engine, runId);
     expect(children.map(({ failure }) => failure)).toEqual(
       children.map(() => ({ kind: 'cancelled', with_parent: true })),
     );
-    await resumeRun(engine.deps, act(runId));
+    await engine.resume(runId);
     for (const { id } of children) {
       await engine.until(id, ['paused']);
-      await decideGate(engine.deps, { ...act(id), approved: true });
+      await engine.approve(id);
     }
     expect((await ended(runId)).status).toBe('success');
     expect(await childrenOf(engine, runId)).toHaveLength(2);
@@ -304,11 +302,11 @@ describe('a call whose run waits', () => {
     const strict = { name: broken.tool, on_error: 'fail' };
     const runId = await start(alone(agent([tool, strict], { calls })));
     expect((await ended(runId)).status).toBe('failed');
-    await resumeRun(engine.deps, act(runId));
+    await engine.resume(runId);
     const children = await childrenOf(engine, runId);
     const waiting = children.find(({ parent_step_key: key }) => key === 'a/1.1')!;
     await engine.until(waiting.id, ['paused']);
-    await decideGate(engine.deps, { ...act(waiting.id), approved: true });
+    await engine.approve(waiting.id);
     expect((await ended(runId)).status).toBe('success');
     expect(await results(runId)).toEqual([
       [false, { end: 'end' }],
@@ -322,7 +320,7 @@ describe('a call whose run waits', () => {
     const runId = await start(alone(agent([tool], numbered(tool, 1))));
     await paused(runId, 'a/1.1');
     const [child] = await childrenOf(engine, runId);
-    await decideGate(engine.deps, { ...act(child!.id), approved: false });
+    await engine.decide(child!.id, { approved: false });
     expect((await ended(runId)).status).toBe('success');
     expect(await results(runId)).toEqual([
       [true, expect.stringContaining(`The run of '${name}' failed`)],

@@ -3,7 +3,6 @@ import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import { listGovernanceEvents } from '#shared/db/policies/governance.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
-import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
@@ -19,7 +18,6 @@ const define = async (graph: GraphInput) => {
   const name = `Workflow ${names}`;
   return { name, id: await engine.define(graph, name) };
 };
-const act = (runId: string) => ({ actor: engine.actor, runId });
 const events = (runId: string) =>
   listGovernanceEvents(engine.db, engine.actor.workspaceId, {
     ...{ run_id: runId, limit: 200, offset: 0 },
@@ -90,7 +88,7 @@ describe('the input of a workflow node', () => {
       steps: [{ error_kind: 'policy', policy: [{ type: 'policy_denied' }] }],
     });
     await set({ tools: [{ tool, allowed_workflow_ids: [callerId] }] });
-    await resumeRun(engine.deps, act(runId));
+    await engine.resume(runId);
     expect(await engine.ended(runId)).toMatchObject({ status: 'success', steps: [{ policy: [] }] });
     // Started by itself, it is no tool.
     await set({ tools: [{ tool, allowed_workflow_ids: [] }] });
@@ -107,7 +105,7 @@ describe('the input of a workflow node', () => {
     const blocked_arguments = [{ argument: 'n', values: [1] }];
     await set({ tools: [{ tool: `workflow:${name}`, blocked_arguments }] });
     const [child] = await childrenOf(engine, runId);
-    await decideGate(engine.deps, { ...act(child!.id), approved: true });
+    await engine.approve(child!.id);
     expect((await engine.ended(runId)).status).toBe('success');
   });
 });

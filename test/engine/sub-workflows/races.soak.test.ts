@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer } from '#test/fakes/tool-server.ts';
 import { chain, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 import { useStage } from '#test/support/stage.ts';
+import { hasContinuedAsNew } from '#test/support/executions.ts';
 
 const ROUNDS = 24;
 
@@ -42,7 +42,7 @@ test('a cancel at the moment a child starts leaves nothing running below', async
   for (let round = 0; round < ROUNDS; round += 1) {
     const runId = await engine.trigger(workflowId);
     await sleep(round * 8);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.cancel(runId);
     const children = await childrenOf(engine, runId);
     withChildren += children.length > 0 ? 1 : 0;
     // Decided with the cancel: no child starts later.
@@ -61,8 +61,7 @@ test('a cancel at the moment a child starts leaves nothing running below', async
 }, 120_000);
 
 test('a child whose execution and parent are terminated continues with a resume of the parent', async () => {
-  let answer: () => void = () => undefined;
-  tools.answer('held', { until: new Promise<void>((resolve) => (answer = resolve)) });
+  const answer = tools.hold('held');
   await engine.define(chain(tools.node('held')), 'Held');
   const runId = await engine.start(chain(call('sub', 'Held')));
   await eventually(() => tools.calls('held').length > 0);
@@ -72,14 +71,13 @@ test('a child whose execution and parent are terminated continues with a resume 
   const [child] = await childrenOf(engine, runId);
   expect(child).toMatchObject({ status: 'failed', failure: { with_parent: true } });
   answer();
-  await resumeRun(engine.deps, { actor: engine.actor, runId });
+  await engine.resume(runId);
   await engine.until(runId, ['success'], 60_000);
   expect(await childrenOf(engine, runId)).toMatchObject([{ id: child!.id, status: 'success' }]);
 }, 120_000);
 
 test('a run continues as new while its children run, and keeps them', async () => {
-  let answer: () => void = () => undefined;
-  tools.answer('long', { until: new Promise<void>((resolve) => (answer = resolve)) });
+  const answer = tools.hold('long');
   await engine.define(chain(tools.node('long')), 'Long');
   await engine.define(chain({ id: 'ok', kind: 'human_gate' }), 'Asks');
   const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
@@ -93,16 +91,12 @@ test('a run continues as new while its children run, and keeps them', async () =
     ],
     edges: [...steps.map((id) => edge(id, 'join')), edge('long', 'last'), edge('asks', 'last')],
   });
-  const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-  await eventually(async () => {
-    const { raw, runId: current } = await handle.describe();
-    return raw.workflowExecutionInfo?.firstRunId !== current;
-  }, 60_000);
+  await eventually(() => hasContinuedAsNew(engine, runId), 60_000);
   const before = await childrenOf(engine, runId);
   expect(before.map(({ status }) => status).sort()).toEqual(['paused', 'running']);
   answer();
   const asks = before.find(({ parent_step_key: key }) => key === 'asks');
-  await decideGate(engine.deps, { actor: engine.actor, runId: asks!.id, approved: true });
+  await engine.approve(asks!.id);
   const run = await engine.until(runId, ['success', 'failed'], 30_000);
   expect(run).toMatchObject({ status: 'success', output: { last: 200 } });
   expect(await childrenOf(engine, runId)).toHaveLength(2);

@@ -5,7 +5,7 @@ import { sql } from '#shared/db/pool.ts';
 import { deleteWorkflow, findWorkflowId, updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { MAX_RUN_DEPTH } from '#shared/limits.ts';
 import { plans } from '#shared/people/plans.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { resumeRun } from '#shared/operations/runs/runs.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
 import { z } from 'zod';
 import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
@@ -102,7 +102,7 @@ describe('at run time', () => {
     });
     await engine.until(runId, ['paused']);
     await act();
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.approve(runId);
     return engine.ended(runId);
   };
 
@@ -133,7 +133,7 @@ describe('at run time', () => {
     expect(run.error).toContain('The graph has no nodes');
     expect(await childrenOf(engine, run.id)).toEqual([]);
     await change(id, { graph: alone(echo('b') as never) });
-    await resumeRun(engine.deps, act(run.id));
+    await engine.resume(run.id);
     expect(await engine.until(run.id, ['success'])).toMatchObject({ output: { sub: { b: 'b' } } });
   });
 
@@ -151,7 +151,7 @@ describe('at run time', () => {
     expect(await childrenOf(engine, runId)).toEqual([]);
     // A resume repeats the step from its start, also the attempt that has failed.
     await change(id, { input_schema: null });
-    await resumeRun(engine.deps, act(runId));
+    await engine.resume(runId);
     expect(await engine.ended(runId)).toMatchObject({
       ...{ status: 'success', output: { sub: { a: 'a' } } },
       steps: [{ step_key: 'sub', status: 'success', attempt: 2, error: null }],
@@ -312,7 +312,7 @@ soakTest('a cancelled child of a running map can be caught, and its parent conti
       (await childrenOf(engine, runId)).every(({ status }) => status === 'paused') &&
       (await childrenOf(engine, runId)).length === 2,
   );
-  for (const child of await childrenOf(engine, runId)) await cancelRun(engine.deps, act(child.id));
+  for (const child of await childrenOf(engine, runId)) await engine.cancel(child.id);
   const run = await engine.ended(runId);
   expect(run.output).toMatchObject({
     map: [{ error: { kind: 'child' } }, { error: { kind: 'child' } }],

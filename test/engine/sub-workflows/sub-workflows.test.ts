@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { findWorkflowId, replaceChecks, updateWorkflow } from '#shared/db/workflows/workflows.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
@@ -13,7 +12,6 @@ const tools = useToolServer();
 const start = async (graph: GraphInput, input: JsonObject = {}) =>
   engine.trigger(await engine.define(graph), input);
 const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
-const act = (runId: string) => ({ actor: engine.actor, runId });
 const stepOf = async (runId: string, key: string) =>
   (await engine.run(runId)).steps.find(({ step_key }) => step_key === key);
 const onlyChild = async (runId: string) => {
@@ -144,7 +142,7 @@ describe('a child that fails', () => {
     });
     expect(tools.calls('second')).toHaveLength(2);
     tools.answer('second', { status: 200 });
-    await resumeRun(engine.deps, act(runId));
+    await engine.resume(runId);
     const run = await engine.until(runId, ['success']);
     expect(run.output).toMatchObject({
       sub: { second: { body: { name: 'second', status: 200 } } },
@@ -166,8 +164,8 @@ describe('a child that fails', () => {
     const [cancelled, rejected] = await Promise.all(runs.map((runId) => onlyChild(runId)));
     await engine.until(cancelled!.id, ['paused']);
     await engine.until(rejected!.id, ['paused']);
-    await cancelRun(engine.deps, act(cancelled!.id));
-    await decideGate(engine.deps, { ...act(rejected!.id), approved: false });
+    await engine.cancel(cancelled!.id);
+    await engine.decide(rejected!.id, { approved: false });
     expect((await ended(runs[0]!)).error).toContain('failed: Cancelled by');
     expect((await ended(runs[1]!)).error).toMatch(/failed: .*rejected/i);
     expect(await stepOf(runs[1]!, 'sub')).toMatchObject({ attempt: 1, error_kind: 'child' });
@@ -184,7 +182,7 @@ describe('a paused child', () => {
       status: 'running',
       steps: [{ step_key: 'sub', status: 'running', child_run_id: child.id, paused_child: true }],
     });
-    await decideGate(engine.deps, { ...act(child.id), approved: true });
+    await engine.approve(child.id);
     const run = await ended(runId);
     expect(run.output).toEqual({ after: true });
     expect(run.steps[0]).not.toHaveProperty('paused_child');
@@ -211,7 +209,7 @@ describe('a paused child', () => {
     const hasMoved = (times: number) =>
       eventually(async () => (await movesOf(child.id)).length === times);
     await hasMoved(1);
-    await decideGate(engine.deps, { ...act(below.id), approved: true });
+    await engine.approve(below.id);
     await hasMoved(2);
     answers[0]!();
     // Its second gate times out.
@@ -250,8 +248,8 @@ describe('a paused child', () => {
       },
     ]);
     // Once, also after the run was cancelled and resumed.
-    await cancelRun(engine.deps, act(runId));
-    await resumeRun(engine.deps, act(runId));
+    await engine.cancel(runId);
+    await engine.resume(runId);
     await engine.until(child.id, ['paused']);
     await eventually(async () => (await moves()).length === 3);
     expect((await moves()).map(({ type }) => type)).toEqual([
@@ -259,7 +257,7 @@ describe('a paused child', () => {
       'child_continued',
       'child_paused',
     ]);
-    await decideGate(engine.deps, { ...act(child.id), approved: true });
+    await engine.approve(child.id);
     expect((await ended(runId)).status).toBe('success');
   });
 
@@ -268,10 +266,10 @@ describe('a paused child', () => {
     const runId = await start(alone(call('sub', name), { id: 'own', kind: 'human_gate' } as never));
     const child = await onlyChild(runId);
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { ...act(child.id), approved: true });
+    await engine.approve(child.id);
     await eventually(async () => (await stepOf(runId, 'sub'))?.status === 'success');
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { ...act(runId), approved: true });
+    await engine.approve(runId);
     expect((await ended(runId)).output).toEqual({
       sub: { ok: { approved: true } },
       own: { approved: true },
@@ -287,21 +285,20 @@ describe('a paused child', () => {
     });
     const child = await onlyChild(runId);
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { ...act(runId), approved: true });
+    await engine.approve(runId);
     await engine.until(runId, ['failed']);
     expect((await engine.run(child.id)).failure).toEqual({ kind: 'cancelled', with_parent: true });
     tools.answer('beside', { status: 200 });
-    await resumeRun(engine.deps, act(runId));
+    await engine.resume(runId);
     await engine.until(child.id, ['paused']);
-    await decideGate(engine.deps, { ...act(child.id), approved: true });
+    await engine.approve(child.id);
     expect(await ended(runId)).toMatchObject({ output: { sub: { ok: { approved: true } } } });
     expect(await childrenOf(engine, runId)).toHaveLength(1);
   });
 });
 
 test('a cancel of the parent cancels what runs below it, and a resume resumes those runs', async () => {
-  let answer: () => void = () => undefined;
-  tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
+  const answer = tools.hold('slow');
   const inner = await define(chain(tools.node('first'), tools.node('slow')));
   const outer = await define(alone(call('inner', inner)));
   const runId = await start(
@@ -310,7 +307,7 @@ test('a cancel of the parent cancels what runs below it, and a resume resumes th
   await eventually(() => tools.calls('slow').length > 0);
   const middle = await onlyChild(runId);
   const lowest = await onlyChild(middle.id);
-  await cancelRun(engine.deps, act(runId));
+  await engine.cancel(runId);
   for (const below of [middle, lowest]) {
     expect(await engine.run(below.id)).toMatchObject({
       status: 'failed',
@@ -319,10 +316,10 @@ test('a cancel of the parent cancels what runs below it, and a resume resumes th
   }
   answer();
   await engine.carriedOut(runId);
-  await resumeRun(engine.deps, act(runId));
+  await engine.resume(runId);
   await eventually(async () => (await engine.run(lowest.id)).status === 'success');
   await engine.until(runId, ['paused']);
-  await decideGate(engine.deps, { ...act(runId), approved: true });
+  await engine.approve(runId);
   expect(await ended(runId)).toMatchObject({ status: 'success' });
   expect(tools.calls('first')).toHaveLength(1);
   expect(await childrenOf(engine, runId)).toHaveLength(1);
