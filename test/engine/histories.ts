@@ -1,9 +1,25 @@
 import proto from '@temporalio/proto';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { rerunRun } from '#shared/operations/forks/forks.ts';
-import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { chain, echo, edge, type Engine, eventually, mock } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
+
+/** Waits until the run has ended like this. Returns its id. */
+async function ended(engine: Engine, runId: string, as: 'success' | 'failed'): Promise<string> {
+  await engine.until(runId, [as], 60_000);
+  return runId;
+}
+
+/** Resumes the run each time that it has failed. */
+async function failsTwice(engine: Engine, runId: string): Promise<void> {
+  for (const resumes of [0, 1]) {
+    await eventually(async () => {
+      const run = await engine.run(runId);
+      return run.status === 'failed' && run.resumed_count === resumes;
+    });
+    await engine.resume(runId);
+  }
+}
 
 /** Six steps that end at about the same time, each followed by a condition that takes a while to compute. */
 async function muchWork(engine: Engine): Promise<string> {
@@ -26,8 +42,7 @@ async function muchWork(engine: Engine): Promise<string> {
     },
     { text: 'abba'.repeat(1_000) },
   );
-  await engine.until(runId, ['success']);
-  return runId;
+  return ended(engine, runId, 'success');
 }
 
 /**
@@ -55,8 +70,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
         edge('never', 'join'),
       ],
     });
-    await engine.until(runId, ['success']);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 
   'gates-with-timeouts-and-reminders': async (engine) => {
@@ -71,14 +85,12 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       edges: [edge('late', 'early', 'true'), edge('early', 'fails', 'true')],
     });
     await eventually(async () => (await engine.run(runId)).pending_gate?.node_id === 'early');
-    const act = { actor: engine.actor, runId };
-    await decideGate(engine.deps, { ...act, approved: true });
+    await engine.approve(runId);
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, act);
+    await engine.resume(runId);
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { ...act, approved: true });
-    await engine.until(runId, ['success']);
-    return runId;
+    await engine.approve(runId);
+    return ended(engine, runId, 'success');
   },
 
   // Calls of an agent that start runs: at once, after an approval, retried with the agent, and waiting for a gate.
@@ -117,27 +129,18 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       ],
       edges: [edge('map', 'b', 'true'), edge('b', 'map')],
     });
-    const act = { actor: engine.actor, runId };
-    for (const failures of [1, 2]) {
-      await eventually(async () => {
-        const run = await engine.run(runId);
-        return run.status === 'failed' && run.resumed_count === failures - 1;
-      });
-      await resumeRun(engine.deps, act);
-    }
+    await failsTwice(engine, runId);
     const gates = async () => (await engine.run(runId)).pending_gates;
     await eventually(async () => (await gates()).length === 2);
     for (const { step_key: stepKey, tool_call } of await gates()) {
       const digest = tool_call?.digest ?? '';
-      await decideGate(engine.deps, { ...act, stepKey, digest, approved: true });
+      await engine.approve(runId, { stepKey, digest });
     }
     const waiting = async () =>
       (await childrenOf(engine, runId)).find(({ status }) => status === 'paused');
     await eventually(async () => (await waiting()) !== undefined);
-    const child = { actor: engine.actor, runId: (await waiting())?.id ?? '' };
-    await decideGate(engine.deps, { ...child, approved: true });
-    await engine.until(runId, ['success']);
-    return runId;
+    await engine.approve((await waiting())?.id ?? '');
+    return ended(engine, runId, 'success');
   },
 
   // Children that end, pause, fail, are retried and resumed, beside a gate; one of them is caught.
@@ -164,28 +167,19 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
         edge('own', 'join'),
       ],
     });
-    const act = { actor: engine.actor, runId };
-    for (const failures of [1, 2]) {
-      await eventually(async () => {
-        const run = await engine.run(runId);
-        return run.status === 'failed' && run.resumed_count === failures - 1;
-      });
-      await resumeRun(engine.deps, act);
-    }
+    await failsTwice(engine, runId);
     await engine.until(runId, ['paused']);
     const children = await childrenOf(engine, runId);
     const asks = children.find((child) => child.parent_step_key === 'asks');
-    const decided = { actor: engine.actor, runId: asks?.id ?? '', approved: true };
-    await decideGate(engine.deps, decided);
+    await engine.approve(asks?.id ?? '');
     await eventually(async () =>
       (await engine.run(runId)).steps.some(
         ({ step_key, status }) => step_key === 'asks' && status === 'success',
       ),
     );
     await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { ...act, approved: true });
-    await engine.until(runId, ['success']);
-    return runId;
+    await engine.approve(runId);
+    return ended(engine, runId, 'success');
   },
 
   'rehearsal-that-is-resumed': async (engine) => {
@@ -217,16 +211,15 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     const workflowId = await engine.define(graph("'a' + 'b'"));
     const sourceId = await engine.trigger(workflowId, { list: [{ n: 1 }, {}, { n: 3 }] });
     await engine.until(sourceId, ['paused']);
-    await decideGate(engine.deps, { actor, runId: sourceId, approved: true });
+    await engine.approve(sourceId);
     await engine.until(sourceId, ['success']);
     await updateWorkflow(engine.db, actor, workflowId, { graph: graph("'abc'") as never });
     const { runId } = await rerunRun(engine.deps, {
       ...{ actor, runId: sourceId, trigger: 'manual', version: 2, mode: 'recorded' },
     });
     await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, { actor, runId });
-    await engine.until(runId, ['failed']);
-    return runId;
+    await engine.resume(runId);
+    return ended(engine, runId, 'failed');
   },
 
   'loop-with-gate': async (engine) => {
@@ -250,8 +243,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       );
       await engine.approve(runId);
     }
-    await engine.until(runId, ['success']);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 
   'failed-and-resumed': async (engine) => {
@@ -269,8 +261,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     });
     await engine.until(runId, ['failed']);
     await engine.resume(runId);
-    await engine.until(runId, ['success']);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 
   'rejected-asked-again-and-rejected-on-a-branch': async (engine) => {
@@ -292,8 +283,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     await engine.resume(runId);
     await decide('hard', true);
     await decide('soft', false);
-    await engine.until(runId, ['success']);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 
   'rejected-with-a-reason-and-approved-with-another': async (engine) => {
@@ -306,8 +296,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     await engine.until(runId, ['failed']);
     await engine.resume(runId);
     await decide(true, 'as agreed');
-    await engine.until(runId, ['success']);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 
   'delay-then-cancelled-then-resumed': async (engine) => {
@@ -323,8 +312,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     await engine.resume(runId);
     await engine.until(runId, ['paused']);
     await engine.approve(runId);
-    await engine.until(runId, ['success']);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 
   'templates-and-conditions-that-fail': async (engine) => {
@@ -341,8 +329,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     );
     await engine.until(runId, ['paused']);
     await engine.approve(runId);
-    await engine.until(runId, ['failed']);
-    return runId;
+    return ended(engine, runId, 'failed');
   },
 
   'conditions-with-much-work': muchWork,
@@ -379,8 +366,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       },
       { text: 'abba'.repeat(100) },
     );
-    await engine.until(runId, ['success'], 60_000);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 
   // Turns and calls in both lanes, an approved and a rejected call, a cancel and a resume in between.
@@ -414,23 +400,21 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       },
       { ticket: 'x', limit: 'ask' },
     );
-    const actor = engine.actor;
     const decide = async (approved: boolean) => {
       const { pending_gate: gate } = await engine.until(runId, ['paused']);
       const { digest } = gate?.tool_call ?? {};
-      await decideGate(engine.deps, { actor, runId, approved, digest });
+      await engine.decide(runId, { approved, digest });
     };
     await decide(true);
     await engine.until(runId, ['paused']);
-    await cancelRun(engine.deps, { actor, runId });
+    await engine.cancel(runId);
     await eventually(async () => {
       const { status } = await engine.deps.temporal.client.workflow.getHandle(runId).describe();
       return status.name !== 'RUNNING';
     });
-    await resumeRun(engine.deps, { actor, runId });
+    await engine.resume(runId);
     await decide(false);
-    await engine.until(runId, ['success']);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 
   // Caught errors of both lanes, of a rejection and of a template, then an error that nothing catches.
@@ -457,8 +441,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     await engine.decide(runId, { approved: false });
     await engine.until(runId, ['failed']);
     await engine.resume(runId);
-    await engine.until(runId, ['success']);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 
   // Items of both lanes, with failures and a gate; it continues as new.
@@ -491,8 +474,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     );
     await engine.until(runId, ['paused'], 60_000);
     await engine.approve(runId);
-    await engine.until(runId, ['success'], 60_000);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 
   // Takes longer than one workflow task allows for short steps.
@@ -505,8 +487,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       ],
       edges: [edge('loop', 'step', 'true'), edge('step', 'note'), edge('note', 'loop')],
     });
-    await engine.until(runId, ['success'], 60_000);
-    return runId;
+    return ended(engine, runId, 'success');
   },
 };
 
