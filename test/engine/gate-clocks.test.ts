@@ -172,7 +172,7 @@ describe('a gate with a timeout', () => {
     const graph = branching({ timeout_seconds: 600, on_timeout: 'reject' });
     const runId = await engine.start(graph);
     await engine.until(runId, ['paused']);
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       UPDATE gates SET expires_at = now() WHERE run_id = ${runId}`);
     await expect(approve(runId)).rejects.toThrow(
       "Gate 'review' has timed out: its deadline has passed",

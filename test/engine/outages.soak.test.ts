@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
@@ -24,11 +23,11 @@ const engine = useEngine();
 const { api, proxy } = useApiWithoutTemporal(engine);
 const tools = useToolServer();
 
-const reopened = (runId: string) => sql.type(z.object({}))`
+const reopened = (runId: string) => sql.unsafe`
   UPDATE runs SET status = 'running', finished_at = NULL, output = NULL, state = NULL, phase_since = now(),
     updated_at = now() - interval '1 hour', created_at = now() - interval '1 hour'
   WHERE id = ${runId}`;
-const resumeOnceMore = (runId: string, base: string, n: number) => sql.type(z.object({}))`
+const resumeOnceMore = (runId: string, base: string, n: number) => sql.unsafe`
   INSERT INTO outbox (run_id, kind, payload)
   VALUES (${runId}, 'resume', ${JSON.stringify({ n, plan: 'reset', base, cut: 4, request_id: 'again' })}::json)`;
 const actor = () => ({ actor: engine.actor });

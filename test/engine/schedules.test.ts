@@ -23,19 +23,18 @@ import { soakTest } from '#test/support/soak.ts';
 import { useStageEach } from '#test/support/stage.ts';
 
 const MINUTE = 60_000;
-const row = z.object({});
 const plain = chain(echo('a'));
 const gated = chain({ id: 'gate', kind: 'human_gate', prompt: 'Go on?' });
 
 const workers: TestProcess[] = [];
 afterAll(async () => {
-  await engine.db.query(sql.type(row)`DELETE FROM schedules`);
+  await engine.db.query(sql.unsafe`DELETE FROM schedules`);
   await compareOnce(engine.deps);
 });
 const engine = useEngine({ worker: false });
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.kill()));
-  await engine.db.query(sql.type(row)`UPDATE workspaces SET plan = 'enterprise'`);
+  await engine.db.query(sql.unsafe`UPDATE workspaces SET plan = 'enterprise'`);
 });
 const proxy = useStageEach(() => startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS'))));
 
@@ -66,7 +65,7 @@ async function schedule(given: Partial<ScheduleInput> = {}, graph: typeof plain 
   });
   // Wait first: a sync skips a row that is being written, and not every test has a worker that retries it.
   await dispatched;
-  await engine.db.query(sql.type(row)`
+  await engine.db.query(sql.unsafe`
     UPDATE schedules SET effective_from = now() - interval '1 hour' WHERE id = ${scheduleId}`);
   // A worker of this test may have synced it first.
   await eventually(() => isSynced(scheduleId), 25_000);
@@ -139,8 +138,8 @@ describe('a tick', () => {
   test('refused by the quota is skipped with a reason, and its execution succeeds', async () => {
     await startWorker();
     const { id } = await schedule();
-    await engine.db.query(sql.type(row)`UPDATE workspaces SET plan = 'free'`);
-    await engine.db.query(sql.type(row)`
+    await engine.db.query(sql.unsafe`UPDATE workspaces SET plan = 'free'`);
+    await engine.db.query(sql.unsafe`
       INSERT INTO run_counters (workspace_id, month, shard, runs)
       VALUES (${engine.actor.workspaceId}, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 99, 1000000)`);
     try {
@@ -151,7 +150,7 @@ describe('a tick', () => {
       expect(last).toBeNull();
       expect(await runsOf(id)).toEqual([]);
     } finally {
-      await engine.db.query(sql.type(row)`DELETE FROM run_counters WHERE shard = 99`);
+      await engine.db.query(sql.unsafe`DELETE FROM run_counters WHERE shard = 99`);
     }
     // A tick is never queued: with room again, only the next one runs.
     expect(await tick(id)).toMatchObject({ run_id: expect.any(String) });
@@ -336,7 +335,7 @@ describe('Temporal', () => {
       );
   /** Recently synced schedules are not compared, so this makes them older. */
   const age = () =>
-    engine.db.query(sql.type(row)`UPDATE schedules SET told_at = now() - interval '1 hour'`);
+    engine.db.query(sql.unsafe`UPDATE schedules SET told_at = now() - interval '1 hour'`);
 
   test('is updated when a schedule is created, changed or deleted', async () => {
     const { id } = await schedule();
@@ -361,7 +360,7 @@ describe('Temporal', () => {
   soakTest('starts runs within a second of the minute, and spreads only many', async () => {
     expect([0, 1, 15, 16, 60, 300, 5_000].map(spreadSeconds)).toEqual([1, 1, 1, 2, 4, 20, 20]);
     const { id } = await schedule({ cron: '30 8 * * 1-5' });
-    await engine.db.query(sql.type(row)`
+    await engine.db.query(sql.unsafe`
       UPDATE schedules SET told_revision = CASE WHEN id = ${id} THEN 0 ELSE revision END,
         enabled = id = ${id}, leased_until = NULL`);
     await syncOnce(engine.deps);
@@ -393,7 +392,7 @@ describe('Temporal', () => {
       await updateSchedule(other.deps, other.actor, scheduleId, { cron: '@monthly' });
       proxy.restore();
       await eventually(async () => {
-        await other.db.query(sql.type(row)`UPDATE schedules SET leased_until = NULL`);
+        await other.db.query(sql.unsafe`UPDATE schedules SET leased_until = NULL`);
         await syncOnce(other.deps);
         const id = `${other.deps.config.temporal.taskQueuePrefix}-schedule-${scheduleId}`;
         const handle = engine.deps.temporal.client.schedule.getHandle(id);
@@ -432,7 +431,7 @@ describe('Temporal', () => {
         other.db.oneFirst(sql.type(z.object({ behind: z.boolean() }))`
           SELECT told_revision < revision AS behind FROM schedules WHERE id = ${scheduleId}`);
       const makeOlder = (rules: string | null) =>
-        other.db.query(sql.type(row)`UPDATE schedules
+        other.db.query(sql.unsafe`UPDATE schedules
           SET told_at = now() - interval '1 hour', told_rules = coalesce(${rules}, told_rules)`);
       await makeOlder(null);
       await compareOnce(other.deps);
@@ -448,7 +447,7 @@ describe('Temporal', () => {
 
   test('loses a schedule that cannot be read, until it is changed', async () => {
     const { id } = await schedule({ name: 'From before' });
-    await engine.db.query(sql.type(row)`
+    await engine.db.query(sql.unsafe`
       UPDATE schedules SET timezone = 'Mars/Olympus', revision = revision + 1 WHERE id = ${id}`);
     await eventually(async () => {
       await syncOnce(engine.deps);
@@ -467,7 +466,7 @@ describe('Temporal', () => {
     const stray = await schedule();
     const held = await schedule();
     await handleOf(lost.id).delete();
-    await engine.db.query(sql.type(row)`DELETE FROM schedules WHERE id = ${stray.id}`);
+    await engine.db.query(sql.unsafe`DELETE FROM schedules WHERE id = ${stray.id}`);
     await handleOf(held.id).pause('by hand');
     await eventually(async () => {
       await age();

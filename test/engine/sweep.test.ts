@@ -40,11 +40,11 @@ interface Place {
 async function place(plan: PlanName): Promise<Place> {
   const workspaceId = newId('workspace');
   const workflowId = newId('workflow');
-  await engine.db.query(sql.type(z.object({}))`
+  await engine.db.query(sql.unsafe`
     INSERT INTO workspaces (id, name, plan) VALUES (${workspaceId}, 'Swept', ${plan})`);
-  await engine.db.query(sql.type(z.object({}))`
+  await engine.db.query(sql.unsafe`
     INSERT INTO workflows (id, workspace_id, name) VALUES (${workflowId}, ${workspaceId}, 'Old')`);
-  await engine.db.query(sql.type(z.object({}))`
+  await engine.db.query(sql.unsafe`
     INSERT INTO workflow_versions (workflow_id, version, graph) VALUES (${workflowId}, 1, '{"nodes":[],"edges":[]}')`);
   return { workspaceId, workflowId };
 }
@@ -56,7 +56,7 @@ async function oldRuns(
   age: string,
   frames = 2,
 ): Promise<void> {
-  await engine.db.query(sql.type(z.object({}))`
+  await engine.db.query(sql.unsafe`
     WITH ids AS (
       SELECT ${newId('run')} || '-' || n AS id FROM generate_series(1, ${count}::int) n
     ), run AS (
@@ -76,17 +76,15 @@ async function oldRuns(
     INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
     SELECT ${workspaceId}, ${workflowId}, id, '', id FROM ids`);
   // A run whose words are being read is locked, and a sweep skips it.
-  await eventually(
-    async () => !(await engine.db.exists(sql.type(z.object({}))`SELECT FROM run_words_due`)),
-  );
+  await eventually(async () => !(await engine.db.exists(sql.unsafe`SELECT FROM run_words_due`)));
 }
 
 const agedRun = (runId: string, age: string) =>
-  engine.db.query(sql.type(z.object({}))`
+  engine.db.query(sql.unsafe`
     UPDATE runs SET created_at = now() - ${age}::interval WHERE id = ${runId}`);
 
 const entry = (workspaceId: string, age: string) =>
-  engine.db.query(sql.type(z.object({}))`
+  engine.db.query(sql.unsafe`
     INSERT INTO audit_log (id, workspace_id, action, target_type, target_id, created_at)
     VALUES (${newId('audit')}, ${workspaceId}, 'update', 'workspace', ${workspaceId}, now() - ${age}::interval)`);
 
@@ -177,7 +175,7 @@ describe('deleting runs', () => {
   test('deletes governance events outside the audit window, and keeps the others', async () => {
     const { workspaceId } = await place('free');
     const event = (age: string, n: number) =>
-      engine.db.query(sql.type(z.object({}))`
+      engine.db.query(sql.unsafe`
         INSERT INTO governance_events (workspace_id, type, policy, decision, reason, created_at)
         SELECT ${workspaceId}, 'budget_blocked', 'budget', 'blocked', 'x', now() - ${age}::interval
         FROM generate_series(1, ${n}::int)`);
@@ -194,9 +192,9 @@ describe('deleting runs', () => {
     const other = await place('pro');
     await oldRuns(swept, 5, '8 days');
     await oldRuns(other, 5, '8 days');
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       INSERT INTO run_counters (workspace_id, month, shard, runs) VALUES (${swept.workspaceId}, '2026-11-01', 0, 5)`);
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       INSERT INTO usage_deltas (workspace_id, day, runs) VALUES (${swept.workspaceId}, '2026-11-01', 5)`);
     await sweepPart(engine.deps);
     const left = await engine.db.one(sql.type(z.record(z.string(), z.number()))`
@@ -323,7 +321,7 @@ describe('deleting runs', () => {
     await oldRuns(bad, 3, '8 days');
     await oldRuns(good, 3, '8 days');
     // The trigger refuses to delete the keys of one; the other has none.
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       DELETE FROM idempotency_keys WHERE workspace_id = ${good.workspaceId}`);
     await engine.db.query(sql.unsafe`
       CREATE FUNCTION refuse_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`);
@@ -342,7 +340,7 @@ describe('deleting runs', () => {
 
 describe('a live run past its window', () => {
   const free = () =>
-    engine.db.query(sql.type(z.object({}))`
+    engine.db.query(sql.unsafe`
       UPDATE workspaces SET plan = 'free' WHERE id = ${engine.actor.workspaceId}`);
   const closed = async (runId: string) =>
     (await engine.deps.temporal.client.workflow.getHandle(runId).describe()).status.name !==
@@ -368,7 +366,7 @@ describe('a live run past its window', () => {
     const pending = newId('run');
     for (const runId of [paused, running]) await agedRun(runId, '8 days');
     await free();
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, status, trigger, input, created_at)
       SELECT ${pending}, workspace_id, workflow_id, 1, 'pending', 'manual', '{}', created_at
       FROM runs WHERE id = ${paused}`);
@@ -438,17 +436,17 @@ describe('a live run past its window', () => {
     const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
       SELECT id FROM runs WHERE workspace_id = ${swept.workspaceId} ORDER BY id`);
     const [untold, atWork, alerted] = ids;
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       INSERT INTO outbox (run_id, kind, due_at)
       VALUES (${untold!}, 'cancel', now() + interval '1 hour'), (${alerted!}, 'alert', now() + interval '1 hour')`);
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       UPDATE steps SET status = 'running', claim_until = now() + interval '1 minute' WHERE run_id = ${atWork!}`);
     expect(await sweepPart(engine.deps)).toMatchObject({ runs: 2, waiting: 2 });
     // An execution that is still open although the run has just ended.
     const open = await engine.trigger(await engine.define(gated));
     await engine.until(open, ['paused']);
     await engine.carriedOut(open);
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       UPDATE runs SET status = 'failed', finished_at = now(), created_at = now() - interval '8 days'
       WHERE id = ${open}`);
     await free();
@@ -499,7 +497,7 @@ describe('stored payloads', () => {
     return reference!;
   };
   const storedAgo = (text: string, age: string) =>
-    engine.db.query(sql.type(z.object({}))`
+    engine.db.query(sql.unsafe`
       UPDATE payloads SET stored_at = now() - ${age}::interval WHERE digest = ${digestOf(text)}`);
   const kept = async (text: string) =>
     (await engine.db.oneFirst(sql.type(countRow)`
@@ -587,7 +585,7 @@ describe('stored payloads', () => {
   });
 
   test('are swept in batches', async () => {
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       INSERT INTO payloads (digest, bytes, stored_at)
       SELECT 'd' || n, '', now() - interval '1000 days' FROM generate_series(1, 250) n`);
     expect((await sweepPart(engine.deps)).payloads).toBeGreaterThanOrEqual(250);
@@ -600,7 +598,7 @@ test('the sweep workflow deletes due runs, waits for cancelled ones, and ends', 
   const paused = await engine.trigger(await engine.define(gated));
   await engine.until(paused, ['paused']);
   await agedRun(paused, '31 days');
-  await engine.db.query(sql.type(z.object({}))`
+  await engine.db.query(sql.unsafe`
       UPDATE workspaces SET plan = 'starter' WHERE id = ${engine.actor.workspaceId}`);
   const { client, queues } = engine.deps.temporal;
   const totals = (await client.workflow.execute(SWEEP_WORKFLOW, {

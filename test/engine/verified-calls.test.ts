@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { unrestricted } from '#shared/contract/policies/policy.ts';
 import { sealAuditEntries, sweepAudit, verifyAudit } from '#shared/db/audit/chain.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
@@ -22,8 +21,7 @@ let workspaceId: string;
 beforeAll(() => void ({ workspaceId } = engine.actor));
 
 const STEP = 'clerk/1.1';
-const change = (statement: FragmentSqlToken) =>
-  engine.db.query(sql.type(z.object({}))`${statement}`);
+const change = (statement: FragmentSqlToken) => engine.db.query(sql.unsafe`${statement}`);
 
 /** A run that waits for the approval of one call, with a body of `text` and an address. */
 async function waiting(text = 'Pay', tool = 'pay'): Promise<string> {

@@ -41,9 +41,9 @@ export async function startToolServer(): Promise<ToolServer> {
     url: server.url,
     answer: (name, behavior) => behaviours.set(name, behavior),
     hold: (name) => {
-      const { promise: until, resolve } = Promise.withResolvers<void>();
+      const { promise: until, resolve } = Promise.withResolvers<undefined>();
       behaviours.set(name, { until });
-      return resolve;
+      return () => resolve(undefined);
     },
     calls: (name) => server.seen.filter((seen) => seen.url.slice(1).split('?')[0] === name),
     node: (name, rest = {}) =>

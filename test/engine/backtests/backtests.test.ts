@@ -318,7 +318,7 @@ describe('a long backtest', () => {
     const id = await begin(engine, redacting);
     await eventually(async () => (await readPage(engine, id)).progress.done > 0);
     await engine.deps.temporal.client.workflow.getHandle(`${id}-1`).terminate();
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       UPDATE background_jobs SET updated_at = now() - interval '1 hour' WHERE id = ${id}`);
     expect(await requeueLostJobs(engine.db, 10)).toBe(1);
     const { status, summary } = await ended(engine, id);
@@ -349,7 +349,7 @@ describe('a long backtest', () => {
     const job = { workspaceId: engine.actor.workspaceId, jobId: id, round: 1, error: 'late' };
     await failJob(engine.db, job);
     expect(await readPage(engine, id)).toMatchObject({ status: 'done', error: null });
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       UPDATE background_jobs SET status = 'running', finished_at = NULL, round = 2 WHERE id = ${id}`);
     await failJob(engine.db, job);
     expect((await readPage(engine, id)).status).toBe('running');
@@ -360,7 +360,7 @@ describe('a long backtest', () => {
   soakTest('is removed by the sweep a month after its end', async () => {
     await pastRuns(engine, await pastWorkflow(engine), { runs: 1, steps: 100 });
     const [old, recent] = [await backtest(engine, redacting), await backtest(engine, redacting)];
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       UPDATE background_jobs SET finished_at = now() - interval '31 days' WHERE id = ${old.id}`);
     await sweepPart(engine.deps);
     await expect(readPage(engine, old.id)).rejects.toMatchObject({ code: 'not_found' });

@@ -11,7 +11,7 @@ import {
   rerunRun,
   type RerunRequest,
 } from '#shared/operations/forks/forks.ts';
-import { type RunDeps } from '#shared/operations/runs/runs.ts';
+import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
 import { oddResult, startOddMcpServer } from '#test/fakes/odd-mcp-server.ts';
 import { startToolServer } from '#test/fakes/tool-server.ts';
@@ -218,7 +218,7 @@ describe('a fork that is not possible', () => {
         reads += 1;
         // The second is that of the admission.
         if (reads === 2) {
-          await engine.db.query(sql.type(z.object({}))`DELETE FROM runs WHERE id = ${run.id}`);
+          await engine.db.query(sql.unsafe`DELETE FROM runs WHERE id = ${run.id}`);
         }
         return engine.deps.findRunnable(...args);
       },
@@ -247,9 +247,7 @@ soakTest('a fork that fails is resumed, and its execution lost', async () => {
   expect(forked.status).toBe('failed');
   tools.answer('down', { status: 200 });
   // As after an execution whose history was lost.
-  await engine.db.query(
-    sql.type(z.object({}))`UPDATE runs SET from_ledger = true WHERE id = ${forked.id}`,
-  );
+  await engine.db.query(sql.unsafe`UPDATE runs SET from_ledger = true WHERE id = ${forked.id}`);
   await (
     await engine.resume(forked.id)
   ).dispatched;
@@ -279,7 +277,7 @@ soakTest('requests with one key start one run, however many come at once', async
 
 soakDescribe('an output that is older than the limits and exceeds them', () => {
   const store = (runId: string, stepKey: string, output: string) =>
-    engine.db.query(sql.type(z.object({}))`
+    engine.db.query(sql.unsafe`
       UPDATE steps SET output = ${output}::json WHERE run_id = ${runId} AND step_key = ${stepKey}`);
   const oversized = [
     ['nested deeper than 200 levels', '['.repeat(1_000) + ']'.repeat(1_000)],
@@ -310,7 +308,7 @@ soakDescribe('an output that is older than the limits and exceeds them', () => {
     expect(run.status).toBe('failed');
     tools.answer('fails', {});
     await store(run.id, 'ask', output);
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       UPDATE runs SET from_ledger = true WHERE id = ${run.id}`);
     await engine.resume(run.id);
     const resumed = await engine.ended(run.id);

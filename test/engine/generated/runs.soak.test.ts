@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
-import { z } from 'zod';
 import type { Actor } from '#shared/people/actor.ts';
 import { unrestricted } from '#shared/contract/policies/policy.ts';
 import { newId } from '#shared/crypto/ids.ts';
@@ -27,7 +26,7 @@ const outside = useStage(startOutside);
 let other: Actor;
 beforeAll(async () => {
   const id = newId('member');
-  await engine.db.query(sql.type(z.object({}))`
+  await engine.db.query(sql.unsafe`
     INSERT INTO members (id, workspace_id, name, email, role, status)
     VALUES (${id}, ${engine.actor.workspaceId}, 'Other', 'other@example.com', 'editor', 'active')`);
   other = { ...engine.actor, id, name: 'Other', role: 'editor' };

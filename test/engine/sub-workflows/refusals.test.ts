@@ -7,7 +7,6 @@ import { MAX_RUN_DEPTH } from '#shared/limits.ts';
 import { plans } from '#shared/people/plans.ts';
 import { resumeRun } from '#shared/operations/runs/runs.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
-import { z } from 'zod';
 import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
@@ -81,7 +80,7 @@ describe('validation', () => {
 
   test('does not know workflows of other workspaces', async () => {
     const foreign = await engine.define(alone(echo('a') as never), 'Foreign');
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       WITH other AS (INSERT INTO workspaces (id, name) VALUES ('ws_other', 'Other') RETURNING id)
       UPDATE workflows SET workspace_id = (SELECT id FROM other) WHERE id = ${foreign}`);
     for (const workflow of [foreign, 'Foreign']) {
@@ -275,13 +274,13 @@ describe('money', () => {
 
   soakTest('a child uses the monthly quota; a step that waits for one does not', async () => {
     const setPlan = (plan: string, used: number) =>
-      engine.db.query(sql.type(z.object({}))`
+      engine.db.query(sql.unsafe`
         WITH plan AS (UPDATE workspaces SET plan = ${plan} WHERE id = ${engine.actor.workspaceId})
         UPDATE run_counters SET runs = CASE WHEN shard = 0 THEN ${used}::int ELSE 0 END
         WHERE workspace_id = ${engine.actor.workspaceId}`);
     const id = await engine.define(catching('Level 1'));
     const limit = plans.free.runsPerMonth!;
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       INSERT INTO run_counters (workspace_id, month, shard, runs)
       SELECT workspace_id, month, 0, 0 FROM run_counters WHERE workspace_id = ${engine.actor.workspaceId}
       GROUP BY 1, 2 ON CONFLICT DO NOTHING`);
