@@ -31,28 +31,13 @@ const OTHERWISE = '; by default, as it is now';
 
 export function draftCommands(program: Command): void {
   const drafts = program.command('drafts').description('edit workflows beside their version');
-  readCommands(drafts);
-  changeCommands(drafts);
-  publishCommand(drafts);
-}
 
-function readCommands(drafts: Command): void {
   recordCommand(drafts, ['show', 'show the draft of a workflow'], {
     argument: ['workflow', 'id or name'],
     read: async (client, reference) => client.getDraft((await findWorkflow(client, reference)).id),
     fields: shownOf,
   });
-}
 
-const shownOf = ({ graph, input_schema: schema, ...rest }: WorkflowDraft) => ({
-  ...rest,
-  nodes: (graph.nodes as { id: string; kind: string }[])
-    .map(({ id, kind }) => `${id} (${kind})`)
-    .join(', '),
-  input: schema === null ? '' : JSON.stringify(schema),
-});
-
-function changeCommands(drafts: Command): void {
   drafts
     .command('save')
     .argument('<workflow>', 'id or name')
@@ -93,9 +78,7 @@ function changeCommands(drafts: Command): void {
         output.note(`Discarded the draft of ${id} (${name})`);
       }),
     );
-}
 
-function publishCommand(drafts: Command): void {
   drafts
     .command('publish')
     .argument('<workflow>', 'id or name')
@@ -114,3 +97,11 @@ function publishCommand(drafts: Command): void {
       ),
     );
 }
+
+const shownOf = ({ graph, input_schema: schema, ...rest }: WorkflowDraft) => ({
+  ...rest,
+  nodes: (graph.nodes as { id: string; kind: string }[])
+    .map(({ id, kind }) => `${id} (${kind})`)
+    .join(', '),
+  input: schema === null ? '' : JSON.stringify(schema),
+});

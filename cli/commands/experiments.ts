@@ -44,12 +44,7 @@ export function experimentCommands(program: Command): void {
     .action(inSession<StartOptions>(tryOn));
 
   const group = program.command('experiments').description('list and read experiments');
-  listCommand(group);
-  showCommand(group);
-  cancelCommand(group);
-}
 
-function listCommand(group: Command): void {
   group
     .command('list')
     .argument('<workflow>', 'id or name')
@@ -72,9 +67,7 @@ function listCommand(group: Command): void {
         });
       }),
     );
-}
 
-function showCommand(group: Command): void {
   group
     .command('show')
     .argument('<experiment>')
@@ -85,9 +78,7 @@ function showCommand(group: Command): void {
         await printExperiment(session, id, csv);
       }),
     );
-}
 
-function cancelCommand(group: Command): void {
   group
     .command('cancel')
     .argument('<experiment>')

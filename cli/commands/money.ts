@@ -20,12 +20,7 @@ const budgetOf = idOf({ noun: 'budget', prefix: 'bud', list: (client) => client.
 
 export function moneyCommands(program: Command): void {
   const budgets = program.command('budgets').description('list and manage budgets');
-  readBudgets(budgets);
-  changeBudgets(budgets);
-  usage(program);
-}
 
-function readBudgets(budgets: Command): void {
   listCommand(budgets, 'list budgets', {
     rows: (client) => client.listBudgets(),
     columns: {
@@ -44,9 +39,7 @@ function readBudgets(budgets: Command): void {
     read: async (client, reference) => client.getBudget(await budgetOf(client, reference)),
     fields: ({ status, ...rest }) => ({ ...rest, ...status }),
   });
-}
 
-function changeBudgets(budgets: Command): void {
   budgets
     .command('create')
     .argument('<name>')
@@ -83,6 +76,8 @@ function changeBudgets(budgets: Command): void {
     remove: async (client, budget, known) =>
       client.deleteBudget(await budgetOf(client, budget), known),
   });
+
+  usage(program);
 }
 
 function usage(program: Command): void {

@@ -12,13 +12,7 @@ const keyOf = idOf({
 
 export function peopleCommands(program: Command): void {
   const members = program.command('members').description('list and manage members');
-  listAndAdmit(members);
-  changeAndRemove(members);
-  const keys = program.command('keys').description('list and manage API keys');
-  keyCommands(keys);
-}
 
-function listAndAdmit(members: Command): void {
   listCommand(members, 'list members', {
     rows: (client) => client.listMembers(),
     columns: { Id: 'id', Name: 'name', Email: 'email', Role: 'role', Status: 'status' },
@@ -28,6 +22,7 @@ function listAndAdmit(members: Command): void {
     argument: ['member', 'id or email'],
     read: async (client, member) => client.getMember(await memberOf(client, member)),
   });
+
   members
     .command('invite')
     .argument('<email>')
@@ -60,9 +55,7 @@ function listAndAdmit(members: Command): void {
     read: async (client, member) => client.approveMember(await memberOf(client, member)),
     fields: ({ id, name, status }) => ({ id, name, status }),
   });
-}
 
-function changeAndRemove(members: Command): void {
   members
     .command('role')
     .argument('<member>', 'id or email')
@@ -85,9 +78,9 @@ function changeAndRemove(members: Command): void {
     remove: async (client, member, known) =>
       client.removeMember(await memberOf(client, member), known),
   });
-}
 
-function keyCommands(keys: Command): void {
+  const keys = program.command('keys').description('list and manage API keys');
+
   listCommand(keys, 'list API keys, newest first', {
     rows: (client) => client.listApiKeys(),
     columns: {
@@ -105,6 +98,7 @@ function keyCommands(keys: Command): void {
     argument: ['key', 'id or name'],
     read: async (client, key) => client.getApiKey(await keyOf(client, key)),
   });
+
   keys
     .command('create')
     .argument('<name>')

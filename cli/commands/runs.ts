@@ -28,14 +28,6 @@ interface RunOptions extends FollowOptions, DryRunFlags {
 const WIDTH_ELSEWHERE = 160;
 
 export function runCommands(program: Command): void {
-  startCommand(program);
-  const runs = program.command('runs').description('list and manage runs');
-  readCommands(runs);
-  gateCommand(program);
-  changeCommands(program);
-}
-
-function startCommand(program: Command): void {
   const run = program
     .command('run')
     .argument('<workflow>', 'id or name')
@@ -45,32 +37,17 @@ function startCommand(program: Command): void {
       'a JSON file, - for standard input, or key=value; may be repeated',
       collect,
     );
+
   followOptions(run)
     .option('--idempotency-key <key>', 'used twice with the same input, it starts one run')
     .option('--dry-run', 'start nothing, and say what a run would cost, need and be refused')
     .option('--version <number>', 'with --dry-run: another version', wholePositive)
     .option('--draft', "run the workflow's draft, and not its current version")
     .action(inSession<RunOptions>(startRun));
-}
 
-/** Options of the commands that start a run, for `followStarted`. */
-export const followOptions = (command: Command): Command =>
-  waitTimeoutOption(
-    command
-      .option('--wait', 'wait until it ends or needs a decision; the exit code says which')
-      .option('--watch', 'wait, and show its steps'),
-  );
-
-const waitTimeoutOption = (command: Command): Command =>
-  command.option(
-    '--wait-timeout <seconds>',
-    'maximum time to wait; the run continues',
-    positive,
-    300,
-  );
-
-function readCommands(runs: Command): void {
+  const runs = program.command('runs').description('list and manage runs');
   listCommands(runs);
+
   viewCommands(runs);
 
   runs
@@ -87,14 +64,13 @@ function readCommands(runs: Command): void {
     .command('watch')
     .argument('<run>')
     .description('follow the steps of a run until it ends or needs a decision');
+
   waitTimeoutOption(watching).action(
     inSession<{ waitTimeout: number }>(async (session, [runId = ''], { waitTimeout }) =>
       endWith(await watch(session, runId, waitTimeout)),
     ),
   );
-}
 
-function gateCommand(program: Command): void {
   program
     .command('gate')
     .argument('<run>')
@@ -113,10 +89,9 @@ function gateCommand(program: Command): void {
         },
       ),
     );
-}
 
-function changeCommands(program: Command): void {
   decisionCommand(program, 'approve', true);
+
   decisionCommand(program, 'reject', false);
 
   program
@@ -144,12 +119,29 @@ function changeCommands(program: Command): void {
     read: (client, runId) => client.resume(runId),
     fields: shortly,
   });
+
   recordCommand(program, ['cancel', 'cancel a run'], {
     argument: ['run'],
     read: (client, runId) => client.cancel(runId),
     fields: shortly,
   });
 }
+
+/** Options of the commands that start a run, for `followStarted`. */
+export const followOptions = (command: Command): Command =>
+  waitTimeoutOption(
+    command
+      .option('--wait', 'wait until it ends or needs a decision; the exit code says which')
+      .option('--watch', 'wait, and show its steps'),
+  );
+
+const waitTimeoutOption = (command: Command): Command =>
+  command.option(
+    '--wait-timeout <seconds>',
+    'maximum time to wait; the run continues',
+    positive,
+    300,
+  );
 
 function decisionCommand(program: Command, name: 'approve' | 'reject', approved: boolean): void {
   const command = program

@@ -42,6 +42,7 @@ export function scheduleCommands(program: Command): void {
     argument: ['schedule', 'id or name'],
     read: async (client, schedule) => client.getSchedule(await scheduleOf(client, schedule)),
   });
+
   schedules
     .command('create')
     .argument('<workflow>', 'id or name')
@@ -59,10 +60,6 @@ export function scheduleCommands(program: Command): void {
       }),
     );
 
-  changeAndTrigger(schedules);
-}
-
-function changeAndTrigger(schedules: Command): void {
   removeCommand(schedules, ['delete', 'delete a schedule; its runs continue'], {
     argument: ['schedule', 'id or name'],
     remove: async (client, schedule, known) =>

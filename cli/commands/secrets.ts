@@ -25,10 +25,6 @@ export function secretCommands(program: Command): void {
     read: (client, name) => client.getSecret(name),
   });
 
-  setAndDelete(secrets);
-}
-
-function setAndDelete(secrets: Command): void {
   secrets
     .command('set')
     .argument('<name>', 'such as CRM_API_KEY')

@@ -8,12 +8,6 @@ import { type GlobalOptions, openOutput } from '#cli/session.ts';
 import { recordCommand } from '#cli/records.ts';
 
 export function signInCommands(program: Command): void {
-  logInAndOut(program);
-  profileCommands(program);
-  whoami(program);
-}
-
-function logInAndOut(program: Command): void {
   program
     .command('login')
     .description('sign in, store a profile and use it from now on')
@@ -38,9 +32,7 @@ function logInAndOut(program: Command): void {
       await writeProfiles(configFolder, { ...stored, profiles });
       openOutput(this).note(`Deleted profile '${name}'`);
     });
-}
 
-function profileCommands(program: Command): void {
   program
     .command('profiles')
     .description('list the stored profiles')
@@ -74,6 +66,8 @@ function profileCommands(program: Command): void {
       await writeProfiles(configFolder, { ...stored, current: name });
       openOutput(this).note(`Using profile '${name}'`);
     });
+
+  whoami(program);
 }
 
 function whoami(program: Command): void {

@@ -32,44 +32,12 @@ export function toolCommands(program: Command): void {
     argument: ['tool', 'id or name'],
     read: async (client, tool) => client.getTool(await toolOf(client, tool)),
   });
+
   createCommand(tools, ['register', 'register an endpoint that workflows can call'], {
     file: 'JSON with name, endpoint_url and other fields; - for standard input',
     create: (client, tool) => client.registerTool(tool),
   });
 
-  importCommand(tools);
-
-  removeCommand(tools, ['delete', 'delete a custom tool'], {
-    argument: ['tool', 'id or name'],
-    remove: async (client, tool, known) => client.deleteTool(await toolOf(client, tool), known),
-  });
-  testCommand(tools);
-}
-
-function testCommand(tools: Command): void {
-  tools
-    .command('test')
-    .argument('<tool>', 'id or name')
-    .description('call a custom tool once; code 1 when it fails')
-    .option('-i, --input <input>', 'its arguments; as in ops run', collect)
-    .action(
-      inSession<{ input?: string[] }>(async ({ client, output }, [tool = ''], { input = [] }) => {
-        const result = await client.testTool(await toolOf(client, tool), await readInput(input));
-        output.record(result);
-        const omitted = result.omitted_headers.join(', ');
-        if (omitted !== '') output.note(`Not sent, as you cannot run workflows: ${omitted}`);
-        if (!result.ok) throw new Ending(exitCodes.refused);
-      }),
-    );
-}
-
-interface ImportOptions {
-  name?: string[];
-  prefix?: string;
-  headers?: string;
-}
-
-function importCommand(tools: Command): void {
   tools
     .command('import')
     .argument('<server-url>', 'address of an MCP server')
@@ -103,6 +71,32 @@ function importCommand(tools: Command): void {
         if (result.skipped.length > 0) throw new Ending(exitCodes.refused);
       }),
     );
+
+  removeCommand(tools, ['delete', 'delete a custom tool'], {
+    argument: ['tool', 'id or name'],
+    remove: async (client, tool, known) => client.deleteTool(await toolOf(client, tool), known),
+  });
+
+  tools
+    .command('test')
+    .argument('<tool>', 'id or name')
+    .description('call a custom tool once; code 1 when it fails')
+    .option('-i, --input <input>', 'its arguments; as in ops run', collect)
+    .action(
+      inSession<{ input?: string[] }>(async ({ client, output }, [tool = ''], { input = [] }) => {
+        const result = await client.testTool(await toolOf(client, tool), await readInput(input));
+        output.record(result);
+        const omitted = result.omitted_headers.join(', ');
+        if (omitted !== '') output.note(`Not sent, as you cannot run workflows: ${omitted}`);
+        if (!result.ok) throw new Ending(exitCodes.refused);
+      }),
+    );
+}
+
+interface ImportOptions {
+  name?: string[];
+  prefix?: string;
+  headers?: string;
 }
 
 interface Outcome {

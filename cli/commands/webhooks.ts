@@ -18,13 +18,7 @@ export function webhookCommands(program: Command): void {
   const webhooks = program
     .command('webhooks')
     .description('list and manage webhook endpoints, which receive events of runs and records');
-  listAndShow(webhooks);
-  createAndUpdate(webhooks);
-  removeAndRotate(webhooks);
-  deliver(webhooks);
-}
 
-function listAndShow(webhooks: Command): void {
   listCommand(webhooks, 'list webhook endpoints, newest first', {
     rows: (client) => client.listEndpoints(),
     columns: {
@@ -41,9 +35,7 @@ function listAndShow(webhooks: Command): void {
     argument: ['webhook', 'id or URL'],
     read: async (client, webhook) => client.getEndpoint(await webhookOf(client, webhook)),
   });
-}
 
-function createAndUpdate(webhooks: Command): void {
   webhooks
     .command('create')
     .argument('<url>')
@@ -75,9 +67,7 @@ function createAndUpdate(webhooks: Command): void {
         },
       ),
     );
-}
 
-function removeAndRotate(webhooks: Command): void {
   removeCommand(webhooks, ['delete', 'delete a webhook endpoint and its pending deliveries'], {
     noun: 'webhook endpoint',
     argument: ['webhook', 'id or URL'],
@@ -94,15 +84,7 @@ function removeAndRotate(webhooks: Command): void {
         client.rotateEndpointSecret(await webhookOf(client, webhook)),
     },
   );
-}
 
-/** The result of a delivery, without its log. */
-const shortly = ({ log, ...delivery }: WebhookDelivery) => ({
-  ...delivery,
-  last_error: log.at(-1)?.error ?? null,
-});
-
-function deliver(webhooks: Command): void {
   recordCommand(webhooks, ['test', 'send a test event'], {
     argument: ['webhook', 'id or URL'],
     read: async (client, webhook) => client.pingEndpoint(await webhookOf(client, webhook)),
@@ -157,3 +139,9 @@ function deliver(webhooks: Command): void {
       ),
     );
 }
+
+/** The result of a delivery, without its log. */
+const shortly = ({ log, ...delivery }: WebhookDelivery) => ({
+  ...delivery,
+  last_error: log.at(-1)?.error ?? null,
+});

@@ -35,14 +35,7 @@ export const workflowIdOf = async (
 
 export function workflowCommands(program: Command): void {
   const workflows = program.command('workflows').description('list and manage workflows');
-  readCommands(workflows);
-  versionsCommand(workflows);
-  applyCommand(workflows);
-  checkCommands(workflows);
-  publishAndDelete(workflows);
-}
 
-function readCommands(workflows: Command): void {
   listCommand(workflows, 'list workflows', {
     rows: (client) => client.listWorkflows(),
     columns: {
@@ -71,9 +64,7 @@ function readCommands(workflows: Command): void {
       };
     },
   });
-}
 
-function versionsCommand(workflows: Command): void {
   workflows
     .command('versions')
     .argument('<workflow>', 'id or name')
@@ -90,9 +81,9 @@ function versionsCommand(workflows: Command): void {
         });
       }),
     );
-}
 
-function checkCommands(workflows: Command): void {
+  applyCommand(workflows);
+
   workflows
     .command('validate')
     .argument('<workflow>', 'id or name')
@@ -114,9 +105,7 @@ function checkCommands(workflows: Command): void {
     .option('--from <version>', 'the older version', wholePositive)
     .option('--to <version>', 'the newer version', wholePositive)
     .action(inSession(diff));
-}
 
-function publishAndDelete(workflows: Command): void {
   workflows
     .command('publish')
     .argument('<workflow>', 'id or name')
