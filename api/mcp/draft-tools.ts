@@ -10,7 +10,7 @@ import { discardDraft, readDraft, saveDraft } from '#shared/db/workflows/drafts.
 import { readWorkflow } from '#shared/db/workflows/workflows.ts';
 import { publishFromDraft } from '#shared/operations/workflows/publish-draft.ts';
 import { requireInputSchema } from '#shared/operations/workflows/workflow-input.ts';
-import { defineTool, ifMatchArgument, matchOf } from './tool.ts';
+import { defineTool, ifMatchArgument, looksOnly, matchOf } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 const draftMatch = ifMatchArgument('draft').meta({
@@ -29,7 +29,7 @@ export const draftTools = [
     description:
       'Reads what is being edited of a workflow beside its current version, with its etag. Nothing runs a draft.',
     capability: 'view',
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    annotations: looksOnly,
     input: z.strictObject({ workflow: workflowArgument }),
     output: draftResult,
     handle: async (call, { workflow }) => readDraft(call.context.db, await scopeOf(call, workflow)),

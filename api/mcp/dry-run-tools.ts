@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dryRunFields, dryRunSchema } from '#shared/contract/workflows/dry-run.ts';
 import { withOneGraph } from '#shared/contract/forks/fork.ts';
 import { dryRunWorkflow } from '#shared/operations/workflows/dry-run.ts';
-import { defineTool, type McpTool } from './tool.ts';
+import { defineTool, looksOnly, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 export const dryRunTools: readonly McpTool[] = [
@@ -14,7 +14,7 @@ export const dryRunTools: readonly McpTool[] = [
       'gates wait for whom, and which hosts and secrets it uses. Executes nothing. Use it before run_workflow when a run ' +
       'could be expensive, or to see the effect of a draft. unbounded names the nodes without a bound.',
     capability: 'run_workflows',
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    annotations: looksOnly,
     input: withOneGraph(z.strictObject({ workflow: workflowArgument, ...dryRunFields })),
     output: dryRunSchema,
     handle: async (call, { workflow, ...given }) => {

@@ -12,11 +12,10 @@ import { listExperiments, readExperiment } from '#shared/db/experiments/listing.
 import { listResults } from '#shared/db/experiments/results.ts';
 import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelExperiment, startExperiment } from '#shared/operations/experiments/start.ts';
-import { defineTool, type McpTool } from './tool.ts';
+import { changes, defineTool, looksOnly, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 const experimentId = z.string().min(1).max(100).meta({ description: 'Id of the experiment' });
-const looksOnly = { readOnlyHint: true, openWorldHint: false };
 const pageSize = z.int().min(1).max(200).default(20);
 const cursor = experimentQuery.shape.cursor;
 
@@ -29,12 +28,7 @@ export const experimentTools: readonly McpTool[] = [
       'from the records, so nothing has an effect; what has no record is executed only if allow names it. Call ' +
       'get_experiment with the id until the status is not running.',
     capability: 'run_workflows',
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: false,
-      idempotentHint: false,
-      openWorldHint: true,
-    },
+    annotations: { ...changes, openWorldHint: true },
     input: rehearses(z.strictObject({ workflow: workflowArgument, ...experimentFields })),
     output: z.object(startedJobSchema.shape),
     handle: async (call, { workflow, ...request }) => {
@@ -88,12 +82,7 @@ export const experimentTools: readonly McpTool[] = [
     title: 'Cancel an experiment',
     description: 'Cancels a running experiment with its open rehearsals. What is done stays.',
     capability: 'run_workflows',
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: false,
-    },
+    annotations: { ...changes, destructiveHint: true },
     input: z.strictObject({ experiment_id: experimentId }),
     output: listedExperimentSchema,
     handle: async ({ context, actor }, { experiment_id: id }) => {

@@ -14,18 +14,12 @@ import { listEvents, readEvent } from '#shared/db/inbound/events.ts';
 import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
 import { requestReplay } from '#shared/operations/inbound/replay.ts';
 import { cancelReplay, readReplay, startReplay } from '#shared/operations/inbound/replays.ts';
-import { defineTool, type McpTool } from './tool.ts';
+import { changes, defineTool, looksOnly, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 const eventId = z.string().min(1).max(100).meta({ description: 'Id of the event (iev_...)' });
 const replayId = z.string().min(1).max(100).meta({ description: 'Id of the replay (job_...)' });
-const looksOnly = { readOnlyHint: true, openWorldHint: false };
-const starts = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: false,
-  openWorldHint: true,
-};
+const starts = { ...changes, openWorldHint: true };
 
 export const inboundEventTools: readonly McpTool[] = [
   defineTool({

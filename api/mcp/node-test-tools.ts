@@ -10,7 +10,7 @@ import {
 } from '#shared/contract/workflows/node-test.ts';
 import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
 import { executesGraph, next } from './run-tools.ts';
-import { defineTool, type McpTool } from './tool.ts';
+import { defineTool, looksOnly, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 const nodeId = z.string().min(1).max(100);
@@ -51,7 +51,7 @@ export const nodeTestTools: readonly McpTool[] = [
     description:
       'Lists the nodes of a workflow whose outputs you have pinned from past runs, for test_node and rehearsals with pins.',
     capability: 'view',
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    annotations: looksOnly,
     input: z.strictObject({ workflow: workflowArgument }),
     output: pinListSchema,
     handle: async (call, { workflow }) => {

@@ -10,7 +10,7 @@ import {
   readBacktest,
   startBacktest,
 } from '#shared/operations/policies/backtests.ts';
-import { defineTool, type McpTool } from './tool.ts';
+import { changes, defineTool, looksOnly, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 const { policies, since } = backtestFields;
@@ -31,12 +31,7 @@ export const policyTools: readonly McpTool[] = [
       'block, redact or allow before anyone puts them in force. Nothing is executed or changed. Returns at once; ' +
       'get_backtest has the result.',
     capability,
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: false,
-      idempotentHint: false,
-      openWorldHint: false,
-    },
+    annotations: changes,
     input: z.strictObject({ policies, since, workflow: workflowArgument.optional() }),
     output: startedJobSchema,
     handle: async (call, { workflow, ...given }) => {
@@ -58,7 +53,7 @@ export const policyTools: readonly McpTool[] = [
       'The progress and the result of a backtest of policies: its counts, and a page of the steps that would be judged ' +
       'differently, each with its run and the reason. While its status is running, read it again later.',
     capability: 'view',
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    annotations: looksOnly,
     input: z.strictObject({
       backtest_id,
       effect: backtestQuery.shape.effect,
@@ -74,12 +69,7 @@ export const policyTools: readonly McpTool[] = [
     title: 'Cancel a backtest',
     description: 'Ends a running backtest of policies. What it has found so far is kept.',
     capability,
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    annotations: { ...changes, idempotentHint: true },
     input: z.strictObject({ backtest_id }),
     output: startedJobSchema,
     handle: ({ context, actor }, { backtest_id: jobId }) => cancelBacktest(context, actor, jobId),

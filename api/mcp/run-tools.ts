@@ -20,7 +20,7 @@ import type { StartRequest } from '#shared/operations/runs/runs.ts';
 import { listRuns } from '#shared/db/runs/run-list.ts';
 import { waitUntilIdle } from '#api/http/run-watch.ts';
 import { shownOpenings } from '#api/identity/shown-gates.ts';
-import { defineTool, type McpTool, type ToolCall } from './tool.ts';
+import { changes, defineTool, looksOnly, type McpTool, type ToolCall } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 /** Below the request timeout, so that the response can still be sent. */
@@ -149,7 +149,7 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
     title: 'Read a run',
     description: `Reads one run with its steps, output, cost and open gates. ${next}`,
     capability: 'view',
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    annotations: looksOnly,
     input: z.strictObject({ run_id: runId }),
     output: runSchema,
     handle: async ({ actions, actor }, args) => actions.read(actor, args.run_id),
@@ -162,7 +162,7 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
       'output or error (q), workflow and version, status, kind of failure, trigger, time of creation, cost, duration, ' +
       'or the run that started them.',
     capability: 'view',
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    annotations: looksOnly,
     input: z
       .strictObject({
         workflow: workflowArgument.optional(),
@@ -188,7 +188,7 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
       'Reads one gate of a run, open or decided: whether the caller can decide it and who else can, the schema of the arguments of a ' +
       'tool call, and the earlier decisions of the same node. Read it before you ask a person to decide.',
     capability: 'view',
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    annotations: looksOnly,
     input: z.strictObject({
       run_id: runId,
       step_key: gateStepKey.meta({ description: '`step_key` of an entry of pending_gates' }),
@@ -226,12 +226,7 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
       'Says which member is expected to decide an open gate of a run, or with null that no member is. Others who can decide it still can. ' +
       'It decides nothing.',
     capability: 'approve_gates',
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    annotations: { ...changes, idempotentHint: true },
     input: z.strictObject({ run_id: runId, ...assignmentFields }),
     output: runAfter,
     handle: async ({ actions, actor }, { run_id, member_id: memberId, node_id, step_key }) =>

@@ -34,6 +34,17 @@ export interface McpTool extends Definition<z.ZodObject, z.ZodObject> {
   listed: Tool;
 }
 
+/** Annotations of tools that only read what the service stores. */
+export const looksOnly = { readOnlyHint: true, openWorldHint: false };
+
+/** Annotations of tools that add or change something in the service, or with `openWorldHint` elsewhere. */
+export const changes = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+};
+
 /** The argument of every tool that changes or deletes one record that people edit. */
 export const ifMatchArgument = (noun: string) =>
   z

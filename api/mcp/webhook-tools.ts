@@ -22,7 +22,7 @@ import {
 } from '#shared/operations/webhooks/endpoints.ts';
 import { deliveryPage } from '#api/data/delivery-page.ts';
 import { comparingWrites } from '#api/http/conditional.ts';
-import { defineTool, ifMatchArgument, matchOf, type ToolCall } from './tool.ts';
+import { changes, defineTool, ifMatchArgument, looksOnly, matchOf, type ToolCall } from './tool.ts';
 
 const webhook = z
   .string()
@@ -38,13 +38,7 @@ const writesOf = ({ context, actor }: ToolCall, id: string, etag: string | undef
     id,
     read: (tx) => readEndpoint(tx, actor, id),
   });
-const looksOnly = { readOnlyHint: true, openWorldHint: false };
-const sends = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: false,
-  openWorldHint: true,
-};
+const sends = { ...changes, openWorldHint: true };
 const replaces = { ...sends, destructiveHint: true };
 
 export const webhookTools = [

@@ -7,7 +7,7 @@ import { readUsage } from '#shared/db/money/usage.ts';
 import { findWorkflowId, listWorkflows, readWorkflow } from '#shared/db/workflows/workflows.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
 import { isIdOf } from '#shared/crypto/ids.ts';
-import { defineTool, type ToolCall } from './tool.ts';
+import { defineTool, looksOnly, type ToolCall } from './tool.ts';
 
 /** The argument that identifies a workflow. */
 export const workflowArgument = z.string().min(1).max(200).meta({
@@ -25,8 +25,6 @@ export async function scopeOf({ context, actor }: ToolCall, workflow: string) {
     : await findWorkflowId(context.db, { workspaceId, name: workflow });
   return { workspaceId, workflowId };
 }
-
-const looksOnly = { readOnlyHint: true, openWorldHint: false };
 
 /** The API's own record, without metadata that only its documents use. */
 const listedWorkflow = workflowSchema.omit({
