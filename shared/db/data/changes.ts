@@ -2,16 +2,15 @@ import { z } from 'zod';
 import { type Change, changeSchema } from '#shared/contract/data/change.ts';
 import { type Db, sql, statement } from '#shared/db/pool.ts';
 import {
+  listPosition,
   ofEntity,
   ofFeed,
   type Page,
-  pageOf,
   type PageRequest,
-  positionColumns,
+  readPage,
   type ReaderScope,
   scopesOf,
   type Walk,
-  walked,
 } from './lists.ts';
 
 export interface ChangeFilter {
@@ -22,7 +21,7 @@ export interface ChangeFilter {
   updated_since?: string | undefined;
 }
 
-const listedChange = changeSchema.extend({ at: z.number(), tie: z.number() });
+const listedChange = changeSchema.extend(listPosition);
 const changedAt = sql.fragment`changed_at`;
 const entityId = sql.fragment`entity_id`;
 
@@ -40,13 +39,7 @@ export async function listChanges(
   filter: ChangeFilter,
   page: PageRequest,
 ): Promise<Page<Change>> {
-  const walk = walkOf(scope, filter);
-  const rows = await db.any(statement(listedChange)`
-    SELECT ${changeColumns}, ${positionColumns(changedAt)}
-    FROM ${walked(walk, page)} e
-    ORDER BY e.changed_at DESC, e.seq DESC LIMIT ${page.limit + 1}
-  `);
-  return pageOf(rows, page);
+  return readPage(db, listedChange, changeColumns, { walk: walkOf(scope, filter), page });
 }
 
 function walkOf(scope: ReaderScope, filter: ChangeFilter): Walk {

@@ -13,16 +13,16 @@ import { listChangesOf } from './changes.ts';
 import {
   confidenceClass,
   HIGHEST_CONFIDENCE_CLASS,
+  listPosition,
   ofFeeds,
   ofReader,
   type Page,
   pageOf,
   type PageRequest,
-  positionColumns,
+  readPage,
   type ReaderScope,
   scopesOf,
   type Walk,
-  walked,
 } from './lists.ts';
 
 export interface EntityFilter {
@@ -45,9 +45,8 @@ export interface EntitySearch extends EntityFilter {
 const foundEntity = entitySchema.extend({ external_key: z.string() });
 export type FoundEntity = z.infer<typeof foundEntity>;
 
-const position = { at: z.number(), tie: z.number() };
-const listedEntity = entitySchema.extend(position);
-const searchedEntity = foundEntity.extend(position);
+const listedEntity = entitySchema.extend(listPosition);
+const searchedEntity = foundEntity.extend(listPosition);
 
 const entityColumns = sql.fragment`
   e.id, e.feed_id, e.entity_type, e.canonical_name, e.aliases, e.attributes, e.external_ids, e.geography, e.status,
@@ -68,13 +67,7 @@ export async function listEntities(
   filter: EntityFilter,
   page: PageRequest,
 ): Promise<Page<Entity>> {
-  const walk = walkOf(scope, filter);
-  const rows = await db.any(statement(listedEntity)`
-    SELECT ${entityColumns}, ${positionColumns(walk.clock)}
-    FROM ${walked(walk, page)} e
-    ORDER BY e.${walk.clock} DESC, e.seq DESC LIMIT ${page.limit + 1}
-  `);
-  return pageOf(rows, page);
+  return readPage(db, listedEntity, entityColumns, { walk: walkOf(scope, filter), page });
 }
 
 /** Like `listEntities`, for tools: includes the key of each record, and can filter by that key, in all feeds or one. */
@@ -84,13 +77,8 @@ export async function searchEntities(
   filter: EntitySearch,
   page: PageRequest,
 ): Promise<Page<FoundEntity>> {
-  const walk = walkOf(scope, filter);
-  const rows = await db.any(statement(searchedEntity)`
-    SELECT ${entityColumns}, e.external_key, ${positionColumns(walk.clock)}
-    FROM ${walked(walk, page)} e
-    ORDER BY e.${walk.clock} DESC, e.seq DESC LIMIT ${page.limit + 1}
-  `);
-  return pageOf(rows, page);
+  const columns = sql.fragment`${entityColumns}, e.external_key`;
+  return readPage(db, searchedEntity, columns, { walk: walkOf(scope, filter), page });
 }
 
 /** The scan of a list. Each combination of filters is a separate statement. */
@@ -180,7 +168,7 @@ export const MAX_VERSIONS = 1_000;
 /** The largest Postgres integer. */
 const AFTER_ALL = 2_147_483_647;
 
-const listedVersion = entityVersionSchema.extend({ at: z.number(), tie: z.number() });
+const listedVersion = entityVersionSchema.extend(listPosition);
 
 /** A page of a record's versions, newest first; the position is the version. */
 export async function listVersions(

@@ -5,18 +5,17 @@ import { type Db, sql, statement, type Tx } from '#shared/db/pool.ts';
 import {
   confidenceClass,
   HIGHEST_CONFIDENCE_CLASS,
+  listPosition,
   ofEntity,
   ofFeed,
   ofReader,
   type Page,
-  pageOf,
   type PageRequest,
-  positionColumns,
+  readPage,
   type ReaderScope,
   type RecordScope,
   scopesOf,
   type Walk,
-  walked,
 } from './lists.ts';
 
 export interface EventFilter {
@@ -29,7 +28,7 @@ export interface EventFilter {
   created_since?: string | undefined;
 }
 
-const listedEvent = intelligenceEventSchema.extend({ at: z.number(), tie: z.number() });
+const listedEvent = intelligenceEventSchema.extend(listPosition);
 const detected = sql.fragment`detected_at`;
 
 const eventColumns = sql.fragment`
@@ -47,13 +46,7 @@ export async function listEvents(
   filter: EventFilter,
   page: PageRequest,
 ): Promise<Page<IntelligenceEvent>> {
-  const walk = walkOf(scope, filter);
-  const rows = await db.any(statement(listedEvent)`
-    SELECT ${eventColumns}, ${positionColumns(detected)}
-    FROM ${walked(walk, page)} e
-    ORDER BY e.detected_at DESC, e.seq DESC LIMIT ${page.limit + 1}
-  `);
-  return pageOf(rows, page);
+  return readPage(db, listedEvent, eventColumns, { walk: walkOf(scope, filter), page });
 }
 
 function walkOf(scope: ReaderScope, filter: EventFilter): Walk {

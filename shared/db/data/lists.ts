@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import type { ListPosition } from '#shared/crypto/data-cursors.ts';
-import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { type Db, type FragmentSqlToken, sql, statement } from '#shared/db/pool.ts';
 
 /** The rows that a statement can see: keys of the data API see rows of their mode. */
 export interface RecordScope {
@@ -55,7 +56,7 @@ const BEGINNING = { at: 'infinity', seq: '9223372036854775807' };
  * one page in index order, and the newest rows of all parts are returned. So the number of rows to sort depends on the
  * number of parts, never on the number of matching rows.
  */
-export function walked(walk: Walk, page: PageRequest): FragmentSqlToken {
+function walked(walk: Walk, page: PageRequest): FragmentSqlToken {
   return walkedTo(page.limit <= 25 ? depths.short : depths.long, walk, page.after);
 }
 
@@ -104,9 +105,23 @@ function part(
     ORDER BY e.${clock} DESC, e.seq DESC LIMIT ${depth})`;
 }
 
-/** The columns from which `pageOf` takes the end of a page. */
-export const positionColumns = (clock: FragmentSqlToken): FragmentSqlToken =>
-  sql.fragment`(extract(epoch FROM e.${clock}) * 1000000)::bigint AS at, e.seq AS tie`;
+/** The end of a page, in each row of a list. */
+export const listPosition = { at: z.number(), tie: z.number() };
+
+/** A page of a list, newest first: these columns of `e`, and the position of each row as in `listPosition`. */
+export async function readPage<Row extends { at: number; tie: number }>(
+  db: Db,
+  row: z.ZodType<Row>,
+  columns: FragmentSqlToken,
+  { walk, page }: { walk: Walk; page: PageRequest },
+): Promise<Page<Omit<Row, 'at' | 'tie'>>> {
+  const rows = await db.any(statement(row)`
+    SELECT ${columns}, (extract(epoch FROM e.${walk.clock}) * 1000000)::bigint AS at, e.seq AS tie
+    FROM ${walked(walk, page)} e
+    ORDER BY e.${walk.clock} DESC, e.seq DESC LIMIT ${page.limit + 1}
+  `);
+  return pageOf(rows, page);
+}
 
 /** Builds a page from rows that include one more than the page. */
 export function pageOf<Row extends { at: number; tie: number | string }>(
