@@ -34,12 +34,8 @@ export function runRoutes(app: App, context: RouteContext): void {
   const actions = createRunActions(context);
   startRuns(app, actions);
   readRuns(app, context, actions);
-  readSteps(app, context);
-  readRunEvents(app, context);
-  readMessages(app, context);
-  decideGates(app, actions);
-  assignGates(app, actions);
-  resumeAndCancel(app, actions);
+  readParts(app, context);
+  continueRuns(app, actions);
 }
 
 function startRuns(app: App, actions: RunActions): void {
@@ -109,7 +105,7 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
   });
 }
 
-function readSteps(app: App, { db }: RouteContext): void {
+function readParts(app: App, { db }: RouteContext): void {
   app.get('/api/runs/:id/steps', {
     schema: {
       operationId: 'listRunSteps',
@@ -135,9 +131,7 @@ function readSteps(app: App, { db }: RouteContext): void {
       return { steps: shownSteps(actor, steps), next_cursor };
     },
   });
-}
 
-function readRunEvents(app: App, { db }: RouteContext): void {
   app.get('/api/runs/:id/events', {
     schema: {
       operationId: 'listRunEvents',
@@ -157,9 +151,7 @@ function readRunEvents(app: App, { db }: RouteContext): void {
         ...request.query,
       }),
   });
-}
 
-function readMessages(app: App, { db }: RouteContext): void {
   app.get('/api/runs/:id/steps/:step_key/messages', {
     schema: {
       operationId: 'listStepMessages',
@@ -181,7 +173,7 @@ function readMessages(app: App, { db }: RouteContext): void {
   });
 }
 
-function decideGates(app: App, actions: RunActions): void {
+function continueRuns(app: App, actions: RunActions): void {
   app.post('/api/runs/:id/approve', {
     schema: {
       operationId: 'decideGate',
@@ -205,9 +197,7 @@ function decideGates(app: App, actions: RunActions): void {
         : actions.decide(request.actor, request.params.id, decision);
     },
   });
-}
 
-function assignGates(app: App, actions: RunActions): void {
   app.post('/api/runs/:id/assign', {
     schema: {
       operationId: 'assignGate',
@@ -227,9 +217,7 @@ function assignGates(app: App, actions: RunActions): void {
         stepKey: body.step_key,
       }),
   });
-}
 
-function resumeAndCancel(app: App, actions: RunActions): void {
   app.post('/api/runs/:id/resume', {
     schema: {
       operationId: 'resumeRun',
