@@ -43,71 +43,47 @@ const records = async (maker: Maker) => {
   await ask('GET /api/data/events', {});
 };
 
+type Make = (maker: Maker) => Promise<unknown>;
+
 /** Required kinds of objects, each with its creator, which also creates dependencies. */
-export type Stock = readonly (readonly [Kind | 'hook', (maker: Maker) => Promise<unknown>])[];
+export type Stock = readonly (readonly [Kind | 'hook', Make])[];
+
+const makers = {
+  wf: workflow,
+  hook: async (maker) =>
+    maker.ask('POST /api/workflows/{id}/webhook', { id: (await workflow(maker)).id }),
+  run: async (maker) =>
+    maker.ask('POST /api/workflows/{id}/runs', { id: (await workflow(maker)).id, body: {} }),
+  tpl: async (maker) => {
+    const { id } = await workflow(maker);
+    return maker.ask('POST /api/templates', { body: { name: maker.serial, workflow_id: id } });
+  },
+  sch: async (maker) => {
+    const { id } = await workflow(maker);
+    return maker.ask('POST /api/schedules', { body: { workflow_id: id, cron: '@yearly' } });
+  },
+  tool: ({ ask, serial, outside }) =>
+    ask('POST /api/tools', { body: { name: serial, endpoint_url: `${outside}/tools/plain` } }),
+  mem: ({ ask, serial }) => {
+    const body = { name: serial, email: `${serial}@example.com`, role: 'viewer' };
+    return ask('POST /api/members/invite', { body });
+  },
+  key: ({ ask, serial }) => ask('POST /api/keys', { body: { name: serial, role: 'viewer' } }),
+  bud: ({ ask, serial }) => ask('POST /api/budgets', { body: { name: serial, limit_usd: 1_000 } }),
+  dkey: ({ ask, serial }) =>
+    ask('POST /api/data/keys', { body: { name: serial, mode: 'live', scopes: ['feeds:read'] } }),
+  feed,
+  src: ({ ask, serial }) =>
+    ask('POST /api/data/sources', { body: { name: serial, type: 'portal' } }),
+  ent: records,
+  evt: records,
+  end: endpoint,
+  dlv: async (maker) =>
+    maker.ask('POST /api/webhooks/{id}/ping', { id: (await endpoint(maker)).id }),
+} satisfies Partial<Record<Kind | 'hook', Make>>;
 
 /** One object of each kind that a path of the service can name. */
-export const stock: Stock = [
-  ['wf', workflow],
-  [
-    'hook',
-    async (maker) =>
-      maker.ask('POST /api/workflows/{id}/webhook', { id: (await workflow(maker)).id }),
-  ],
-  [
-    'run',
-    async (maker) =>
-      maker.ask('POST /api/workflows/{id}/runs', { id: (await workflow(maker)).id, body: {} }),
-  ],
-  [
-    'tpl',
-    async (maker) => {
-      const { id } = await workflow(maker);
-      return maker.ask('POST /api/templates', { body: { name: maker.serial, workflow_id: id } });
-    },
-  ],
-  [
-    'sch',
-    async (maker) => {
-      const { id } = await workflow(maker);
-      return maker.ask('POST /api/schedules', { body: { workflow_id: id, cron: '@yearly' } });
-    },
-  ],
-  [
-    'tool',
-    ({ ask, serial, outside }) =>
-      ask('POST /api/tools', { body: { name: serial, endpoint_url: `${outside}/tools/plain` } }),
-  ],
-  [
-    'mem',
-    ({ ask, serial }) => {
-      const body = { name: serial, email: `${serial}@example.com`, role: 'viewer' };
-      return ask('POST /api/members/invite', { body });
-    },
-  ],
-  ['key', ({ ask, serial }) => ask('POST /api/keys', { body: { name: serial, role: 'viewer' } })],
-  [
-    'bud',
-    ({ ask, serial }) => ask('POST /api/budgets', { body: { name: serial, limit_usd: 1_000 } }),
-  ],
-  [
-    'dkey',
-    ({ ask, serial }) =>
-      ask('POST /api/data/keys', { body: { name: serial, mode: 'live', scopes: ['feeds:read'] } }),
-  ],
-  ['feed', feed],
-  [
-    'src',
-    ({ ask, serial }) => ask('POST /api/data/sources', { body: { name: serial, type: 'portal' } }),
-  ],
-  ['ent', records],
-  ['evt', records],
-  ['end', endpoint],
-  [
-    'dlv',
-    async (maker) => maker.ask('POST /api/webhooks/{id}/ping', { id: (await endpoint(maker)).id }),
-  ],
-];
+export const stock: Stock = Object.entries(makers) as [keyof typeof makers, Make][];
 
 /** Removes obstacles that earlier requests may have created: the plan, policies, exhausted budgets. */
 async function makeRoom(house: House, ask: Ask): Promise<void> {

@@ -25,6 +25,15 @@ function issuesOf(graph: Graph, inputKeys?: string[]): { errors: string[]; warni
   return { errors: codes(errors), warnings: codes(warnings) };
 }
 
+/** Titled graphs, some with the keys of their input, by the codes of their issues, which are separated by spaces. */
+const casesOf = (byCodes: Record<string, Record<string, Graph | [Graph, inputKeys: string[]]>>) =>
+  Object.entries(byCodes).flatMap(([key, graphs]) =>
+    Object.entries(graphs).map(([title, given]) => {
+      const [graph, inputKeys] = Array.isArray(given) ? given : [given];
+      return { title, graph, inputKeys, codes: key === 'none' ? [] : key.split(' ') };
+    }),
+  );
+
 describe('valid graphs', () => {
   test.each([
     ['one node', draw('a')],
@@ -48,88 +57,84 @@ describe('valid graphs', () => {
 });
 
 describe('errors', () => {
-  test.each<[string, Graph, string[]]>([
-    ['no nodes', draw(''), ['no_nodes']],
-    [
-      'an id twice',
-      graphSchema.parse({
+  const cases = casesOf({
+    no_nodes: {
+      'no nodes': draw(''),
+    },
+    duplicate_id: {
+      'an id twice': graphSchema.parse({
         nodes: [
           { id: 'a', kind: 'merge' },
           { id: 'a', kind: 'merge' },
         ],
       }),
-      ['duplicate_id'],
-    ],
-    [
-      'edges to and from nowhere',
-      {
+    },
+    'dangling_edge dangling_edge': {
+      'edges to and from nowhere': {
         ...draw('a'),
         edges: [
           { source: 'x', target: 'a' },
           { source: 'a', target: 'y' },
         ],
       },
-      ['dangling_edge', 'dangling_edge'],
-    ],
-    [
-      'an edge twice',
-      { ...draw('a -> b'), edges: [...draw('a -> b').edges, ...draw('a -> b').edges] },
-      ['duplicate_edge'],
-    ],
-    ['a cycle', draw('a -> b -> a'), ['cycle']],
-    ['a node that leads to itself', draw('a -> a'), ['cycle']],
-    ['two cycles', draw('a -> b -> a\nd -> e -> d -> f'), ['cycle', 'cycle']],
-    // l -> a -> l: the edge into the body is not marked 'true'
-    ['a loop without a mark', draw('s -> l -> a -> l'), ['cycle']],
-    // l -true-> a -> b -> l,  s -> b
-    [
-      'an edge into a body',
-      draw('s -> l -true-> a -> b -> l\ns -> b'),
-      ['loop_body_escape', 'loop_body_entry', 'cycle'],
-    ],
-    // l -true-> a -> l -> e,  a -> e
-    ['an edge out of a body', draw('l -true-> a -> l -> e\na -> e'), ['loop_body_escape']],
-    // l1 -true-> l2 -true-> a -> l2 -> l1,  a -> l1
-    [
-      'an inner body that leads to the outer loop',
-      draw('l1 -true-> l2 -true-> a -> l2 -> l1\na -> l1'),
-      ['loop_body_escape'],
-    ],
-    [
-      'the same behind a start',
-      draw('s -> l1 -true-> l2 -true-> a -> l2 -> l1\na -> l1'),
-      ['loop_body_escape'],
-    ],
-    ['a node that sets secrets', draw('secrets -> a'), ['key_reserved']],
-    ['an output under secrets', draw('a -> b', { a: { output_key: 'secrets' } }), ['key_reserved']],
-    ['an unknown tool', draw('t', { t: { tool_name: 'rm_rf' } }), ['unknown_tool']],
-    [
-      'an unknown custom tool',
-      draw('t', { t: { tool_name: 'custom:erp' } }),
-      ['unknown_custom_tool'],
-    ],
-    [
-      'a request whose host comes from the run',
-      draw('t', { t: { tool_name: 'http_request', params: { url: 'https://{host}/x' } } }),
-      ['host_is_a_reference'],
-    ],
-    [
-      'an MCP server that comes from the run',
-      draw('t', { t: { tool_name: 'mcp', params: { server_url: '{server}', tool: 'x' } } }),
-      ['host_is_a_reference'],
-    ],
-    [
-      'an expression that does not parse',
-      draw('c -true-> a\nc -false-> b', { c: { expression: 'a = b' } }),
-      ['expression_invalid'],
-    ],
-    [
-      'a transform that does not parse',
-      draw('t', { t: { tool_name: 'json_transform', params: { expression: '1 +' } } }),
-      ['expression_invalid'],
-    ],
-  ])('%s', (_, graph, expected) => {
-    expect(issuesOf(graph).errors).toEqual(expected);
+    },
+    duplicate_edge: {
+      'an edge twice': {
+        ...draw('a -> b'),
+        edges: [...draw('a -> b').edges, ...draw('a -> b').edges],
+      },
+    },
+    cycle: {
+      'a cycle': draw('a -> b -> a'),
+      'a node that leads to itself': draw('a -> a'),
+      // l -> a -> l: the edge into the body is not marked 'true'
+      'a loop without a mark': draw('s -> l -> a -> l'),
+    },
+    'cycle cycle': {
+      'two cycles': draw('a -> b -> a\nd -> e -> d -> f'),
+    },
+    'loop_body_escape loop_body_entry cycle': {
+      // l -true-> a -> b -> l,  s -> b
+      'an edge into a body': draw('s -> l -true-> a -> b -> l\ns -> b'),
+    },
+    loop_body_escape: {
+      // l -true-> a -> l -> e,  a -> e
+      'an edge out of a body': draw('l -true-> a -> l -> e\na -> e'),
+      // l1 -true-> l2 -true-> a -> l2 -> l1,  a -> l1
+      'an inner body that leads to the outer loop': draw(
+        'l1 -true-> l2 -true-> a -> l2 -> l1\na -> l1',
+      ),
+      'the same behind a start': draw('s -> l1 -true-> l2 -true-> a -> l2 -> l1\na -> l1'),
+    },
+    key_reserved: {
+      'a node that sets secrets': draw('secrets -> a'),
+      'an output under secrets': draw('a -> b', { a: { output_key: 'secrets' } }),
+    },
+    unknown_tool: {
+      'an unknown tool': draw('t', { t: { tool_name: 'rm_rf' } }),
+    },
+    unknown_custom_tool: {
+      'an unknown custom tool': draw('t', { t: { tool_name: 'custom:erp' } }),
+    },
+    host_is_a_reference: {
+      'a request whose host comes from the run': draw('t', {
+        t: { tool_name: 'http_request', params: { url: 'https://{host}/x' } },
+      }),
+      'an MCP server that comes from the run': draw('t', {
+        t: { tool_name: 'mcp', params: { server_url: '{server}', tool: 'x' } },
+      }),
+    },
+    expression_invalid: {
+      'an expression that does not parse': draw('c -true-> a\nc -false-> b', {
+        c: { expression: 'a = b' },
+      }),
+      'a transform that does not parse': draw('t', {
+        t: { tool_name: 'json_transform', params: { expression: '1 +' } },
+      }),
+    },
+  });
+  test.each(cases)('$title', ({ graph, codes }) => {
+    expect(issuesOf(graph).errors).toEqual(codes);
   });
 
   test.each(['c', 'l', 'm'])('an error edge of %s says where it can start', (id) => {
@@ -197,139 +202,110 @@ describe('errors', () => {
 });
 
 describe('warnings', () => {
-  const cases: [string, Graph, string[], string[]?][] = [
-    ['a condition without either branch', draw('c -> a'), ['condition_branch_missing']],
-    ['a condition that ends the graph', draw('c'), ['condition_branch_missing']],
-    ['an agent that cannot branch', draw('a -true-> b'), ['condition_value_ignored']],
-    // a -error-> f: the handler reads the error, and only it
-    [
-      'an error that a handler reads',
-      draw('a -error-> f -> m\na -> m', { a: { output_key: 'k' }, f: { prompt: '{a.error}' } }),
-      [],
-      [],
-    ],
-    [
-      'the output of a node that has failed',
-      draw('a -error-> f', { a: { output_key: 'k' }, f: { prompt: '{k}' } }),
-      ['key_not_set'],
-      [],
-    ],
-    [
-      'writes after an error and after success',
-      draw('a -> b\na -error-> d', { b: { output_key: 'k' }, d: { output_key: 'k' } }),
-      [],
-    ],
-    ['a loop nothing leads back to', draw('l -true-> a'), ['loop_without_return']],
-    // l -true-> a,  l -false-> a
-    [
-      'a loop whose body is not its own',
-      draw('l -true-> a\nl -false-> a'),
-      ['loop_edge_not_taken', 'loop_without_return'],
-    ],
-    // l1 -true-> l2 -true-> l1: each would be the body of the other
-    [
-      'loops in each other',
-      draw('l1 -true-> l2 -true-> l1'),
-      ['loop_edge_not_taken', 'loop_without_return'],
-    ],
-    [
-      'a broken reference',
-      draw('a', { a: { prompt: 'Hi {user.}' } }),
-      ['template_not_a_reference'],
-    ],
-    // s -> a, s -> b, both write k
-    [
-      'parallel writes',
-      draw('s -> a\ns -> b', { a: { output_key: 'k' }, b: { output_key: 'k' } }),
-      ['parallel_output_key'],
-    ],
-    // c -true-> a,  c -false-> b: never both
-    [
-      'writes in two branches',
-      draw('c -true-> a -> d\nc -false-> b', { d: { output_key: 'k' }, b: { output_key: 'k' } }),
-      [],
-    ],
-    [
-      'writes one after the other',
-      draw('a -> b', { a: { output_key: 'k' }, b: { output_key: 'k' } }),
-      [],
-    ],
-    // l -true-> a -> l -> b: the body has ended when b starts
-    [
-      'writes in a body and behind it',
-      draw('l -true-> a -> l -> b', { a: { output_key: 'k' }, b: { output_key: 'k' } }),
-      [],
-    ],
-    // l -true-> a -> l,  l -true-> b -> l: at the same time in each iteration
-    [
-      'parallel writes in a body',
-      draw('l -true-> a -> l\nl -true-> b -> l', {
+  const cases = casesOf({
+    condition_branch_missing: {
+      'a condition without either branch': draw('c -> a'),
+      'a condition that ends the graph': draw('c'),
+    },
+    condition_value_ignored: {
+      'an agent that cannot branch': draw('a -true-> b'),
+    },
+    none: {
+      // a -error-> f: the handler reads the error, and only it
+      'an error that a handler reads': [
+        draw('a -error-> f -> m\na -> m', { a: { output_key: 'k' }, f: { prompt: '{a.error}' } }),
+        [],
+      ],
+      'writes after an error and after success': draw('a -> b\na -error-> d', {
+        b: { output_key: 'k' },
+        d: { output_key: 'k' },
+      }),
+      // c -true-> a,  c -false-> b: never both
+      'writes in two branches': draw('c -true-> a -> d\nc -false-> b', {
+        d: { output_key: 'k' },
+        b: { output_key: 'k' },
+      }),
+      'writes one after the other': draw('a -> b', {
         a: { output_key: 'k' },
         b: { output_key: 'k' },
       }),
-      ['parallel_output_key'],
-    ],
-    [
-      'a hyphen that is a subtraction in an expression',
-      draw('a-map -> c -true-> d\nc -false-> e', {
-        c: { expression: "len('a-map') > 3 and a-map.item > 1" },
-        d: { prompt: '{a-map.item}' },
+      // l -true-> a -> l -> b: the body has ended when b starts
+      'writes in a body and behind it': draw('l -true-> a -> l -> b', {
+        a: { output_key: 'k' },
+        b: { output_key: 'k' },
       }),
-      ['key_not_readable'],
-    ],
-    [
-      'a subtraction of two keys that exist',
-      draw('a -> b -> a-b -> c -true-> d\nc -false-> e', { c: { expression: 'a-b > 1' } }),
-      [],
-    ],
-    ['a dot that is a field', draw('a.b -> d', { d: { prompt: '{a.b}' } }), ['key_not_readable']],
-    [
-      'a key of the input with a hyphen',
-      draw('c -true-> a\nc -false-> b', { c: { expression: 'order-total > 1' } }),
-      ['key_not_readable', 'key_not_set', 'key_not_set'],
-      ['order-total'],
-    ],
-    ['a key that may come with the input', draw('a', { a: { prompt: '{ticket}' } }), []],
-    [
-      'a key the input does not have',
-      draw('a', { a: { prompt: '{ticket}' } }),
-      ['key_not_set'],
-      ['tickets'],
-    ],
-    ['a key the input has', draw('a', { a: { prompt: '{ticket}' } }), [], ['ticket']],
-    // A likely typo is reported, although the input may contain any key.
-    ['a misspelt key', draw('draft -> b', { b: { prompt: '{drfat.text}' } }), ['key_not_set']],
-    ['a key like another in three letters', draw('abc -> b', { b: { prompt: '{abd}' } }), []],
-    ['a key set before', draw('a -> b -> d', { d: { prompt: '{a} {b}' } }), [], []],
-    ['a key set later', draw('a -> b', { a: { prompt: '{b}' } }), ['key_not_set']],
-    [
-      'a key set on a parallel branch',
-      draw('s -> a\ns -> b', { b: { prompt: '{a}' } }),
-      ['key_not_set'],
-    ],
-    ['a key an approver may set', draw('g -> a', { a: { prompt: '{note}' } }), [], []],
-    // l -true-> a -> b -> l: a reads what b wrote in the previous iteration
-    [
-      'a key of the round before',
-      draw('l -true-> a -> b -> l -> e', {
-        a: { prompt: '{b} {l.iterations}' },
-        l: { expression: 'b != 1' },
-        e: { prompt: '{b}' },
+      'a subtraction of two keys that exist': draw('a -> b -> a-b -> c -true-> d\nc -false-> e', {
+        c: { expression: 'a-b > 1' },
       }),
-      [],
-      [],
-    ],
-    [
-      'a key of a body read before the loop',
-      draw('s -> l -true-> a -> l', { s: { prompt: '{a}' } }),
-      ['key_not_set'],
-    ],
-  ];
-
-  test.each(
-    cases.map(([title, graph, expected, inputKeys]) => ({ title, graph, expected, inputKeys })),
-  )('$title', ({ graph, expected, inputKeys }) => {
-    expect(issuesOf(graph, inputKeys)).toEqual({ errors: [], warnings: expected });
+      'a key that may come with the input': draw('a', { a: { prompt: '{ticket}' } }),
+      'a key the input has': [draw('a', { a: { prompt: '{ticket}' } }), ['ticket']],
+      'a key like another in three letters': draw('abc -> b', { b: { prompt: '{abd}' } }),
+      'a key set before': [draw('a -> b -> d', { d: { prompt: '{a} {b}' } }), []],
+      'a key an approver may set': [draw('g -> a', { a: { prompt: '{note}' } }), []],
+      // l -true-> a -> b -> l: a reads what b wrote in the previous iteration
+      'a key of the round before': [
+        draw('l -true-> a -> b -> l -> e', {
+          a: { prompt: '{b} {l.iterations}' },
+          l: { expression: 'b != 1' },
+          e: { prompt: '{b}' },
+        }),
+        [],
+      ],
+    },
+    key_not_set: {
+      'the output of a node that has failed': [
+        draw('a -error-> f', { a: { output_key: 'k' }, f: { prompt: '{k}' } }),
+        [],
+      ],
+      'a key the input does not have': [draw('a', { a: { prompt: '{ticket}' } }), ['tickets']],
+      // A likely typo is reported, although the input may contain any key.
+      'a misspelt key': draw('draft -> b', { b: { prompt: '{drfat.text}' } }),
+      'a key set later': draw('a -> b', { a: { prompt: '{b}' } }),
+      'a key set on a parallel branch': draw('s -> a\ns -> b', { b: { prompt: '{a}' } }),
+      'a key of a body read before the loop': draw('s -> l -true-> a -> l', {
+        s: { prompt: '{a}' },
+      }),
+    },
+    loop_without_return: {
+      'a loop nothing leads back to': draw('l -true-> a'),
+    },
+    'loop_edge_not_taken loop_without_return': {
+      // l -true-> a,  l -false-> a
+      'a loop whose body is not its own': draw('l -true-> a\nl -false-> a'),
+      // l1 -true-> l2 -true-> l1: each would be the body of the other
+      'loops in each other': draw('l1 -true-> l2 -true-> l1'),
+    },
+    template_not_a_reference: {
+      'a broken reference': draw('a', { a: { prompt: 'Hi {user.}' } }),
+    },
+    parallel_output_key: {
+      // s -> a, s -> b, both write k
+      'parallel writes': draw('s -> a\ns -> b', { a: { output_key: 'k' }, b: { output_key: 'k' } }),
+      // l -true-> a -> l,  l -true-> b -> l: at the same time in each iteration
+      'parallel writes in a body': draw('l -true-> a -> l\nl -true-> b -> l', {
+        a: { output_key: 'k' },
+        b: { output_key: 'k' },
+      }),
+    },
+    key_not_readable: {
+      'a hyphen that is a subtraction in an expression': draw(
+        'a-map -> c -true-> d\nc -false-> e',
+        {
+          c: { expression: "len('a-map') > 3 and a-map.item > 1" },
+          d: { prompt: '{a-map.item}' },
+        },
+      ),
+      'a dot that is a field': draw('a.b -> d', { d: { prompt: '{a.b}' } }),
+    },
+    'key_not_readable key_not_set key_not_set': {
+      'a key of the input with a hyphen': [
+        draw('c -true-> a\nc -false-> b', { c: { expression: 'order-total > 1' } }),
+        ['order-total'],
+      ],
+    },
+  });
+  test.each(cases)('$title', ({ graph, codes, inputKeys }) => {
+    expect(issuesOf(graph, inputKeys)).toEqual({ errors: [], warnings: codes });
   });
 
   test('report the location of a key that cannot be read, and the correct name', () => {
