@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { AuditVerification } from '#shared/contract/audit/audit.ts';
 import { type ChainPlace, listAuditedWorkspaces, verifyAudit } from '#shared/db/audit/chain.ts';
-import { connectDatabase } from '#shared/db/pool.ts';
-import { findDatabase } from '#scripts/running-service.ts';
-import { messageOf } from '#scripts/stack/output.ts';
+import { runCommand, withDatabase } from './command.ts';
 
 /**
  * `npm run audit:verify [-- --json] [-- --head <workspace>:<position>:<hash>]`: verifies the audit log of every
@@ -27,17 +25,14 @@ function parseHeads(given: readonly string[]): Map<string, ChainPlace> {
 }
 
 async function verifyAll(heads: Map<string, ChainPlace>): Promise<Checked[]> {
-  const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });
-  try {
+  return withDatabase(async (db) => {
     const workspaces = new Set([...(await listAuditedWorkspaces(db)), ...heads.keys()]);
     const checked: Checked[] = [];
     for (const id of workspaces) {
       checked.push({ workspace_id: id, ...(await verifyAudit(db, id, heads.get(id))) });
     }
     return checked;
-  } finally {
-    await db.end();
-  }
+  });
 }
 
 /** A line for the log, and one for each problem with a tool call. */
@@ -86,9 +81,4 @@ async function main(): Promise<number> {
   return checked.every((each) => each.valid) ? 0 : 1;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(`The audit log could not be checked: ${messageOf(error)}`);
-  process.exitCode = 2;
-}
+await runCommand({ says: 'The audit log could not be checked', code: 2 }, main);

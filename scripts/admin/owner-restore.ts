@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util';
 import { restoreOwner } from '#shared/db/people/succession.ts';
-import { connectDatabase } from '#shared/db/pool.ts';
-import { findDatabase } from '#scripts/running-service.ts';
-import { messageOf } from '#scripts/stack/output.ts';
+import { runCommand, withDatabase } from './command.ts';
 
 /**
  * `npm run owner:restore [-- --email <email>]`: for a workspace in which no member can grant permissions. Without
@@ -12,8 +10,7 @@ import { messageOf } from '#scripts/stack/output.ts';
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { email: { type: 'string' } } });
-  const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });
-  try {
+  await withDatabase(async (db) => {
     const owner = await restoreOwner(db, values.email);
     if (owner === undefined) {
       throw new Error(
@@ -26,14 +23,7 @@ async function main(): Promise<void> {
       `${owner.email} owns workspace ${owner.workspaceId} as an admin with every permission. ` +
         'If they cannot sign in, run: password:reset --email <email>',
     );
-  } finally {
-    await db.end();
-  }
+  });
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(`The owner was not restored: ${messageOf(error)}`);
-  process.exitCode = 1;
-}
+await runCommand({ says: 'The owner was not restored', code: 1 }, main);

@@ -13,6 +13,7 @@ import { createLogger } from '#shared/platform/logger.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';
 import { findServers } from '#scripts/running-service.ts';
 import { messageOf } from '#scripts/stack/output.ts';
+import { runCommand } from './command.ts';
 
 /**
  * `npm run runs:reconcile [-- --close] [--resume] [--since <ISO 8601 time>]`: compares Postgres and Temporal, for
@@ -115,9 +116,4 @@ async function resumeCrashed(deps: DispatchDeps, since: Date, resume: boolean): 
   return left;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(`Postgres and Temporal were not compared: ${messageOf(error)}`);
-  process.exitCode = 2;
-}
+await runCommand({ says: 'Postgres and Temporal were not compared', code: 2 }, main);

@@ -1,8 +1,7 @@
 import { createSealer } from '#shared/crypto/sealing.ts';
-import { connectDatabase } from '#shared/db/pool.ts';
 import { resealEverything } from '#shared/operations/secrets/reseal.ts';
-import { findDatabase, readConfig } from '#scripts/running-service.ts';
-import { messageOf } from '#scripts/stack/output.ts';
+import { readConfig } from '#scripts/running-service.ts';
+import { runCommand, withDatabase } from './command.ts';
 
 /**
  * `npm run secrets:rotate`: seals everything that was sealed with `ENCRYPTION_KEY_PREVIOUS` with `ENCRYPTION_KEY`, in
@@ -16,8 +15,7 @@ async function main(): Promise<number> {
   if (sealer === undefined || config.previousEncryptionKey === undefined) {
     throw new Error('set ENCRYPTION_KEY to the new key and ENCRYPTION_KEY_PREVIOUS to the old one');
   }
-  const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });
-  try {
+  return withDatabase(async (db) => {
     const totals = await resealEverything(db, sealer);
     for (const { table, resealed, current, unreadable } of totals) {
       console.log(
@@ -27,14 +25,7 @@ async function main(): Promise<number> {
     const unreadable = totals.some((total) => total.unreadable > 0);
     if (unreadable) console.error('What is unreadable has to be saved again.');
     return unreadable ? 1 : 0;
-  } finally {
-    await db.end();
-  }
+  });
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(`The secrets were not all sealed again: ${messageOf(error)}`);
-  process.exitCode = 2;
-}
+await runCommand({ says: 'The secrets were not all sealed again', code: 2 }, main);

@@ -1,14 +1,12 @@
 import { parseArgs } from 'node:util';
 import { emailInput, memberName } from '#shared/contract/people/member.ts';
 import { workspaceUpdate } from '#shared/contract/people/workspace.ts';
-import { connectDatabase } from '#shared/db/pool.ts';
 import { createWorkspace } from '#shared/db/people/workspaces.ts';
 import { createDemoData } from '#shared/seed/demo-data.ts';
 import { generatePassword } from '#shared/operations/people/sign-in.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { hashPassword } from '#shared/platform/secrets/passwords.ts';
-import { findDatabase } from '#scripts/running-service.ts';
-import { messageOf } from '#scripts/stack/output.ts';
+import { runCommand, withDatabase } from './command.ts';
 
 /**
  * `npm run workspace:create -- --name <name> --owner-email <email> [--owner-name <name>] [--json]`: creates another
@@ -34,8 +32,7 @@ async function main(): Promise<void> {
   if (email === undefined) throw new Error(`--owner-email must be an email address. ${usage}`);
   if (ownerName === undefined) throw new Error(`--owner-name has to be a name. ${usage}`);
   const password = generatePassword();
-  const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });
-  try {
+  await withDatabase(async (db) => {
     const workspaceId = await createWorkspace(db, {
       name,
       owner: { name: ownerName, email, passwordHash: await hashPassword(password) },
@@ -46,14 +43,7 @@ async function main(): Promise<void> {
         ? JSON.stringify({ workspace_id: workspaceId, email, password }, null, 2)
         : `Workspace ${workspaceId} is made. Its owner signs in as ${email} with the password ${password}`,
     );
-  } finally {
-    await db.end();
-  }
+  });
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(`The workspace was not created: ${messageOf(error)}`);
-  process.exitCode = 1;
-}
+await runCommand({ says: 'The workspace was not created', code: 1 }, main);
