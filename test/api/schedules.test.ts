@@ -5,6 +5,7 @@ import { compareOnce, startScheduleSync } from '#shared/operations/schedules/syn
 import { createLogger } from '#shared/platform/logger.ts';
 import { eventually } from '#test/support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 let api: TestApi;
@@ -137,10 +138,7 @@ describe('a schedule', () => {
       await create(wrong),
       await api.call('PUT', `/api/schedules/${id}`, wrong),
     ]) {
-      expect([answer.status, answer.body]).toEqual([
-        400,
-        { detail: expect.stringMatching(detail) },
-      ]);
+      expectRefusal(answer, 400, expect.stringMatching(detail));
     }
   });
 
@@ -178,10 +176,7 @@ describe('triggering a schedule', () => {
       last_run_at: body.created_at,
     });
     const again = await api.call('POST', `/api/schedules/${id}/trigger`);
-    expect([again.status, again.body]).toEqual([
-      409,
-      { detail: 'The previous run of this schedule has not ended' },
-    ]);
+    expectRefusal(again, 409, 'The previous run of this schedule has not ended');
     await api.call('PUT', `/api/schedules/${id}`, { overlap: 'allow' });
     expect((await api.call('POST', `/api/schedules/${id}/trigger`)).status).toBe(201);
   });
@@ -197,10 +192,7 @@ describe('triggering a schedule', () => {
       reservation_estimate_usd: 0.02,
     });
     const { status, body } = await api.call('POST', `/api/schedules/${id}/trigger`);
-    expect([status, body.detail]).toEqual([
-      402,
-      expect.stringMatching(/^Budget 'Tight' exhausted/),
-    ]);
+    expectRefusal({ status, body }, 402, expect.stringMatching(/^Budget 'Tight' exhausted/));
     await api.call('DELETE', `/api/budgets/${budget.body.id}`);
     expect((await api.call('GET', `/api/schedules/${id}`)).body.last_run_id).toBeNull();
   });

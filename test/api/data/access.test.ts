@@ -6,6 +6,7 @@ import type { PlanName } from '#shared/people/plans.ts';
 import { startTestApi, useTestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 const api = useTestApi();
 
@@ -208,10 +209,7 @@ describe('requests', () => {
     expect([last.status, last.headers['ratelimit-remaining']]).toEqual([200, '0']);
     const before = Date.now();
     const refused = await usage(headers);
-    expect([refused.status, refused.body.detail]).toEqual([
-      429,
-      'Monthly request allowance exhausted (5000/5000 on the free plan)',
-    ]);
+    expectRefusal(refused, 429, 'Monthly request allowance exhausted (5000/5000 on the free plan)');
     const now = new Date();
     const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
     const seconds = Number(refused.headers['retry-after']);

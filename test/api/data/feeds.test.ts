@@ -6,6 +6,7 @@ import { sql } from '#shared/db/pool.ts';
 import { subscribeToAll, outboundEventsOf } from '#test/support/outbound-events.ts';
 import { useTestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 const api = useTestApi();
 beforeAll(async () => {
@@ -89,10 +90,7 @@ describe('a feed', () => {
     const real = await listFeeds(api.db, { workspaceId, isDemo: false, archived: true });
     expect(real.map(({ id }) => id)).not.toContain(body.id);
     const changed = await api.call('PUT', `/api/data/feeds/${body.id}`, { is_demo: false });
-    expect([changed.status, changed.body.detail]).toEqual([
-      400,
-      expect.stringContaining('is_demo'),
-    ]);
+    expectRefusal(changed, 400, expect.stringContaining('is_demo'));
   });
 
   test.each<[string, object]>([
@@ -161,10 +159,7 @@ describe('a source', () => {
   test('has a unique name among live and among demo sources', async () => {
     await source({ name: 'Twice' });
     const again = await source({ name: 'Twice' });
-    expect([again.status, again.body.detail]).toEqual([
-      409,
-      'A source with this name already exists',
-    ]);
+    expectRefusal(again, 409, 'A source with this name already exists');
     expect((await source({ name: 'Twice', is_demo: true })).status).toBe(201);
     const other = await source();
     const renamed = await api.call('PUT', `/api/data/sources/${other.body.id}`, { name: 'Twice' });

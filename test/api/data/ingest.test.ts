@@ -4,6 +4,7 @@ import { sql } from '#shared/db/pool.ts';
 import { subscribeToAll, outboundEventsOf } from '#test/support/outbound-events.ts';
 import { useTestApi } from '#test/api/test-api.ts';
 import { raceRounds, soakDescribe } from '#test/support/soak.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 const api = useTestApi();
 beforeAll(async () => {
@@ -401,10 +402,7 @@ describe('invalid input', () => {
       headers: { 'content-type': 'application/x-ndjson' },
       payload: '{}\n',
     });
-    expect([unnamed.status, unnamed.body.detail]).toEqual([
-      400,
-      'Invalid query: feed_id is required with a stream',
-    ]);
+    expectRefusal(unnamed, 400, 'Invalid query: feed_id is required with a stream');
   });
 });
 
@@ -532,10 +530,7 @@ test('an unsafe integer is refused with its path; in a stream, only its line is 
     headers: { 'content-type': 'application/json' },
     payload: `{"feed_id":"${feedId}","records":[${rounded}]}`,
   });
-  expect([sent.status, sent.body.detail]).toEqual([
-    400,
-    expect.stringContaining(`Invalid body: records.0.${refusal}`),
-  ]);
+  expectRefusal(sent, 400, expect.stringContaining(`Invalid body: records.0.${refusal}`));
 });
 
 describe('the retrieval time of evidence', () => {

@@ -8,6 +8,7 @@ import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { startMeteredApp } from './metered-app.ts';
 import { raceRounds, soakTest } from '#test/support/soak.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 let api: TestApi;
 let processes: Awaited<ReturnType<typeof startMeteredApp>>[];
@@ -129,10 +130,11 @@ describe('credits', () => {
   test('beyond the plan are refused with 402; a cheaper call still fits', async () => {
     const workspace = await makeWorkspace(5);
     const refused = await pay(workspace, { credits: 6 });
-    expect([refused.status, refused.body]).toEqual([
+    expectRefusal(
+      refused,
       402,
-      { detail: 'Monthly data-credit allowance exhausted (4995/5000 on the free plan)' },
-    ]);
+      'Monthly data-credit allowance exhausted (4995/5000 on the free plan)',
+    );
     expect((await pay(workspace, { credits: 5 })).status).toBe(200);
     expect((await pay(workspace, { credits: 1 })).status).toBe(402);
     await run(sql.fragment`UPDATE workspaces SET plan = 'starter' WHERE id = ${workspace.id}`);
@@ -143,10 +145,7 @@ describe('credits', () => {
     const workspace = await makeWorkspace(5_000, { monthly_credit_allowance: 10 });
     expect((await pay(workspace, { credits: 8 })).headers['x-credits-remaining']).toBe('2');
     const refused = await pay(workspace, { credits: 3 });
-    expect([refused.status, refused.body.detail]).toEqual([
-      402,
-      'Monthly data-credit allowance exhausted (8/10 of this key)',
-    ]);
+    expectRefusal(refused, 402, 'Monthly data-credit allowance exhausted (8/10 of this key)');
     const other = await addDataKey({ db: api.db, workspaceId: workspace.id });
     expect((await pay({ ...workspace, key: other }, { credits: 3 })).status).toBe(200);
   });
@@ -358,9 +357,6 @@ test('an invalid body is 422 and costs no credits', async () => {
   const [process] = processes;
   for (const body of [{}, { credits: 'x' }, 'text']) {
     const answer = await process!.pay(workspace.key.headers, body);
-    expect([answer.status, answer.body.detail]).toEqual([
-      422,
-      expect.stringMatching(/^Invalid body/),
-    ]);
+    expectRefusal(answer, 422, expect.stringMatching(/^Invalid body/));
   }
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { oneStep, useTestApi } from '#test/api/test-api.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 const api = useTestApi();
 
@@ -114,10 +115,7 @@ describe('a budget', () => {
     expect((await post('/api/budgets', unknown)).status).toBe(404);
     const { id } = await create({ name: 'x', limit_usd: 1 });
     const answer = await api.call('PUT', `/api/budgets/${id}`, { window: 'day' });
-    expect([answer.status, answer.body.detail]).toEqual([
-      400,
-      'window: cannot be changed; create another budget',
-    ]);
+    expectRefusal(answer, 400, 'window: cannot be changed; create another budget');
     await api.call('DELETE', `/api/budgets/${id}`);
   });
 

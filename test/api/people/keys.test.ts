@@ -15,6 +15,7 @@ import { eventually } from '#test/support/engine.ts';
 import { untilLockWaiters } from '#test/support/lock-waits.ts';
 import { type Answer, startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 const SECRET_KEY = 'signs the sessions of this file';
 
@@ -272,10 +273,7 @@ describe('revoking a key', () => {
       await holding;
     }
     for (const answer of await Promise.all(answers)) {
-      expect([answer.status, answer.body]).toEqual([
-        403,
-        { detail: "This action requires the 'manage_api_keys' permission" },
-      ]);
+      expectRefusal(answer, 403, "This action requires the 'manage_api_keys' permission");
     }
     expect(await count(sql.fragment`FROM api_keys`)).toBe(before);
     expect(await statuses(key)).toEqual([200, 200]);

@@ -8,6 +8,7 @@ import { ensureOwnerPassword } from '#shared/operations/people/sign-in.ts';
 import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
 import { startTestApi, useTestApi } from '#test/api/test-api.ts';
 import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 const SECRET_KEY = 'a secret of the tests that is long enough';
 const PASSWORD = 'correct horse battery';
@@ -149,10 +150,7 @@ describe('signing in', () => {
     expect(await auditOf(body.id)).toEqual(['signup']);
     expect((await login(email, 'wrong password', from)).status).toBe(401);
     const refused = await login(email, PASSWORD, from);
-    expect([refused.status, refused.body.detail]).toEqual([
-      403,
-      'This account is waiting for approval by an administrator',
-    ]);
+    expectRefusal(refused, 403, 'This account is waiting for approval by an administrator');
   });
 
   soakTest('is limited per account and address, also for concurrent attempts', async () => {
@@ -284,10 +282,7 @@ describe('signing up', () => {
       FROM generate_series(1, 1000) n
     `);
       const { status, body } = await signUp(fresh().email);
-      expect([status, body.detail]).toEqual([
-        429,
-        'Too many sign-ups wait for approval; try again later',
-      ]);
+      expectRefusal({ status, body }, 429, 'Too many sign-ups wait for approval; try again later');
       await api.db.query(sql.type(row)`DELETE FROM members WHERE id LIKE 'mem_wait%'`);
     },
     30_000,
@@ -317,10 +312,11 @@ describe('an invitation', () => {
     'fails with a wrong code (%#)',
     async (code) => {
       const { status, body } = await accept(code);
-      expect([status, body.detail]).toEqual([
+      expectRefusal(
+        { status, body },
         400,
         'The invite code is invalid, expired or already used; ask for a new one',
-      ]);
+      );
     },
   );
 

@@ -7,6 +7,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { MAX_VIEWS } from '#shared/limits.ts';
 import { addMember } from '#test/support/people.ts';
 import { oneStep, useTestApi } from '#test/api/test-api.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 interface Row {
   id: string;
@@ -147,10 +148,7 @@ describe('the list of runs', () => {
     ['min_duration_ms', '20', 'max_duration_ms', '9'],
   ])('refuses a range from %s=%s to %s=%s', async (from, first, to, last) => {
     const { status, body } = await list({ [from]: first, [to]: last });
-    expect([status, body.detail]).toEqual([
-      400,
-      `Invalid query: ${to} must not be less than ${from}`,
-    ]);
+    expectRefusal({ status, body }, 400, `Invalid query: ${to} must not be less than ${from}`);
   });
 
   test('finds nothing in another workspace', async () => {

@@ -8,6 +8,7 @@ import { sql } from '#shared/db/pool.ts';
 import { appendFrames } from '#shared/db/runs/log.ts';
 import { handshake, openConnection, requestHead } from '#test/support/raw-http.ts';
 import { oneStep, useTestApi } from '#test/api/test-api.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 const api = useTestApi({ STREAM_SOCKETS_PER_ADDRESS_AND_RUN: '200' });
 let workflowId: string;
@@ -273,10 +274,7 @@ describe('a stream is closed immediately', () => {
 
 test('a request without an upgrade gets 400', async () => {
   const { status, body } = await api.call('GET', `/api/runs/${await startRun()}/stream`);
-  expect([status, body.detail]).toEqual([
-    400,
-    'This address is a WebSocket; connect with the ws protocol',
-  ]);
+  expectRefusal({ status, body }, 400, 'This address is a WebSocket; connect with the ws protocol');
 });
 
 /** Sends a raw request. Returns the head of the response, in lower case, and the body. */

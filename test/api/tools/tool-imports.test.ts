@@ -13,6 +13,7 @@ import { startMcpServer } from '#test/fakes/mcp-server.ts';
 import { type OddAnswer, oddError, startOddMcpServer } from '#test/fakes/odd-mcp-server.ts';
 import { addMember } from '#test/support/people.ts';
 import { useTestApi } from '#test/api/test-api.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 const api = useTestApi({
   ENCRYPTION_KEY: 'a key of this test, long enough',
@@ -132,10 +133,7 @@ describe('an import', () => {
     const send = (value: string, by?: Record<string, string>) =>
       api.call('POST', '/api/tools/import', body(value), by);
     const refused = await send('{secrets.IMPORTED}', headers);
-    expect([refused.status, refused.body.detail]).toEqual([
-      403,
-      "This action requires the 'run_workflows' permission",
-    ]);
+    expectRefusal(refused, 403, "This action requires the 'run_workflows' permission");
     expect(server.seen).toEqual([]);
     expect((await send('plain', headers)).status).toBe(200);
     await send('{secrets.IMPORTED}');

@@ -7,6 +7,7 @@ import { useToolServer } from '#test/fakes/tool-server.ts';
 import { addMember } from '#test/support/people.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 let api: TestApi;
 let keyless: TestApi;
@@ -166,10 +167,7 @@ describe('registering a tool', () => {
       name: 'more',
       endpoint_url,
     });
-    expect([status, body.detail]).toEqual([
-      409,
-      'A workspace has at most 500 tools; delete some first',
-    ]);
+    expectRefusal({ status, body }, 409, 'A workspace has at most 500 tools; delete some first');
     await keyless.db.query(sql.type(z.object({}))`DELETE FROM custom_tools`);
   });
 });
@@ -209,10 +207,7 @@ describe('headers', () => {
     expect(after['x-keep']).toBe(before['X-Keep']);
     expect(after['X-Change']).not.toBe(before['X-Change']);
     const refused = await api.call('PUT', `/api/tools/${body.id}`, { headers: { 'X-Go': '***' } });
-    expect([refused.status, refused.body.detail]).toEqual([
-      400,
-      'Invalid body: headers.X-Go has no stored value',
-    ]);
+    expectRefusal(refused, 400, 'Invalid body: headers.X-Go has no stored value');
     await api.call('PUT', `/api/tools/${body.id}`, {
       endpoint_url: `${server.url}/kept`,
       headers: { 'X-Keep': '***' },
@@ -224,10 +219,11 @@ describe('headers', () => {
   test('need ENCRYPTION_KEY; a tool without headers does not', async () => {
     const tool = { name: 'keyless', endpoint_url };
     const refused = await keyless.call('POST', '/api/tools', { ...tool, headers: { 'X-A': 'a' } });
-    expect([refused.status, refused.body.detail]).toEqual([
+    expectRefusal(
+      refused,
       400,
       'Invalid body: headers cannot be stored, since ENCRYPTION_KEY is not set on this service',
-    ]);
+    );
     expect((await keyless.call('POST', '/api/tools', tool)).status).toBe(201);
   });
 

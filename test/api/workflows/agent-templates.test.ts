@@ -7,6 +7,7 @@ import { supportTriage } from '#shared/templates/support-triage.ts';
 import type { BuiltInTemplate } from '#shared/templates/template.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 /** The templates with agents, in a workspace with the demo data. All egress is blocked. */
 const { engine, call } = useEngineApi({ env: { EGRESS_ALLOW: '' } });
@@ -75,10 +76,7 @@ describe('support triage', () => {
     const text = { ...args, attributes: { ...(args as any).attributes, amount_usd: 'all' } };
     const url = `/api/runs/${run.id}/approve`;
     const refused = await call('POST', url, { digest, arguments: text });
-    expect([refused.status, refused.body.detail]).toEqual([
-      400,
-      expect.stringContaining('amount_usd'),
-    ]);
+    expectRefusal(refused, 400, expect.stringContaining('amount_usd'));
     const other = await call('POST', url, { digest, arguments: { ...args, feed_id: 'feed_x' } });
     expect(other.status).toBe(400);
     const half = { ...args, attributes: { ...(args as any).attributes, amount_usd: 120 } };

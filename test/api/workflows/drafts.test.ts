@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { oneStep, useTestApi } from '#test/api/test-api.ts';
 import { draftAt, draftCalls, graphOf, ifMatch } from './draft-calls.ts';
+import { expectRefusal } from '#test/api/refusal.ts';
 
 const api = useTestApi();
 let calls: ReturnType<typeof draftCalls>;
@@ -82,10 +83,7 @@ describe('a draft', () => {
     const graph = { nodes: [{ id: 'a', kind: 'wizard' }], edges: [{ source: 'a', target: 'b' }] };
     expect((await calls.save(id, { graph })).body.graph).toEqual(graph);
     const refused = await calls.save(id, { input_schema: { type: 'nonsense' } });
-    expect([refused.status, refused.body.detail]).toEqual([
-      400,
-      expect.stringMatching(/^Invalid body: input_schema /),
-    ]);
+    expectRefusal(refused, 400, expect.stringMatching(/^Invalid body: input_schema /));
   });
 
   test('is only changed and discarded with the tag of the latest revision', async () => {
@@ -188,10 +186,7 @@ describe('a draft', () => {
   test('of a version that does not exist is refused', async () => {
     const { id } = await calls.create();
     const answer = await calls.save(id, { graph: graphOf('a'), base_version: 2 });
-    expect([answer.status, answer.body.detail]).toEqual([
-      400,
-      'Invalid body: base_version must be at most 1, the current version',
-    ]);
+    expectRefusal(answer, 400, 'Invalid body: base_version must be at most 1, the current version');
   });
 });
 
@@ -237,10 +232,7 @@ describe('a run of a draft', () => {
     expect((await start('wf_unknown', {})).body.detail).toBe('Workflow not found');
     await calls.save(id, { graph: { nodes: [{ id: 'a', kind: 'wizard' }], edges: [] } });
     const broken = await start(id, {});
-    expect([broken.status, broken.body.detail]).toEqual([
-      400,
-      expect.stringMatching(/^Workflow graph invalid: /),
-    ]);
+    expectRefusal(broken, 400, expect.stringMatching(/^Workflow graph invalid: /));
     const odd = await start(id, {}, {}, 'maybe');
     expect(odd.status).toBe(400);
   });
