@@ -9,6 +9,8 @@ export interface EngineWithApi extends Engine {
   app: App;
   /** Where the application listens, for clients that need a socket. */
   url: string;
+  /** Another instance of the application, as in a second process. */
+  startAnother(): Promise<App>;
 }
 
 /** Starts both for all tests of a file. `call` sends a request through the application, without a socket. */
@@ -19,13 +21,21 @@ export function useEngineApi(options?: Parameters<typeof startEngine>[0]): {
   const engine = useStage(
     async (): Promise<EngineWithApi> => {
       const started = await startEngine(options);
-      const app = buildApp(started.deps);
-      return { ...started, app, url: await app.listen({ host: '127.0.0.1', port: 0 }) };
+      const apps: App[] = [];
+      const startAnother = async () => {
+        const app = buildApp(started.deps);
+        apps.push(app);
+        await app.listen({ host: '127.0.0.1', port: 0 });
+        return app;
+      };
+      const app = await startAnother();
+      const close = async () => {
+        for (const each of apps) await each.close();
+        await started.close();
+      };
+      return { ...started, app, url: app.listeningOrigin, startAnother, close };
     },
-    async ({ app, close }) => {
-      await app.close();
-      await close();
-    },
+    ({ close }) => close(),
   );
   return { engine, call: (...request) => callerOf(engine.app)(...request) };
 }

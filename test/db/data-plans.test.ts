@@ -9,6 +9,7 @@ import {
   searchEntities,
 } from '#shared/db/data/entities.ts';
 import { type EventFilter, listEvents } from '#shared/db/data/events.ts';
+import type { PageRequest } from '#shared/db/data/lists.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 const ROWS = 10_000;
@@ -151,45 +152,23 @@ function expectBounded(all: Plan[]): void {
   }
 }
 
-test.each(entityFilters.map((filter) => [filter]))(
-  'an index serves records by %j',
-  async (filter) => {
-    for (const after of [undefined, page]) {
+/** The list, read from the beginning and from a later page. */
+const serves = <Filter>(
+  what: string,
+  filters: Filter[],
+  list: (
+    ...request: [CommonQueryMethods, (typeof scopes)[number], Filter, PageRequest]
+  ) => Promise<unknown>,
+  pages: PageRequest['after'][] = [undefined, page],
+) =>
+  test.each(filters.map((filter) => [filter]))(`an index serves ${what} by %j`, async (filter) => {
+    for (const after of pages) {
       for (const scope of scopes) {
-        expectBounded(await planOf((db) => listEntities(db, scope, filter, { limit: 25, after })));
+        expectBounded(await planOf((db) => list(db, scope, filter, { limit: 25, after })));
       }
     }
-  },
-);
-
-test.each(entitySearches.map((filter) => [filter]))(
-  'an index serves a search by %j',
-  async (filter) => {
-    for (const scope of scopes) {
-      const search = { limit: 25, after: undefined };
-      expectBounded(await planOf((db) => searchEntities(db, scope, filter, search)));
-    }
-  },
-);
-
-test.each(eventFilters.map((filter) => [filter]))(
-  'an index serves events by %j',
-  async (filter) => {
-    for (const after of [undefined, page]) {
-      for (const scope of scopes) {
-        expectBounded(await planOf((db) => listEvents(db, scope, filter, { limit: 25, after })));
-      }
-    }
-  },
-);
-
-test.each(changeFilters.map((filter) => [filter]))(
-  'an index serves changes by %j',
-  async (filter) => {
-    for (const after of [undefined, page]) {
-      for (const scope of scopes) {
-        expectBounded(await planOf((db) => listChanges(db, scope, filter, { limit: 25, after })));
-      }
-    }
-  },
-);
+  });
+serves('records', entityFilters, listEntities);
+serves('a search', entitySearches, searchEntities, [undefined]);
+serves('events', eventFilters, listEvents);
+serves('changes', changeFilters, listChanges);

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { Role } from '#shared/people/capabilities.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -13,6 +11,7 @@ import { beside } from '#test/support/lock-waits.ts';
 import { call as callOf, childrenOf } from '#test/support/sub-workflows.ts';
 import { raceRounds } from '#test/support/soak.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
+import { addCaller } from '#test/api/people/caller.ts';
 
 const row = z.object({});
 
@@ -20,21 +19,8 @@ const { engine, call } = useEngineApi();
 
 type Headers = Record<string, string>;
 
-/** A member with a key of their own, or with `member: false` only the key. */
-async function caller({ role = 'editor', member = true }: { role?: Role; member?: boolean } = {}) {
-  const id = newId('member');
-  const { workspaceId } = engine.actor;
-  if (member) {
-    await engine.db.query(sql.type(row)`
-      INSERT INTO members (id, workspace_id, name, email, role, status)
-      VALUES (${id}, ${workspaceId}, ${`Member ${id.slice(-4)}`}, ${`${id}@example.com`}, ${role}, 'active')`);
-  }
-  const digest = sql.binary(createHash('sha256').update(`ops_${id}`).digest());
-  await engine.db.query(sql.type(row)`
-    INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id)
-    VALUES (${newId('apiKey')}, ${workspaceId}, 'k', 'ops_', ${digest}, ${role}, ${member ? id : null})`);
-  return { id, headers: { 'x-api-key': `ops_${id}` } as Headers };
-}
+const caller = (given?: Parameters<typeof addCaller>[1]) =>
+  addCaller({ db: engine.db, workspaceId: engine.actor.workspaceId }, given);
 
 const approve = (runId: string, headers: Headers, body: object = {}) =>
   call('POST', `/api/runs/${runId}/approve`, body, headers);

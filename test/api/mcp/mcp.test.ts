@@ -1,14 +1,19 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { tools } from '#api/mcp/server.ts';
-import { capabilities, type Capability, type Role } from '#shared/people/capabilities.ts';
+import {
+  capabilities,
+  type Capability,
+  type CapabilityOverrides,
+  type Role,
+} from '#shared/people/capabilities.ts';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { connectMcp, type Generation, generations } from '#test/fakes/mcp-client.ts';
 import { echo, edge, eventually, mock } from '#test/support/engine.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
+import { addCaller } from '#test/api/people/caller.ts';
 
 const row = z.object({});
 
@@ -30,25 +35,11 @@ const connect = async (generation?: Generation, headers?: Record<string, string>
   return client;
 };
 
-/** Creates a member with a linked key. */
-const addCaller = async (
+const addMember = (
   role: Role,
-  overrides: Record<string, boolean> = {},
+  overrides: CapabilityOverrides = {},
   workspaceId = engine.actor.workspaceId,
-) => {
-  const id = newId('member');
-  await engine.db.query(sql.type(row)`
-    INSERT INTO members (id, workspace_id, name, email, role, status, overrides)
-    VALUES (${id}, ${workspaceId}, ${`Caller ${id}`}, ${`${id}@example.com`}, ${role}, 'active',
-            ${JSON.stringify(overrides)}::jsonb)
-  `);
-  const digest = sql.binary(createHash('sha256').update(`ops_${id}`).digest());
-  await engine.db.query(sql.type(row)`
-    INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id)
-    VALUES (${newId('apiKey')}, ${workspaceId}, 'k', 'ops_', ${digest}, ${role}, ${id})
-  `);
-  return { id, headers: { 'x-api-key': `ops_${id}` } };
-};
+) => addCaller({ db: engine.db, workspaceId }, { role, overrides });
 const addWorkspace = async () => {
   const id = newId('workspace');
   await engine.db.query(sql.type(row)`INSERT INTO workspaces (id, name) VALUES (${id}, 'Other')`);
@@ -506,7 +497,7 @@ describe('permissions', () => {
     async (capability) => {
       const client = await connect(
         undefined,
-        (await addCaller('admin', { [capability]: false })).headers,
+        (await addMember('admin', { [capability]: false })).headers,
       );
       for (const { name } of guarded.filter((tool) => tool.capability === capability)) {
         for (const args of [argumentsOf[name], { nonsense: true }]) {
@@ -523,7 +514,7 @@ describe('permissions', () => {
   test.each(Object.keys(capabilities))(
     'with view and %s, exactly their tools are allowed',
     async (extra) => {
-      const { headers } = await addCaller('viewer', { [extra]: true });
+      const { headers } = await addMember('viewer', { [extra]: true });
       const client = await connect(undefined, headers);
       for (const { name, capability } of tools) {
         const { error = '' } = await use(client, name, argumentsOf[name]);
@@ -535,7 +526,7 @@ describe('permissions', () => {
   );
 
   test('without view, every request is refused', async () => {
-    const { headers } = await addCaller('admin', { view: false });
+    const { headers } = await addMember('admin', { view: false });
     await expect(connect(undefined, headers)).rejects.toThrow();
     const answer = await fetch(mcpUrl(), {
       method: 'POST',
@@ -549,7 +540,7 @@ describe('permissions', () => {
   });
 
   test('the audit log names the caller', async () => {
-    const { id, headers } = await addCaller('editor');
+    const { id, headers } = await addMember('editor');
     const client = await connect(undefined, headers);
     const workflow = await engine.define(quick);
     const { data } = await use(client, 'run_workflow', { workflow, input: { ticket: 'x' } });
@@ -562,7 +553,7 @@ describe('permissions', () => {
 describe('money limits', () => {
   const withLimits = async () => {
     const workspaceId = await addWorkspace();
-    const { headers } = await addCaller('admin', {}, workspaceId);
+    const { headers } = await addMember('admin', {}, workspaceId);
     const client = await connect(undefined, headers);
     const body = { name: 'Limited', graph: gated };
     const created = await call('POST', '/api/workflows', body, headers);

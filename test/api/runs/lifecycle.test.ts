@@ -1,35 +1,20 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import { sql } from '#shared/db/pool.ts';
-import { type Engine, startEngine } from '#test/support/engine.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
+import { callerOf } from '#test/api/test-api.ts';
 
-let engine: Engine;
+const { engine, call } = useEngineApi();
 /** Two instances of the API in one process. */
-let apps: [App, App];
+let apps: App[];
 beforeAll(async () => {
-  engine = await startEngine();
-  apps = [buildApp(engine.deps), buildApp(engine.deps)];
-  for (const app of apps) await app.listen({ host: '127.0.0.1', port: 0 });
-}, 60_000);
-afterAll(async () => {
-  for (const app of apps) await app.close();
-  await engine.close();
+  apps = [engine.app, await engine.startAnother()];
 });
-
-const call = async (method: string, url: string, payload?: object, app = apps[0]) => {
-  const answer = await app.inject({
-    method: method as 'GET',
-    url,
-    ...(payload === undefined ? {} : { payload }),
-  });
-  return { status: answer.statusCode, body: answer.json() };
-};
 
 const start = async (graph: GraphInput, input: object = {}): Promise<string> => {
   const { body: workflow } = await call('POST', '/api/workflows', { name: 'Lifecycle', graph });
@@ -92,8 +77,8 @@ describe('a run waiting at a gate', () => {
 
     const listeners = await Promise.all(apps.map(async (app) => listen(runId, app)));
     const decisions = await Promise.all(
-      apps.map(async (app) =>
-        call('POST', `/api/runs/${runId}/approve`, { input: { note: 'now' } }, app),
+      apps.map((app) =>
+        callerOf(app)('POST', `/api/runs/${runId}/approve`, { input: { note: 'now' } }),
       ),
     );
     expect(decisions.map((each) => each.status).sort()).toEqual([200, 409]);
@@ -234,7 +219,7 @@ describe('a failed run', () => {
     const failed = await engine.until(runId, ['failed']);
     expect(failed).toMatchObject({ failure: { kind: 'node', node_id: 'second' }, resumable: true });
     const answers = await Promise.all(
-      apps.map(async (app) => call('POST', `/api/runs/${runId}/resume`, undefined, app)),
+      apps.map((app) => callerOf(app)('POST', `/api/runs/${runId}/resume`)),
     );
     expect(answers.map((each) => each.status).sort()).toEqual([200, 409]);
     expect(answers.find((each) => each.status === 200)?.body).toMatchObject({

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { decideGate } from '#shared/db/gates/decisions.ts';
@@ -9,41 +8,22 @@ import { sql } from '#shared/db/pool.ts';
 import { dispatchAndWake } from '#shared/operations/runs/runs.ts';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
 import { startListingServer } from '#test/fakes/listing-server.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
 import { operationsOf } from '#test/support/api-operations.ts';
-import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { eventually } from '#test/support/engine.ts';
 import { raceRounds } from '#test/support/soak.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
+import { callerOf } from '#test/api/test-api.ts';
 
-let engine: Engine;
-let tools: ToolServer;
-/** Two instances of the API in one process. */
-let apps: [App, App];
-beforeAll(async () => {
-  tools = await startToolServer();
-  engine = await startEngine({ env: { ENCRYPTION_KEY: 'a key of this test, long enough' } });
-  apps = [buildApp(engine.deps), buildApp(engine.deps)];
-  for (const app of apps) await app.listen({ host: '127.0.0.1', port: 0 });
-}, 60_000);
-afterAll(async () => {
-  for (const app of apps) await app.close();
-  await engine.close();
-  await tools.close();
+const tools = useToolServer();
+const { engine, call } = useEngineApi({
+  env: { ENCRYPTION_KEY: 'a key of this test, long enough' },
 });
-
-const call = async (
-  method: string,
-  url: string,
-  payload?: object,
-  { app = apps[0], key }: { app?: App; key?: string } = {},
-) => {
-  const answer = await app.inject({
-    method: method as 'GET',
-    url,
-    ...(payload === undefined ? {} : { payload }),
-    ...(key === undefined ? {} : { headers: { 'x-api-key': key } }),
-  });
-  return { status: answer.statusCode, body: answer.json() };
-};
+/** Another instance of the API in this process. */
+let other: App;
+beforeAll(async () => {
+  other = await engine.startAnother();
+});
 
 const schema = {
   type: 'object',
@@ -109,8 +89,8 @@ async function paused(graph: GraphInput, rest: object = {}) {
   return { runId, gate: body.pending_gate, call: body.pending_gate.tool_call };
 }
 
-const approve = (runId: string, body: object, app = apps[0]) =>
-  call('POST', `/api/runs/${runId}/approve`, body, { app });
+const approve = (runId: string, body: object, app = engine.app) =>
+  callerOf(app)('POST', `/api/runs/${runId}/approve`, body);
 
 /** Decides the call as if the decision had been committed before its tool changed. */
 async function decidedBefore(runId: string, digest: string): Promise<void> {
@@ -247,7 +227,7 @@ describe('a tool call that waits for approval', () => {
           approve(
             runId,
             { digest: asked.digest, arguments: { amount, currency: 'EUR' } },
-            apps[n % 2],
+            n % 2 === 0 ? engine.app : other,
           ),
         ),
       );
@@ -368,10 +348,14 @@ describe('a tool call that waits for approval', () => {
     const tool = await register();
     const { runId } = await paused(refunding(tool.name));
     const { body: created } = await call('POST', '/api/keys', { name: 'viewer', role: 'viewer' });
-    const { body } = await call('GET', `/api/runs/${runId}`, undefined, { key: created.secret });
+    const { body } = await call('GET', `/api/runs/${runId}`, undefined, {
+      'x-api-key': created.secret,
+    });
     expect(body.pending_gate.tool_call.arguments).toBeNull();
     expect(body.pending_gates[0].tool_call.arguments).toBeNull();
-    const { body: page } = await call('GET', '/api/approvals', undefined, { key: created.secret });
+    const { body: page } = await call('GET', '/api/approvals', undefined, {
+      'x-api-key': created.secret,
+    });
     for (const gate of page.approvals) expect(gate.tool_call?.arguments ?? null).toBeNull();
     const { body: open } = await call('GET', `/api/runs/${runId}`);
     expect(open.pending_gate.tool_call.arguments).toEqual({ amount: 120, currency: 'EUR' });
@@ -397,36 +381,30 @@ describe('a tool call that waits for approval', () => {
     const { runId, call: asked } = await paused(graph, { who: 'ada', host: 'example.org' });
     expect(asked.arguments).toEqual({ to: 'ada@example.org' });
     const { body: created } = await call('POST', '/api/keys', { name: 'viewer', role: 'viewer' });
-    const viewer = { key: created.secret };
+    const viewer = { 'x-api-key': created.secret };
     const { workflow_id } = (await call('GET', `/api/runs/${runId}`)).body;
 
-    const readsOf = async (who: { key?: string }) => {
+    const readsOf = async (headers: Record<string, string>) => {
       const read: Record<string, string> = {};
-      for (const { name, method, path, isSocket } of operationsOf(apps[0])) {
+      for (const { name, method, path, isSocket } of operationsOf(engine.app)) {
         if (method !== 'GET' || isSocket || !path.startsWith('/api/')) continue;
         const id = path.startsWith('/api/workflows') ? workflow_id : runId;
         const step = path.endsWith('messages') ? 'triage' : encodeURIComponent('triage/1.1');
         const url = path.replace('{id}', id).replace('{step_key}', step).replace('{version}', '1');
-        const answer = await apps[0].inject({
-          url,
-          headers: who.key === undefined ? {} : { 'x-api-key': who.key },
-        });
-        read[name] = answer.body;
+        read[name] = (await call('GET', url, undefined, headers)).text;
       }
-      const answer = await apps[0].inject({
-        ...{ method: 'POST', url: '/api/mcp' },
-        headers: {
-          accept: 'application/json, text/event-stream',
-          ...(who.key === undefined ? {} : { 'x-api-key': who.key }),
-        },
-        payload: {
+      const answer = await call(
+        'POST',
+        '/api/mcp',
+        {
           ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
           params: { name: 'get_run', arguments: { run_id: runId } },
         },
-      });
-      return { ...read, 'MCP get_run': answer.body };
+        { accept: 'application/json, text/event-stream', ...headers },
+      );
+      return { ...read, 'MCP get_run': answer.text };
     };
-    const shownBy = async (who: { key?: string }) =>
+    const shownBy = async (who: Record<string, string>) =>
       Object.entries(await readsOf(who)).flatMap(([route, text]) =>
         text.includes('ada@example.org') ? [route] : [],
       );
@@ -512,8 +490,8 @@ describe('the conversation of an agent', () => {
       await once(socket, 'open');
       return { frames, socket };
     };
-    const plain = await listen('', apps[0]);
-    const detailed = await listen('?deltas=true', apps[1]);
+    const plain = await listen('', engine.app);
+    const detailed = await listen('?deltas=true', other);
     await approve(runId, { digest: asked.digest });
     await engine.until(runId, ['success']);
     const ended = ({ frames }: typeof plain) => frames.some(({ type }) => type === 'run_completed');
