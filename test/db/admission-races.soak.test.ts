@@ -11,7 +11,7 @@ import { beside, untilLockWaiters } from '#test/support/lock-waits.ts';
 
 const engine = useEngine({ worker: false });
 
-const run = (statement: FragmentSqlToken) => engine.db.query(sql.type(z.object({}))`${statement}`);
+const run = (statement: FragmentSqlToken) => engine.db.query(sql.unsafe`${statement}`);
 const define = () => engine.define({ nodes: [echo('a')], edges: [] });
 const newVersion = (workflowId: string) =>
   updateWorkflow(engine.db, engine.actor, workflowId, {
@@ -118,7 +118,7 @@ test('a run uses a graph saved while its trigger waits for another trigger with 
   const first = Promise.withResolvers<undefined>();
   const giveUp = Promise.withResolvers<undefined>();
   const other = engine.db.transaction(async (tx) => {
-    await tx.query(sql.type(z.object({}))`
+    await tx.query(sql.unsafe`
       INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
       VALUES (${engine.actor.workspaceId}, ${workflowId}, 'k', '', 'run_of_another')`);
     first.resolve(undefined);

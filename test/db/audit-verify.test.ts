@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { sealAuditEntries } from '#shared/db/audit/chain.ts';
 import { sql } from '#shared/db/pool.ts';
@@ -66,12 +65,9 @@ test('the check reports in its exit code and in one line whether the log is inta
     output: `${workspaceId}: TAMPERED WITH: the chain does not hold the noted head, position 2 (3 entries sealed, 0 waiting, 0 decisions about tool calls, 0 calls made)`,
   });
 
-  const nothing = z.object({});
-  await db.query(sql.type(nothing)`ALTER TABLE audit_log DISABLE TRIGGER ALL`);
-  await db.query(
-    sql.type(nothing)`UPDATE audit_log SET action = 'delete' WHERE target_id = 'wf_1'`,
-  );
-  await db.query(sql.type(nothing)`ALTER TABLE audit_log ENABLE TRIGGER ALL`);
+  await db.query(sql.unsafe`ALTER TABLE audit_log DISABLE TRIGGER ALL`);
+  await db.query(sql.unsafe`UPDATE audit_log SET action = 'delete' WHERE target_id = 'wf_1'`);
+  await db.query(sql.unsafe`ALTER TABLE audit_log ENABLE TRIGGER ALL`);
   const tampered = await verify([]);
   expect(tampered.code).toBe(1);
   expect(tampered.output).toMatch(

@@ -14,7 +14,7 @@ import { beginAs, settleAs } from '#test/db/tool-step.ts';
 const engine = useEngine({ worker: false });
 
 const run = (statement: ReturnType<typeof sql.fragment>) =>
-  engine.db.query(sql.type(z.object({}))`${statement}`);
+  engine.db.query(sql.unsafe`${statement}`);
 const define = async () => engine.define({ nodes: [echo('a')], edges: [] });
 const addBudget = async (workflowId: string, input: Partial<BudgetInput> = {}) =>
   createBudget(engine.db, engine.actor, {

@@ -161,7 +161,7 @@ function holding(
     await lock(tx, engine.actor.workspaceId);
     locked.resolve(undefined);
     await commit.promise;
-    await tx.query(sql.type(z.object({}))`${change}`);
+    await tx.query(sql.unsafe`${change}`);
   });
   const committed = async () => {
     commit.resolve(undefined);

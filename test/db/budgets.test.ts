@@ -243,8 +243,8 @@ describe('a hold ends exactly once', () => {
     ];
     await spend(ended, 0.25);
     // Changed directly in the database, so nothing settles the holds.
-    await engine.db.query(sql.type(z.object({}))`DELETE FROM runs WHERE id = ${gone}`);
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`DELETE FROM runs WHERE id = ${gone}`);
+    await engine.db.query(sql.unsafe`
       UPDATE runs SET status = 'failed', finished_at = now() WHERE id = ${ended}
     `);
     const before = await status(id);
@@ -262,7 +262,7 @@ describe('a hold ends exactly once', () => {
     const workflowId = await define();
     const id = await budget(workflowId, { reservation_estimate_usd: 0.5 });
     const runId = await engine.trigger(workflowId);
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       UPDATE runs SET status = 'failed', finished_at = now() WHERE id = ${runId}
     `);
     const reaped = await beside(
@@ -410,7 +410,7 @@ describe('windows', () => {
   const shift = async (budgetId: string) => {
     // Simulates the end of a window with open holds: moves the budget and its holds back by one window.
     const older = sql.fragment`- interval '1 month'`;
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       WITH moved AS (UPDATE budgets SET window_start = window_start ${older} WHERE id = ${budgetId})
       UPDATE budget_holds SET window_start = window_start ${older} WHERE budget_id = ${budgetId}
     `);
@@ -437,7 +437,7 @@ describe('windows', () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1 });
     const runId = await engine.trigger(workflowId);
-    await engine.db.query(sql.type(z.object({}))`
+    await engine.db.query(sql.unsafe`
       UPDATE budgets SET window_start = window_start - interval '1 month', spent_micros = 900000 WHERE id = ${id}
     `);
     await spend(runId, 0.5);
@@ -462,7 +462,7 @@ describe('windows', () => {
     ['month', '2026-02-28T23:59:59Z', '2026-02-01T00:00:00.000Z'],
   ])('%s: %s is in the window from %s', async (kind, at, start) => {
     const found = await engine.db.transaction(async (tx) => {
-      await tx.query(sql.type(z.object({}))`SET LOCAL TIME ZONE 'Asia/Kathmandu'`);
+      await tx.query(sql.unsafe`SET LOCAL TIME ZONE 'Asia/Kathmandu'`);
       return tx.oneFirst(sql.type(z.object({ start: z.string() }))`
         SELECT budget_window_start(${kind}, ${at}::timestamptz) AS start
       `);

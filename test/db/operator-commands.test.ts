@@ -130,7 +130,7 @@ describe('npm run password:reset', () => {
 describe('npm run owner:restore', () => {
   /** Denies the only admin a capability, which no one in the workspace can undo. */
   const lockOut = async (email: string, change: ReturnType<typeof sql.fragment>) =>
-    api.db.query(sql.type(z.object({}))`
+    api.db.query(sql.unsafe`
       UPDATE members SET ${change} WHERE lower(email) = lower(${email})
     `);
 
@@ -224,8 +224,8 @@ describe('npm run runs:reconcile', () => {
     async () => {
       const [unknown, ended, open] = [await start(), await start(), await start()];
       await Promise.all([unknown, ended, open].map(listed));
-      await api.db.query(sql.type(z.object({}))`DELETE FROM runs WHERE id = ${unknown}`);
-      await api.db.query(sql.type(z.object({}))`
+      await api.db.query(sql.unsafe`DELETE FROM runs WHERE id = ${unknown}`);
+      await api.db.query(sql.unsafe`
       UPDATE runs SET status = 'success', finished_at = now() WHERE id = ${ended}`);
       const look = await run('runs-reconcile', []);
       expect([look.code, look.errors]).toEqual([1, '']);
@@ -241,7 +241,7 @@ describe('npm run runs:reconcile', () => {
 
   test('resumes the runs that failed without their execution', async () => {
     const runId = await start();
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`
       UPDATE runs SET status = 'failed', finished_at = now(), error = 'The execution of this run ended as completed',
         failure = '{"kind": "crash"}' WHERE id = ${runId}`);
     const look = await run('runs-reconcile', ['--since', '2026-01-01T00:00:00Z']);

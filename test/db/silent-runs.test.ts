@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { markLost, takeSilentRuns } from '#shared/db/runs/silent.ts';
 import { echo, useEngine } from '#test/support/engine.ts';
@@ -12,7 +11,7 @@ beforeAll(async () => {
 });
 
 const lookedAt = (secondsAgo: number, except: readonly string[] = []) =>
-  engine.db.query(sql.type(z.object({}))`
+  engine.db.query(sql.unsafe`
     UPDATE runs SET updated_at = now() - interval '1 hour', checked_at = now() - ${secondsAgo}::int * interval '1 s'
     WHERE id <> ALL (${sql.array([...except], 'text')})`);
 const take = async (suspects: readonly string[], limit = 3) => {
@@ -29,9 +28,9 @@ test('suspected and lost runs do not wait for other runs', async () => {
   const [suspect = '', lost = ''] = runIds;
   await markLost(engine.db, lost, true);
   await lookedAt(60, [suspect, lost]);
-  await engine.db.query(sql.type(z.object({}))`
+  await engine.db.query(sql.unsafe`
     UPDATE runs SET lost_since = now() - interval '6 s', checked_at = now() - interval '6 s' WHERE id = ${lost}`);
-  await engine.db.query(sql.type(z.object({}))`
+  await engine.db.query(sql.unsafe`
     UPDATE runs SET updated_at = now(), checked_at = now() - interval '1500 ms' WHERE id = ${suspect}`);
   const taken = await take([suspect]);
   expect(taken).toHaveLength(5);
@@ -50,7 +49,7 @@ test('a run lost within the grace period is skipped, suspected or not', async ()
 test('a run with an outbox row is skipped', async () => {
   const [, , , waiting = ''] = runIds;
   await lookedAt(60);
-  await engine.db.query(sql.type(z.object({}))`
+  await engine.db.query(sql.unsafe`
     INSERT INTO outbox (run_id, kind) VALUES (${waiting}, 'cancel')`);
   expect(await take([waiting], 20)).not.toContain(waiting);
 });

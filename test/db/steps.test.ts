@@ -339,7 +339,7 @@ describe('the time before the last attempt', () => {
     ]) {
       const runId = await newRun();
       await begin(runId, 'one');
-      await engine.db.query(sql.type(z.object({}))`
+      await engine.db.query(sql.unsafe`
         UPDATE steps SET attempts = ${attempts!}, attempt_started_at = NULL WHERE run_id = ${runId}
       `);
       expect(await stepOf(runId)).toMatchObject({ attempt: attempts, retried_ms: retried });

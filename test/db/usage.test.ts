@@ -10,10 +10,9 @@ const db = useDatabase();
 let workspaceId: string;
 beforeEach(async () => {
   workspaceId = newId('workspace');
-  await db.query(sql.type(nothing)`INSERT INTO workspaces (id, name) VALUES (${workspaceId}, 'x')`);
+  await db.query(sql.unsafe`INSERT INTO workspaces (id, name) VALUES (${workspaceId}, 'x')`);
 });
 
-const nothing = z.object({});
 interface Delta {
   day?: string;
   runs?: number;
@@ -25,14 +24,14 @@ interface Delta {
   checks?: number;
 }
 const add = async (delta: Delta, workspace = workspaceId) =>
-  db.query(sql.type(nothing)`
+  db.query(sql.unsafe`
     INSERT INTO usage_deltas
       (workspace_id, day, runs, succeeded, failed, cost_micros, evaluated, checks_passed, checks_total)
     VALUES (${workspace}, coalesce(${delta.day ?? null}::date, (now() AT TIME ZONE 'UTC')::date),
             ${delta.runs ?? 0}, ${delta.succeeded ?? 0}, ${delta.failed ?? 0}, ${delta.cost ?? 0},
             ${delta.evaluated ?? 0}, ${delta.passed ?? 0}, ${delta.checks ?? 0})`);
 const count = async (month: string, shard: number, runs: number) =>
-  db.query(sql.type(nothing)`
+  db.query(sql.unsafe`
     INSERT INTO run_counters (workspace_id, month, shard, runs)
     VALUES (${workspaceId}, ${month}::date, ${shard}, ${runs})`);
 const rows = async (table: string) =>
@@ -65,9 +64,9 @@ describe('the overview', () => {
     await add({ day: '2026-02-21', runs: 2, succeeded: 1, cost: 1 });
     await add({ day: '2020-01-01', runs: 5, failed: -1, succeeded: 1, cost: 2_000_000 });
     const other = newId('workspace');
-    await db.query(sql.type(nothing)`INSERT INTO workspaces (id, name) VALUES (${other}, 'y')`);
+    await db.query(sql.unsafe`INSERT INTO workspaces (id, name) VALUES (${other}, 'y')`);
     await add({ day: '2026-03-05', runs: 100, cost: 100, failed: 7 }, other);
-    await db.query(sql.type(nothing)`
+    await db.query(sql.unsafe`
       INSERT INTO workflows (id, workspace_id, name, status) VALUES
         (${newId('workflow')}, ${workspaceId}, 'a', 'published'),
         (${newId('workflow')}, ${workspaceId}, 'b', 'draft'),
@@ -131,7 +130,7 @@ describe('usage', () => {
   });
 
   test('has no limit on enterprise, and spans December to its end', async () => {
-    await db.query(sql.type(nothing)`
+    await db.query(sql.unsafe`
       UPDATE workspaces SET plan = 'enterprise' WHERE id = ${workspaceId}`);
     expect(await readUsage(db, { workspaceId, at: '2025-12-31T23:59:59Z' })).toEqual({
       plan: 'enterprise',

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { useTestApi } from '#test/api/test-api.ts';
 
@@ -50,7 +49,7 @@ beforeAll(async () => {
 const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)]!;
 
 const insert = async (workspaceId: string, rows: readonly Entry[]) =>
-  api.db.query(sql.type(z.object({}))`
+  api.db.query(sql.unsafe`
     INSERT INTO audit_log (workspace_id, id, action, actor_id, target_type, target_id, created_at)
     SELECT ${workspaceId}, e.* FROM json_to_recordset(${JSON.stringify(rows)}::json)
       AS e (id text, action text, actor_id text, target_type text, target_id text, created_at timestamptz)

@@ -10,11 +10,10 @@ import { expectRefusal } from '#test/api/refusal.ts';
 
 const api = useTestApi();
 
-const row = z.object({});
 const setPlan = (plan: PlanName) =>
-  api.db.query(sql.type(row)`UPDATE workspaces SET plan = ${plan} WHERE id = ${api.workspaceId}`);
+  api.db.query(sql.unsafe`UPDATE workspaces SET plan = ${plan} WHERE id = ${api.workspaceId}`);
 const setRequests = (requests: number) =>
-  api.db.query(sql.type(row)`
+  api.db.query(sql.unsafe`
     INSERT INTO data_months (workspace_id, month, requests)
     VALUES (${api.workspaceId}, date_trunc('month', now() AT TIME ZONE 'UTC')::date, ${requests})
     ON CONFLICT (workspace_id, month) DO UPDATE SET requests = excluded.requests
@@ -99,7 +98,7 @@ describe('a call', () => {
     const other = await api.another();
     expect((await usage(headers)).status).toBe(200);
     expect((await usage(headers, other.call)).status).toBe(200);
-    await api.db.query(sql.type(row)`UPDATE data_keys SET revoked_at = now() WHERE id = ${id}`);
+    await api.db.query(sql.unsafe`UPDATE data_keys SET revoked_at = now() WHERE id = ${id}`);
     expect((await usage(headers)).status).toBe(401);
     expect((await usage(headers, other.call)).status).toBe(401);
     await other.app.close();
@@ -109,7 +108,7 @@ describe('a call', () => {
     const expires_at = new Date(Date.now() + 60_000).toISOString();
     const { id, headers } = await addDataKey(api, { expires_at });
     expect((await usage(headers)).status).toBe(200);
-    await api.db.query(sql.type(row)`UPDATE data_keys SET expires_at = now() WHERE id = ${id}`);
+    await api.db.query(sql.unsafe`UPDATE data_keys SET expires_at = now() WHERE id = ${id}`);
     expect((await usage(headers)).status).toBe(401);
   });
 
@@ -259,7 +258,7 @@ describe('requests', () => {
     for (let round = 0; round < raceRounds(20); round += 1) {
       const { id, headers } = await addDataKey(api);
       const before = Array.from({ length: 20 }, () => usage(headers));
-      await api.db.query(sql.type(row)`UPDATE data_keys SET revoked_at = now() WHERE id = ${id}`);
+      await api.db.query(sql.unsafe`UPDATE data_keys SET revoked_at = now() WHERE id = ${id}`);
       const after = Array.from({ length: 5 }, () => usage(headers));
       for (const { status } of await Promise.all(after)) expect(status).toBe(401);
       await Promise.all(before);

@@ -4,7 +4,16 @@ import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import { addDataKey } from './data-key.ts';
-import { addEntities, addEvents, addFeed, disturb, type Place, type TestFeed } from './records.ts';
+import {
+  addEntities,
+  addEvents,
+  addFeed,
+  addWorkspace,
+  disturb,
+  pagesOf as allPages,
+  type Place,
+  type TestFeed,
+} from './records.ts';
 import { useTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Reads of records by members: both modes, the filters that only members have, and no metering. data/reading.test.ts
@@ -20,9 +29,8 @@ interface Reader extends Place {
 }
 
 async function makeReader(): Promise<Reader> {
-  const place = { db: api.db, workspaceId: newId('workspace') };
+  const place = await addWorkspace(api.db);
   const memberId = newId('member');
-  await run(sql.fragment`INSERT INTO workspaces (id, name) VALUES (${place.workspaceId}, 'W')`);
   await run(sql.fragment`
     INSERT INTO members (id, workspace_id, name, email, role, status)
     VALUES (${memberId}, ${place.workspaceId}, 'V', ${`${memberId}@example.com`}, 'viewer', 'active')`);
@@ -31,24 +39,13 @@ async function makeReader(): Promise<Reader> {
   return { ...place, get: (path) => api.call('GET', path, undefined, headers) };
 }
 
-const run = (statement: ReturnType<typeof sql.fragment>) =>
-  api.db.query(sql.type(z.object({}))`${statement}`);
+const run = (statement: ReturnType<typeof sql.fragment>) => api.db.query(sql.unsafe`${statement}`);
 const day = (n: number): string => new Date(Date.UTC(2026, 0, n, 12)).toISOString();
 const rowsOf = (body: any): any[] => body.entities ?? body.changes ?? body.events;
 const idsOf = (body: any): string[] => rowsOf(body).map((row) => row.id);
 
-/** All pages of a list. */
-async function pagesOf(reader: Reader, path: string): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | null = '';
-  while (cursor !== null) {
-    const { status, body } = await reader.get(`${path}${cursor === '' ? '' : `&cursor=${cursor}`}`);
-    expect(status).toBe(200);
-    ids.push(...idsOf(body));
-    cursor = body.next_cursor;
-  }
-  return ids;
-}
+const pagesOf = (reader: Reader, path: string) =>
+  allPages(reader.get, path, (body) => ({ ids: idsOf(body), next: body.next_cursor }));
 
 describe('the list of records', () => {
   let reader: Reader;

@@ -10,7 +10,7 @@ import { growth } from '#test/support/growth.ts';
 import { useTestApi, type TestApi } from '#test/api/test-api.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { addDataKey } from './data-key.ts';
-import { addEntities, addEvents, addFeed, type TestFeed } from './records.ts';
+import { addEntities, addEvents, addFeed, addWorkspace, type TestFeed } from './records.ts';
 
 const api = useTestApi();
 let place: { db: TestApi['db']; workspaceId: string };
@@ -18,16 +18,12 @@ let key: Awaited<ReturnType<typeof addDataKey>>;
 
 /** Creates a workspace for the test, with a key named `Reporting`. */
 async function begin(input: Parameters<typeof addDataKey>[1] = {}): Promise<TestFeed> {
-  place = { db: api.db, workspaceId: newId('workspace') };
-  await run(
-    sql.fragment`INSERT INTO workspaces (id, name, plan) VALUES (${place.workspaceId}, 'W', 'enterprise')`,
-  );
+  place = await addWorkspace(api.db);
   key = await addDataKey(place, { name: 'Reporting', ...input });
   return addFeed(place);
 }
 
-const run = (statement: ReturnType<typeof sql.fragment>) =>
-  api.db.query(sql.type(z.object({}))`${statement}`);
+const run = (statement: ReturnType<typeof sql.fragment>) => api.db.query(sql.unsafe`${statement}`);
 const ask = (body: unknown) => api.call('POST', '/v1/exports', body, key.headers);
 const chargedTo = (workspaceId: string) =>
   api.db.oneFirst(sql.type(z.object({ n: z.number() }))`

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { useTestApi } from '#test/api/test-api.ts';
 
@@ -114,10 +113,10 @@ describe('the usage of a workspace', () => {
     const { id, secret } = (await make({ name: 'Busy', monthly_credit_allowance: 70 })).body;
     await use(secret as string);
     await use(secret as string);
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`
       UPDATE data_key_months SET credits = 60, records = 20 WHERE key_id = ${id}
     `);
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`
       UPDATE data_months SET credits = 60, records = 20, deliveries = 3, source_checks = 4
       WHERE workspace_id = ${api.workspaceId}
     `);

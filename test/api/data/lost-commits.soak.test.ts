@@ -32,7 +32,7 @@ beforeAll(async () => {
   const ids = await addEntities(api, feed, [{}, {}, {}]);
   entityId = ids[0]!;
   await addEvents(api, feed, entityId, [{}, {}]);
-  await api.db.query(sql.type(z.object({}))`
+  await api.db.query(sql.unsafe`
     INSERT INTO data_changes (id, changed_at, workspace_id, feed_id, is_demo, entity_id, entity_type, version, attribute, old_value, new_value)
     SELECT 'chg_' || id, now(), workspace_id, feed_id, is_demo, id, entity_type, 2, 'status', '"a"', '"b"' FROM data_entities`);
   headers = (await addDataKey(api)).headers;

@@ -3,17 +3,17 @@ import { z } from 'zod';
 import type { DataKeyInput } from '#shared/contract/data/key.ts';
 import { chargeBatch, findTaken, type Payer, takeCredits } from '#shared/db/data/metering.ts';
 import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
-import { newId } from '#shared/crypto/ids.ts';
 import type { PlanName } from '#shared/people/plans.ts';
 import { beside } from '#test/support/lock-waits.ts';
 import { useTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
+import { addWorkspace } from './records.ts';
 
 // A key, its allowance or the plan changes while a request, or its charge, waits for the accounts.
 
 const api = useTestApi();
 
-const run = (statement: FragmentSqlToken) => api.db.query(sql.type(z.object({}))`${statement}`);
+const run = (statement: FragmentSqlToken) => api.db.query(sql.unsafe`${statement}`);
 
 interface Customer {
   payer: Payer;
@@ -22,11 +22,9 @@ interface Customer {
 
 /** A workspace with a key that has made one request, so that the accounts exist. */
 async function addCustomer(plan: PlanName, input: Partial<DataKeyInput> = {}): Promise<Customer> {
-  const workspaceId = newId('workspace');
-  await run(
-    sql.fragment`INSERT INTO workspaces (id, name, plan) VALUES (${workspaceId}, 'W', ${plan})`,
-  );
-  const key = await addDataKey({ db: api.db, workspaceId }, input);
+  const place = await addWorkspace(api.db, plan);
+  const { workspaceId } = place;
+  const key = await addDataKey(place, input);
   const get = () => api.call('GET', '/v1/usage', undefined, key.headers);
   expect((await get()).status).toBe(200);
   const month = await api.db.oneFirst(sql.type(z.object({ month: z.string() }))`

@@ -2,14 +2,13 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { deleteExpiredMetering } from '#shared/db/data/metering-retention.ts';
 import { sql } from '#shared/db/pool.ts';
-import { newId } from '#shared/crypto/ids.ts';
 import { useTestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
+import { addWorkspace } from './records.ts';
 
 const api = useTestApi();
 
-const run = (statement: ReturnType<typeof sql.fragment>) =>
-  api.db.query(sql.type(z.object({}))`${statement}`);
+const run = (statement: ReturnType<typeof sql.fragment>) => api.db.query(sql.unsafe`${statement}`);
 const count = (table: ReturnType<typeof sql.fragment>, workspaceId: string): Promise<number> =>
   api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
     SELECT count(*) AS n FROM ${table} WHERE workspace_id = ${workspaceId}
@@ -33,8 +32,7 @@ async function addHistory(workspaceId: string): Promise<void> {
 }
 
 test('deletes charges older than 400 days and months older than 25, of one workspace', async () => {
-  const other = newId('workspace');
-  await run(sql.fragment`INSERT INTO workspaces (id, name) VALUES (${other}, 'O')`);
+  const { workspaceId: other } = await addWorkspace(api.db);
   await addHistory(api.workspaceId);
   await addHistory(other);
   let removed = 0;

@@ -6,6 +6,7 @@ import { newId } from '#shared/crypto/ids.ts';
 import { type PlanName, plans } from '#shared/people/plans.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
+import { addWorkspace } from './records.ts';
 import { startMeteredApp } from './metered-app.ts';
 import { raceRounds, soakTest } from '#test/support/soak.ts';
 import { expectRefusal } from '#test/api/refusal.ts';
@@ -26,8 +27,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-const run = (statement: ReturnType<typeof sql.fragment>) =>
-  api.db.query(sql.type(z.object({}))`${statement}`);
+const run = (statement: ReturnType<typeof sql.fragment>) => api.db.query(sql.unsafe`${statement}`);
 const numberOf = (statement: ReturnType<typeof sql.fragment>): Promise<number> =>
   api.db.oneFirst(sql.type(z.object({ n: z.number() }))`${statement}`);
 const thisMonth = sql.fragment`date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
@@ -37,9 +37,9 @@ async function makeWorkspace(
   left: number,
   { plan = 'free', ...input }: { plan?: PlanName } & Parameters<typeof addDataKey>[1] = {},
 ) {
-  const id = newId('workspace');
-  await run(sql.fragment`INSERT INTO workspaces (id, name, plan) VALUES (${id}, 'W', ${plan})`);
-  const key = await addDataKey({ db: api.db, workspaceId: id }, input);
+  const place = await addWorkspace(api.db, plan);
+  const id = place.workspaceId;
+  const key = await addDataKey(place, input);
   const allowance = plans[plan].dataCreditsPerMonth;
   if (allowance !== null && left < allowance) await spend(id, key.id, allowance - left);
   return { id, key };

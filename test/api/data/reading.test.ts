@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
-import { newId } from '#shared/crypto/ids.ts';
 import { useTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import {
@@ -9,6 +7,8 @@ import {
   addEntities,
   addEvents,
   addFeed,
+  addWorkspace,
+  pagesOf as allPages,
   type Place,
   type TestFeed,
 } from './records.ts';
@@ -27,10 +27,7 @@ interface Reader extends Place {
 }
 
 async function makeReader(input: Parameters<typeof addDataKey>[1] = {}): Promise<Reader> {
-  const place = { db: api.db, workspaceId: newId('workspace') };
-  await run(
-    sql.fragment`INSERT INTO workspaces (id, name, plan) VALUES (${place.workspaceId}, 'W', 'enterprise')`,
-  );
+  const place = await addWorkspace(api.db);
   const live = await addDataKey(place, input);
   const demo = await addDataKey(place, { mode: 'test' });
   return {
@@ -40,23 +37,15 @@ async function makeReader(input: Parameters<typeof addDataKey>[1] = {}): Promise
   };
 }
 
-const run = (statement: ReturnType<typeof sql.fragment>) =>
-  api.db.query(sql.type(z.object({}))`${statement}`);
+const run = (statement: ReturnType<typeof sql.fragment>) => api.db.query(sql.unsafe`${statement}`);
 const day = (n: number): string => new Date(Date.UTC(2026, 0, n, 12)).toISOString();
 const idsOf = (answer: { body: any }): string[] => answer.body.data.map((row: any) => row.id);
 
-/** All pages of a list. */
-async function pagesOf(reader: Reader, path: string): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | null = '';
-  while (cursor !== null) {
-    const answer = await reader.get(`${path}${cursor === '' ? '' : `&cursor=${cursor}`}`);
-    expect(answer.status).toBe(200);
-    ids.push(...idsOf(answer));
-    cursor = answer.body.pagination.next_cursor;
-  }
-  return ids;
-}
+const pagesOf = (reader: Reader, path: string) =>
+  allPages(reader.get, path, (body) => ({
+    ids: idsOf({ body }),
+    next: body.pagination.next_cursor,
+  }));
 
 describe('the list of records', () => {
   let reader: Reader;

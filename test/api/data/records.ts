@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import type { Pool } from '#shared/db/pool.ts';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
+import type { PlanName } from '#shared/people/plans.ts';
 
 export interface Place {
   db: Pool;
@@ -14,12 +14,35 @@ export interface TestFeed {
   isDemo: boolean;
 }
 
-const nothing = z.object({});
+/** Inserts a workspace. */
+export async function addWorkspace(db: Pool, plan: PlanName = 'enterprise'): Promise<Place> {
+  const workspaceId = newId('workspace');
+  await db.query(sql.unsafe`
+    INSERT INTO workspaces (id, name, plan) VALUES (${workspaceId}, 'W', ${plan})`);
+  return { db, workspaceId };
+}
+
+/** Reads all pages of a list. Returns what `read` finds in each, which includes the cursor of the next. */
+export async function pagesOf(
+  get: (path: string) => Promise<{ status: number; body: any }>,
+  path: string,
+  read: (body: any) => { ids: string[]; next: string | null },
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor = ''; ;) {
+    const { status, body } = await get(`${path}${cursor}`);
+    if (status !== 200) throw new Error(`${path} answered ${status}`);
+    const page = read(body);
+    ids.push(...page.ids);
+    if (page.next === null) return ids;
+    cursor = `&cursor=${page.next}`;
+  }
+}
 
 /** Inserts a feed, by default of real records. */
 export async function addFeed({ db, workspaceId }: Place, isDemo = false): Promise<TestFeed> {
   const id = newId('feed');
-  await db.query(sql.type(nothing)`
+  await db.query(sql.unsafe`
     INSERT INTO data_feeds (id, workspace_id, is_demo, name) VALUES (${id}, ${workspaceId}, ${isDemo}, 'Feed')`);
   return { id, workspaceId, isDemo };
 }
@@ -43,7 +66,7 @@ export async function addEntities(
   entities: readonly TestEntity[],
 ): Promise<string[]> {
   const rows = entities.map((entity) => ({ id: newId('entity'), ...entity }));
-  await db.query(sql.type(nothing)`
+  await db.query(sql.unsafe`
     INSERT INTO data_entities (id, workspace_id, feed_id, is_demo, external_key, entity_type, canonical_name, attributes,
                                geography, confidence, content_hash, first_observed_at, last_observed_at, updated_at)
     SELECT id, ${feed.workspaceId}, ${feed.id}, ${feed.isDemo}, id, coalesce(entity_type, 'project'),
@@ -69,9 +92,9 @@ export async function disturb(
     moving.push(...(await addEntities(place, feed, [more, old(Math.floor(Math.random() * 9))])));
     const [changed = '', gone = ''] = moving.splice(0, 2);
     await place.db.query(
-      sql.type(nothing)`UPDATE data_entities SET updated_at = now() WHERE id = ${changed}`,
+      sql.unsafe`UPDATE data_entities SET updated_at = now() WHERE id = ${changed}`,
     );
-    await place.db.query(sql.type(nothing)`DELETE FROM data_entities WHERE id = ${gone}`);
+    await place.db.query(sql.unsafe`DELETE FROM data_entities WHERE id = ${gone}`);
   }
 }
 
@@ -83,7 +106,7 @@ export async function addEvents(
   events: readonly { verification_status?: string; event_type?: string; confidence?: number }[],
 ): Promise<string[]> {
   const rows = events.map((event, n) => ({ n, id: newId('event'), ...event }));
-  await db.query(sql.type(nothing)`
+  await db.query(sql.unsafe`
     INSERT INTO data_events (id, workspace_id, feed_id, is_demo, external_key, event_type, occurred_at, detected_at,
                              primary_entity_id, summary, confidence, verification_status, match_reason, content_hash)
     SELECT id, ${feed.workspaceId}, ${feed.id}, ${feed.isDemo}, id, coalesce(event_type, 'permit_filed'), now(),
@@ -97,7 +120,7 @@ export async function addEvents(
 /** Inserts a webhook endpoint where no server listens. Returns its id. */
 export async function addEndpoint({ db, workspaceId }: Place): Promise<string> {
   const id = newId('endpoint');
-  await db.query(sql.type(nothing)`
+  await db.query(sql.unsafe`
     INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret)
     VALUES (${id}, ${workspaceId}, false, 'http://127.0.0.1:9/', '{ping}', 'sealed')`);
   return id;

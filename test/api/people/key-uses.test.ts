@@ -31,8 +31,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-const run = (statement: ReturnType<typeof sql.fragment>) =>
-  api.db.query(sql.type(z.object({}))`${statement}`);
+const run = (statement: ReturnType<typeof sql.fragment>) => api.db.query(sql.unsafe`${statement}`);
 const writes = (): Promise<number> =>
   api.db.oneFirst(sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM key_writes`);
 const stored = async (keyId: string): Promise<number> =>

@@ -7,7 +7,6 @@ import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
 const api = useTestApi();
 
-const nothing = z.object({});
 const log = createLogger({ name: 'test', level: 'silent' });
 const newest = async (n = 1) => (await api.call('GET', `/api/audit?limit=${n}`)).body.logs;
 const total = async (): Promise<number> => (await api.call('GET', '/api/audit')).body.total;
@@ -193,9 +192,9 @@ describe('audit log verification', () => {
       ]);
     }
     const [{ id }] = await newest();
-    await api.db.query(sql.type(nothing)`ALTER TABLE audit_log DISABLE TRIGGER ALL`);
-    await api.db.query(sql.type(nothing)`UPDATE audit_log SET actor_name = NULL WHERE id = ${id}`);
-    await api.db.query(sql.type(nothing)`ALTER TABLE audit_log ENABLE TRIGGER ALL`);
+    await api.db.query(sql.unsafe`ALTER TABLE audit_log DISABLE TRIGGER ALL`);
+    await api.db.query(sql.unsafe`UPDATE audit_log SET actor_name = NULL WHERE id = ${id}`);
+    await api.db.query(sql.unsafe`ALTER TABLE audit_log ENABLE TRIGGER ALL`);
     expect((await api.call('GET', '/api/audit/verify')).body).toMatchObject({
       valid: false,
       first_problem: { position: entries, audit_id: id },

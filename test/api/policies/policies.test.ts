@@ -82,7 +82,7 @@ describe('the policies of a workspace', () => {
   });
 
   test('of other workspaces are unaffected', async () => {
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`
       INSERT INTO workspaces (id, name, created_at) VALUES ('ws_other', 'Other', now() + interval '1 day')`);
     await put({ model_allowlist: ['mock'] });
     expect(await readPolicies(api.db, 'ws_other')).toEqual({ revision: 0, policies: unrestricted });
@@ -173,7 +173,7 @@ const reasons = async (query: string) =>
 
 describe('governance events', () => {
   beforeAll(async () => {
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`
       INSERT INTO workspaces (id, name, created_at) VALUES ('ws_elsewhere', 'Other', now() + interval '1 day')`);
     for (const entry of entries()) await recordGovernanceEvent(api.db, entry);
   });

@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import type { Step } from '#shared/contract/steps/step.ts';
 import { sql } from '#shared/db/pool.ts';
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
 import { addMember } from '#test/support/people.ts';
 import { oneStep, useTestApi } from '#test/api/test-api.ts';
 
-const row = z.object({});
 const ITEMS = 1_500;
 
 const api = useTestApi();
@@ -32,16 +30,16 @@ beforeAll(async () => {
   const run = await api.call('POST', `/api/workflows/${workflow.body.id}/runs`, { list: [] });
   runId = run.body.id;
   // As the engine leaves them: the map first, its items, then what comes after it. Item 7 has failed in its second step.
-  await api.db.query(sql.type(row)`
+  await api.db.query(sql.unsafe`
     INSERT INTO steps (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, caught, output, finished_at)
     SELECT ${runId}, n.id || '#' || i, n.id, n.id, n.kind, ARRAY[i], n.id, i * 2 + n.at,
            CASE WHEN i = 7 AND n.id = 'two' THEN 'failed' ELSE 'success' END, i = 7 AND n.id = 'two', '1', clock_timestamp()
     FROM generate_series(1, ${ITEMS}::int) i, (VALUES ('one', 'tool', 1), ('two', 'agent', 2)) n(id, kind, at)`);
-  await api.db.query(sql.type(row)`
+  await api.db.query(sql.unsafe`
     INSERT INTO steps (run_id, step_key, node_id, label, kind, output_key, ordinal, status, output, finished_at)
     VALUES (${runId}, 'all', 'all', 'all', 'map', 'all', 1, 'success', '["done"]', clock_timestamp()),
            (${runId}, 'end', 'end', 'end', 'agent', 'end', 9000, 'success', '"over"', clock_timestamp())`);
-  await api.db.query(sql.type(row)`
+  await api.db.query(sql.unsafe`
     INSERT INTO steps (run_id, step_key, node_id, label, kind, iteration, ordinal, status, output, parent_step_key, turn, cost_micros)
     VALUES (${runId}, 'two#1~9', 'two', 'two', 'agent', ARRAY[1], 9001, 'success', '{"text": "", "calls": []}', 'two#1', 1, 7)`);
 });
@@ -135,7 +133,7 @@ describe('a run with large payloads', () => {
     const input = { list: Array.from({ length: 10_000 }, () => 0) };
     const run = await api.call('POST', `/api/workflows/${workflow.body.id}/runs`, input);
     large = run.body.id;
-    await api.db.query(sql.type(row)`
+    await api.db.query(sql.unsafe`
       INSERT INTO steps (run_id, step_key, node_id, label, kind, ordinal, status, output, finished_at)
       VALUES (${large}, 'a', 'a', 'a', 'agent', 1, 'success', ${TEXT}, clock_timestamp()),
              (${large}, 'b', 'b', 'b', 'agent', 2, 'running', NULL, NULL)`);

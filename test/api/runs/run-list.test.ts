@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { storeRunWords } from '#shared/db/runs/run-words.ts';
 import { createWorkspace } from '#shared/db/people/workspaces.ts';
@@ -52,7 +51,7 @@ async function insert(given: Row[], scope = { workspaceId: api.workspaceId, work
     const { status = 'success', trigger = 'manual', version = 1, failure = null } = row;
     const ended = status === 'success' || status === 'failed';
     const at = sql.fragment`now() - ${row.hoursAgo}::int * interval '1 hour'`;
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, status, trigger, input, output, error, failure,
                         cost_micros, active_ms, created_at, finished_at, phase_since)
       VALUES (${row.id}, ${scope.workspaceId}, ${scope.workflowId}, ${version}, ${status}, ${trigger},
@@ -154,9 +153,9 @@ describe('the list of runs', () => {
   test('finds nothing in another workspace', async () => {
     const owner = { name: 'B', email: 'b@example.com', passwordHash: 'none' };
     const workspaceId = await createWorkspace(api.db, { name: 'B', owner });
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`
       INSERT INTO workflows (id, workspace_id, name) VALUES ('wf_b', ${workspaceId}, 'B')`);
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`
       INSERT INTO workflow_versions (workflow_id, version, graph) VALUES ('wf_b', 1, '{}')`);
     await insert([{ id: 'run_other', hoursAgo: 1, input: { note: 'xylophone' } }], {
       workspaceId,
@@ -171,12 +170,12 @@ describe('the list of runs', () => {
     await insert([{ id: 'run_g', hoursAgo: 3, status: 'paused', input: { note: 'zebra' } }]);
     await storeRunWords(api.db);
     expect(await idsOf({ q: 'zebra' })).toEqual(['run_g']);
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`
       UPDATE runs SET status = 'failed', finished_at = now(), error = 'okapi' WHERE id = 'run_g'`);
     expect(await idsOf({ q: 'okapi' })).toEqual([]);
     expect(await storeRunWords(api.db)).toBe(1);
     expect(await idsOf({ q: 'okapi zebra' })).toEqual(['run_g']);
-    await api.db.query(sql.type(z.object({}))`DELETE FROM runs WHERE id = 'run_g'`);
+    await api.db.query(sql.unsafe`DELETE FROM runs WHERE id = 'run_g'`);
     expect(await idsOf({ q: 'okapi' })).toEqual([]);
   });
 });

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { toolImportInput } from '#shared/contract/tools/custom-tool.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { sql } from '#shared/db/pool.ts';
@@ -31,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await server.close();
-  await api.db.query(sql.type(z.object({}))`DELETE FROM custom_tools`);
+  await api.db.query(sql.unsafe`DELETE FROM custom_tools`);
 });
 
 const importFrom = (fields: object = {}) =>
@@ -411,7 +410,7 @@ describe('a tool is skipped', () => {
   });
 
   test('when the workspace has no room for it', async () => {
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`
       INSERT INTO custom_tools (id, workspace_id, name, endpoint_url)
       SELECT 'tool_' || n, ${api.workspaceId}, 't' || n, 'http://x/' FROM generate_series(1, 499) n`);
     const { body } = await importFrom();

@@ -160,7 +160,7 @@ describe('registering a tool', () => {
   });
 
   test('is refused beyond 500 tools', async () => {
-    await keyless.db.query(sql.type(z.object({}))`
+    await keyless.db.query(sql.unsafe`
       INSERT INTO custom_tools (id, workspace_id, name, endpoint_url)
       SELECT 'tool_' || n, ${keyless.workspaceId}, 't' || n, 'http://x/' FROM generate_series(1, 500) n`);
     const { status, body } = await keyless.call('POST', '/api/tools', {
@@ -168,7 +168,7 @@ describe('registering a tool', () => {
       endpoint_url,
     });
     expectRefusal({ status, body }, 409, 'A workspace has at most 500 tools; delete some first');
-    await keyless.db.query(sql.type(z.object({}))`DELETE FROM custom_tools`);
+    await keyless.db.query(sql.unsafe`DELETE FROM custom_tools`);
   });
 });
 
@@ -232,7 +232,7 @@ describe('headers', () => {
     const { body: owner } = await register({ headers: { Authorization: secret } });
     const { body: thief } = await register(url);
     const steal = async (headers: object) => {
-      await api.db.query(sql.type(z.object({}))`
+      await api.db.query(sql.unsafe`
         UPDATE custom_tools SET headers = ${JSON.stringify(headers)}::json WHERE id = ${thief.id}`);
       const { body } = await api.call('POST', `/api/tools/${thief.id}/test`, {});
       expect(body).toMatchObject({
@@ -519,10 +519,8 @@ describe('a graph that calls a custom tool', () => {
   }, 60_000);
 
   test('cannot use a tool of another workspace', async () => {
-    await api.db.query(
-      sql.type(z.object({}))`INSERT INTO workspaces (id, name) VALUES ('ws_o', 'O')`,
-    );
-    await api.db.query(sql.type(z.object({}))`
+    await api.db.query(sql.unsafe`INSERT INTO workspaces (id, name) VALUES ('ws_o', 'O')`);
+    await api.db.query(sql.unsafe`
       INSERT INTO custom_tools (id, workspace_id, name, endpoint_url)
       VALUES ('tool_o', 'ws_o', 'theirs', 'http://x/')`);
     expect(await trigger(await define('theirs'))).toBe(400);
