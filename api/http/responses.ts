@@ -48,13 +48,9 @@ export function refusedWriteOf(record: z.ZodType): z.ZodType {
 /** The response of a route without content. */
 export const nothing = z.undefined().meta({ description: 'Done' });
 
-export const workflowParams = z.strictObject({ id: z.string().min(1) });
+/** The parameters of a path with one `{id}`. */
+export const idParams = z.strictObject({ id: z.string().min(1) });
 export const nodeParams = z.strictObject({ id: z.string().min(1), node_id: z.string().min(1) });
-export const scheduleParams = z.strictObject({ id: z.string().min(1) });
-export const runParams = z.strictObject({ id: z.string().min(1) });
-export const templateParams = z.strictObject({ id: z.string().min(1) });
-export const jobParams = z.strictObject({ id: z.string().min(1) });
-export const endpointParams = z.strictObject({ id: z.string().min(1) });
 export const deliveryParams = z.strictObject({
   id: z.string().min(1),
   delivery_id: z.string().min(1),

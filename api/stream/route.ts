@@ -7,7 +7,7 @@ import { requireCapability } from '#shared/people/actor.ts';
 import { closeCodes } from '#shared/contract/runs/stream.ts';
 import { frameCursor } from '#shared/db/runs/frames.ts';
 import { AppError } from '#shared/errors.ts';
-import { responses, runParams } from '#api/http/responses.ts';
+import { idParams, responses } from '#api/http/responses.ts';
 import { requireKnownOrigin } from '#api/identity/authenticate.ts';
 import type { Caller, App, RouteContext, StreamAdmission } from '#api/deps.ts';
 import { clientNetwork } from '#api/http/client-address.ts';
@@ -107,7 +107,7 @@ function streamRuns(app: App, sockets: Sockets, bus: FrameBus): void {
       operationId: 'streamRun',
       summary: "Follow a run's frames over a WebSocket",
       description: `Frames of events after the connection, each with \`run_id\` and \`type\`. ${closing('run')}`,
-      params: runParams,
+      params: idParams,
       querystring: runStreamQuery,
       response: responses({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
     },

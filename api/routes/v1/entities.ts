@@ -9,7 +9,7 @@ import {
 } from '#shared/contract/data/entity.ts';
 import { envelopeOf } from '#shared/contract/data/envelope.ts';
 import { listEntities, listVersions, MAX_VERSIONS, readEntity } from '#shared/db/data/entities.ts';
-import { responses } from '#api/http/responses.ts';
+import { idParams, responses } from '#api/http/responses.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -42,7 +42,7 @@ export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteCont
       operationId: 'readEntity',
       summary: 'Read a record, optionally with its history',
       description: `${ENTITY_CREDITS} credits; with the history ${HISTORY_CREDITS} in total.`,
-      params: z.strictObject({ id: z.string().min(1) }),
+      params: idParams,
       querystring: entityReadQuery,
       response: responses({ 200: envelopeOf(entityDetailSchema) }, 'credits_exhausted'),
     },

@@ -6,7 +6,7 @@ import {
   intelligenceEventSchema,
 } from '#shared/contract/data/event.ts';
 import { listEvents, markDelivered, readEvent } from '#shared/db/data/events.ts';
-import { responses } from '#api/http/responses.ts';
+import { idParams, responses } from '#api/http/responses.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -44,7 +44,7 @@ export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteConte
       operationId: 'readEvent',
       summary: 'Read an event with its evidence and its match reasons',
       description: 'Costs no credits.',
-      params: z.strictObject({ id: z.string().min(1) }),
+      params: idParams,
       querystring: z.strictObject({}),
       response: responses({ 200: envelopeOf(intelligenceEventSchema) }),
     },

@@ -18,7 +18,7 @@ import {
   listEndpoints,
 } from '#shared/db/webhooks/endpoints.ts';
 import { registerEndpoint, rotateEndpointSecret } from '#shared/operations/webhooks/endpoints.ts';
-import { responses, deliveryParams, endpointParams, nothing } from '#api/http/responses.ts';
+import { deliveryParams, idParams, nothing, responses } from '#api/http/responses.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage, pageOfWhole } from '#api/data/page.ts';
 import { deliveryPage } from '#api/data/delivery-page.ts';
@@ -69,7 +69,7 @@ export function endpointRoutes(app: App, context: RouteContext): void {
       operationId: 'deleteWebhookEndpoint',
       summary: 'Delete a webhook endpoint',
       description: 'Its pending deliveries are deleted too.',
-      params: endpointParams,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { scope: 'webhooks:write' },
@@ -86,7 +86,7 @@ export function endpointRoutes(app: App, context: RouteContext): void {
       description:
         'Returns the new secret, only this once. For 24 hours deliveries are also signed with the previous one; another ' +
         'rotation ends that at once.',
-      params: endpointParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 200: envelopeOf(rotatedSecretSchema) }),
     },
@@ -102,7 +102,7 @@ export function endpointRoutes(app: App, context: RouteContext): void {
       operationId: 'pingWebhookEndpoint',
       summary: 'Send a ping to a webhook endpoint',
       description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
-      params: endpointParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 201: envelopeOf(deliverySchema) }),
     },
@@ -119,7 +119,7 @@ export function endpointRoutes(app: App, context: RouteContext): void {
       operationId: 'listWebhookDeliveries',
       summary: 'List the deliveries of a webhook endpoint',
       description: 'Newest first, each with its attempts. Kept for 30 days.',
-      params: endpointParams,
+      params: idParams,
       querystring: deliveryPageQuery,
       response: responses({ 200: envelopeOf(z.array(deliverySchema)) }),
     },
@@ -155,7 +155,7 @@ export function endpointRoutes(app: App, context: RouteContext): void {
       summary: 'Redeliver dead letters',
       description:
         'All dead letters, or those of events of a range, oldest first. With `status` `all`, delivered ones, too.',
-      params: endpointParams,
+      params: idParams,
       body: redeliverInput,
       response: responses({ 200: envelopeOf(redeliveredSchema) }),
     },

@@ -7,11 +7,9 @@ import {
   feedUpdate,
 } from '#shared/contract/data/feed.ts';
 import { createFeed, deleteFeed, listFeeds, readFeed, updateFeed } from '#shared/db/data/feeds.ts';
-import { responses, nothing } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-
-const feedParams = z.strictObject({ id: z.string().min(1) });
 
 const record: EditedRecord = {
   noun: 'feed',
@@ -53,7 +51,7 @@ export function dataFeedRoutes(app: App, { db }: RouteContext): void {
     schema: {
       operationId: 'getFeed',
       summary: 'Read a feed with its specification',
-      params: feedParams,
+      params: idParams,
       response: responses({ 200: managedFeedDetailSchema }),
     },
     config: { capability: 'view', record },
@@ -68,7 +66,7 @@ export function dataFeedRoutes(app: App, { db }: RouteContext): void {
       description:
         'Changes the fields in the body. A changed status is sent to webhooks as `feed.status_changed`. Records keep ' +
         'types that are removed from `entity_types`.',
-      params: feedParams,
+      params: idParams,
       body: feedUpdate,
       response: responses({ 200: managedFeedDetailSchema }),
     },
@@ -82,7 +80,7 @@ export function dataFeedRoutes(app: App, { db }: RouteContext): void {
       summary: 'Delete a feed and all its records',
       description:
         'With very many records some may be left when the response is 503; delete it again.',
-      params: feedParams,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_workspace', record },

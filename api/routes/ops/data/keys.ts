@@ -8,7 +8,7 @@ import { workspaceDataUsageSchema } from '#shared/contract/data/usage.ts';
 import { createDataKey, listDataKeys, readDataKey, revokeDataKey } from '#shared/db/data/keys.ts';
 import { readWorkspaceDataUsage } from '#shared/db/data/usage.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
-import { responses, nothing } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { withLatestUse } from '#api/identity/key-uses.ts';
 
@@ -22,8 +22,6 @@ const record: EditedRecord = {
   read: (db, request) =>
     readDataKey(db, { workspaceId: request.actor.workspaceId, keyId: idOf(request.params) }),
 };
-
-const params = z.strictObject({ id: z.string().min(1) });
 
 export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void {
   app.get('/api/data/keys', {
@@ -61,7 +59,7 @@ export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void
     schema: {
       operationId: 'getDataKey',
       summary: 'Read a key of the data API',
-      params,
+      params: idParams,
       response: responses({ 200: dataKeySchema }),
     },
     config: { capability: 'view', record },
@@ -76,7 +74,7 @@ export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void
       operationId: 'revokeDataKey',
       summary: 'Revoke a key of the data API; it stays in the list',
       description: 'Effective for the next request. Has no effect on a revoked key.',
-      params,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_api_keys', record },

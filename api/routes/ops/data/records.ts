@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { entitySchema } from '#shared/contract/data/entity.ts';
 import {
   recordChangeQuery,
@@ -13,11 +12,9 @@ import {
 import { listChanges, namesOfChanged } from '#shared/db/data/changes.ts';
 import { listEntities, readEntity, readHistory } from '#shared/db/data/entities.ts';
 import { listEvents } from '#shared/db/data/events.ts';
-import { responses } from '#api/http/responses.ts';
+import { idParams, responses } from '#api/http/responses.ts';
 import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-
-const recordParams = z.strictObject({ id: z.string().min(1) });
 
 /** The read routes of `/v1`, for members: in both modes, and without counting, charging or marking as delivered. */
 export function dataRecordRoutes(app: App, { db, dataCursors }: RouteContext): void {
@@ -42,7 +39,7 @@ export function dataRecordRoutes(app: App, { db, dataCursors }: RouteContext): v
     schema: {
       operationId: 'getEntity',
       summary: 'Read a record',
-      params: recordParams,
+      params: idParams,
       response: responses({ 200: entitySchema }),
     },
     config: { capability: 'view' },
@@ -54,7 +51,7 @@ export function dataRecordRoutes(app: App, { db, dataCursors }: RouteContext): v
     schema: {
       operationId: 'getEntityHistory',
       summary: 'Read the versions of a record and their changes, newest first',
-      params: recordParams,
+      params: idParams,
       querystring: recordHistoryQuery,
       response: responses({ 200: recordHistorySchema }),
     },

@@ -14,11 +14,9 @@ import {
   reportSourceAs,
   updateSource,
 } from '#shared/db/data/sources.ts';
-import { responses, nothing } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-
-const sourceParams = z.strictObject({ id: z.string().min(1) });
 
 const record: EditedRecord = {
   noun: 'source',
@@ -59,7 +57,7 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
     schema: {
       operationId: 'getSource',
       summary: 'Read a source and its health',
-      params: sourceParams,
+      params: idParams,
       response: responses({ 200: sourceDetailSchema }),
     },
     config: { capability: 'view', record },
@@ -72,7 +70,7 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       operationId: 'updateSource',
       summary: 'Change a source',
       description: 'Changes the fields in the body.',
-      params: sourceParams,
+      params: idParams,
       body: sourceUpdate,
       response: responses({ 200: sourceDetailSchema }, 'conflict'),
     },
@@ -86,7 +84,7 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       operationId: 'deleteSource',
       summary: 'Delete a source',
       description: 'Records that name it as evidence do not change.',
-      params: sourceParams,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_workspace', record },
@@ -103,7 +101,7 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       description:
         'Counts as a source check of the month. Three failures in a row make the source `failed`, which is sent to ' +
         'webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).',
-      params: sourceParams,
+      params: idParams,
       body: sourceReport,
       response: responses({ 200: sourceDetailSchema }),
     },

@@ -15,9 +15,7 @@ import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelExperiment, startExperiment } from '#shared/operations/experiments/start.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { csvHeader, csvLine } from '#api/http/csv.ts';
-import { responses, workflowParams } from '#api/http/responses.ts';
-
-const experimentParams = z.strictObject({ id: z.string().min(1) });
+import { idParams, responses } from '#api/http/responses.ts';
 
 /** Drafts and versions, tried on past runs. */
 export function experimentRoutes(app: App, context: RouteContext): void {
@@ -31,7 +29,7 @@ export function experimentRoutes(app: App, context: RouteContext): void {
         'Rehearses each of the runs with the candidate, in the background: steps take their results from the record of the ' +
         'run, and nothing has an effect. What has no record is executed only if `allow` names it. What the draft contains ' +
         'now is what is tried.',
-      params: workflowParams,
+      params: idParams,
       body: experimentBody,
       response: responses({ 202: startedJobSchema }, 'conflict', 'unprocessable', 'graph_invalid'),
     },
@@ -48,7 +46,7 @@ export function experimentRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'listExperiments',
       summary: 'List the experiments of a workflow, newest first',
-      params: workflowParams,
+      params: idParams,
       querystring: pageQuery,
       response: responses({ 200: experimentListSchema }),
     },
@@ -67,7 +65,7 @@ export function experimentRoutes(app: App, context: RouteContext): void {
       description:
         'While it runs, `runs` has those that are done, and a next page may miss runs that were done meanwhile. With ' +
         '`format=csv`, all runs as CSV (RFC 4180).',
-      params: experimentParams,
+      params: idParams,
       querystring: experimentQuery,
       response: responses({
         200: {
@@ -98,7 +96,7 @@ export function experimentRoutes(app: App, context: RouteContext): void {
       operationId: 'cancelExperiment',
       summary: 'Cancel a running experiment',
       description: 'Cancels its open rehearsals, too. What is done stays.',
-      params: experimentParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 200: listedExperimentSchema }, 'conflict'),
     },

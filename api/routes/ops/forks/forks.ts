@@ -1,7 +1,7 @@
 import { forkBody, forkSchema, rerunBody } from '#shared/contract/forks/fork.ts';
 import { joined } from '#shared/values/json-text.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { responses, runParams } from '#api/http/responses.ts';
+import { idParams, responses } from '#api/http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
 import { createRunActions, type RunActions } from '#api/run-actions.ts';
 
@@ -23,7 +23,7 @@ function rerunRoute(app: App, actions: RunActions): void {
         'Starts a new run, and executes everything again. Its `forked_from` is this one. The other run can have any ' +
         'status, and does not change. With mode `recorded` it is a rehearsal: steps take their results from the record, ' +
         'and nothing has an effect. Returns 200 where the `Idempotency-Key` has started a run before.',
-      params: runParams,
+      params: idParams,
       headers: startHeaders,
       body: rerunBody,
       response: responses({ 200: forkSchema, 201: forkSchema }, ...refusals),
@@ -52,7 +52,7 @@ function forkRoute(app: App, actions: RunActions): void {
         '`reused_from`, and cost nothing. That step and what follows it are executed. With another graph or input, only ' +
         'steps whose node and input are the same are reused; `not_reused` names the others, which are executed again. ' +
         'With mode `recorded` it is a rehearsal, which takes also what follows from the record.',
-      params: runParams,
+      params: idParams,
       headers: startHeaders,
       body: forkBody,
       response: responses({ 200: forkSchema, 201: forkSchema }, ...refusals),

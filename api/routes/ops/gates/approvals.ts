@@ -4,7 +4,7 @@ import { approvalListQuery, approvalListSchema } from '#shared/contract/runs/run
 import { listApprovals } from '#shared/db/runs/runs.ts';
 import { AppError } from '#shared/errors.ts';
 import { readGate } from '#shared/operations/gates/read-gate.ts';
-import { responses, runParams } from '#api/http/responses.ts';
+import { idParams, responses } from '#api/http/responses.ts';
 import { shownOpenings, shownGate } from '#api/identity/shown-gates.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -17,7 +17,7 @@ function memberOf({ id }: Actor): string {
   );
 }
 
-const gateParams = runParams.extend({ step_key: gateStepKey });
+const gateParams = idParams.extend({ step_key: gateStepKey });
 
 export function approvalRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/approvals', {

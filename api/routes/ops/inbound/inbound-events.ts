@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { emptyBody, pageQuery } from '#shared/contract/common.ts';
 import {
   eventReplayListSchema,
@@ -21,11 +20,9 @@ import {
   startReplay,
 } from '#shared/operations/inbound/replays.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { responses, workflowParams } from '#api/http/responses.ts';
+import { idParams, responses } from '#api/http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
 import { createRunActions } from '#api/run-actions.ts';
-
-const eventParams = z.strictObject({ id: z.string().min(1) });
 
 /** What a workflow's inbound webhook received, and its replay. */
 export function inboundEventRoutes(app: App, context: RouteContext): void {
@@ -38,7 +35,7 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
       description:
         'Each with its outcome: a run, a duplicate of an earlier event, or a refusal with its reason. Events that start no ' +
         'run appear after up to a second.',
-      params: workflowParams,
+      params: idParams,
       querystring: inboundEventQuery,
       response: responses({ 200: inboundEventListSchema }),
     },
@@ -55,7 +52,7 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'getInboundEvent',
       summary: 'Read an inbound event, with its headers and its body',
-      params: eventParams,
+      params: idParams,
       response: responses({ 200: inboundEventSchema }),
     },
     config: { capability: 'view' },
@@ -73,7 +70,7 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
         'Budgets, quota, policies and the `input_schema` apply as they are now. The run has the trigger `webhook`, the ' +
         'member who replays it, and the event in `inbound_event_id`. Returns 200 with the earlier run where the ' +
         '`Idempotency-Key`, or with `deduplicate` the event, has started one before.',
-      params: eventParams,
+      params: idParams,
       headers: startHeaders,
       body: replayBody,
       response: responses(
@@ -101,7 +98,7 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
       description:
         'In the background, one after another, the oldest first. Events whose body was not read or not kept in full are ' +
         'left out.',
-      params: workflowParams,
+      params: idParams,
       body: replayRangeBody,
       response: responses({ 202: startedJobSchema }, 'conflict'),
     },
@@ -118,7 +115,7 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'listEventReplays',
       summary: 'List the replays of inbound events of a workflow, newest first',
-      params: workflowParams,
+      params: idParams,
       querystring: pageQuery,
       response: responses({ 200: eventReplayListSchema }),
     },
@@ -134,7 +131,7 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'getEventReplay',
       summary: 'Read the progress of a replay of inbound events',
-      params: eventParams,
+      params: idParams,
       response: responses({ 200: eventReplaySchema }),
     },
     config: { capability: 'view' },
@@ -147,7 +144,7 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
       operationId: 'cancelEventReplay',
       summary: 'Cancel a running replay of inbound events',
       description: 'It starts no further run. Those that it has started continue.',
-      params: eventParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 200: eventReplaySchema }, 'conflict'),
     },

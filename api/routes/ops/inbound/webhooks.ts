@@ -15,7 +15,7 @@ import {
   type StoredWebhook,
 } from '#shared/db/inbound/webhooks.ts';
 import { emptyBody } from '#shared/contract/common.ts';
-import { responses, nothing, workflowParams } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { hookUrl, maskedHookUrl } from '#api/inbound/address.ts';
@@ -68,7 +68,7 @@ function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRec
       description:
         'Each call creates a new secret; the previous URL then returns 404. Also requires `run_workflows`, since ' +
         'anyone with the URL can start runs.',
-      params: workflowParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 200: enabledWebhookSchema }),
     },
@@ -88,7 +88,7 @@ function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRec
       summary: 'Read the inbound webhook and its settings',
       description:
         'The secret in `url` is shown to members who can edit and run workflows; others see asterisks.',
-      params: workflowParams,
+      params: idParams,
       response: responses({ 200: webhookSchema }),
     },
     config: { capability: 'view', record },
@@ -105,7 +105,7 @@ function disableAndConfigure(app: App, { config }: RouteContext, record: EditedR
       operationId: 'disableWebhook',
       summary: 'Disable the inbound webhook',
       description: 'Its URL then returns 404 permanently; its settings are kept.',
-      params: workflowParams,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'create_edit_workflows', record },
@@ -119,7 +119,7 @@ function disableAndConfigure(app: App, { config }: RouteContext, record: EditedR
     schema: {
       operationId: 'configureWebhook',
       summary: 'Change settings of the inbound webhook; absent ones do not change',
-      params: workflowParams,
+      params: idParams,
       body: webhookConfigInput,
       response: responses({ 200: webhookSchema }),
     },

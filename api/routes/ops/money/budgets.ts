@@ -15,11 +15,9 @@ import {
   updateBudget,
 } from '#shared/db/money/budgets.ts';
 import { readBudgetHistory } from '#shared/db/money/budget-history.ts';
-import { responses, nothing } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-
-const budgetParams = z.strictObject({ id: z.string().min(1) });
 
 const record: EditedRecord = {
   noun: 'budget',
@@ -63,7 +61,7 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
     schema: {
       operationId: 'getBudget',
       summary: 'Read a budget',
-      params: budgetParams,
+      params: idParams,
       response: responses({ 200: budgetSchema }),
     },
     config: { capability: 'view', record },
@@ -75,7 +73,7 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
     schema: {
       operationId: 'getBudgetStatus',
       summary: "Read a budget's ledger for the current window",
-      params: budgetParams,
+      params: idParams,
       response: responses({ 200: budgetStatusSchema }),
     },
     config: { capability: 'view' },
@@ -90,7 +88,7 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
     schema: {
       operationId: 'getBudgetHistory',
       summary: "Read the spend of a budget's current window, by day",
-      params: budgetParams,
+      params: idParams,
       response: responses({ 200: budgetHistorySchema }),
     },
     config: { capability: 'view' },
@@ -104,7 +102,7 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
       summary: 'Change the name, limit or estimate of a budget',
       description:
         'Effective for the next trigger and the next step. Existing holds do not change.',
-      params: budgetParams,
+      params: idParams,
       body: budgetUpdate,
       response: responses({ 200: budgetSchema }),
     },
@@ -121,7 +119,7 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
     schema: {
       operationId: 'deleteBudget',
       summary: 'Delete a budget; runs that hold it continue without',
-      params: budgetParams,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_workspace', record },

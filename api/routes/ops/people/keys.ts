@@ -3,11 +3,9 @@ import { apiKeyInput, apiKeySchema, createdApiKeySchema } from '#shared/contract
 import { offsetQuery } from '#shared/contract/common.ts';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '#shared/db/people/api-keys.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
-import { responses, nothing } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { withLatestUse } from '#api/identity/key-uses.ts';
-
-const params = z.strictObject({ id: z.string().min(1) });
 
 const record: EditedRecord = {
   noun: 'apiKey',
@@ -51,7 +49,7 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
     schema: {
       operationId: 'getApiKey',
       summary: 'Read an API key',
-      params,
+      params: idParams,
       response: responses({ 200: apiKeySchema }),
     },
     config: { capability: 'view', record },
@@ -68,7 +66,7 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
       description:
         'Effective for the next request. Has no effect on a revoked key. Nobody can revoke a key with ' +
         'more permissions than their own.',
-      params,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_api_keys', record },

@@ -20,11 +20,10 @@ import {
 } from '#shared/db/people/membership.ts';
 import type { InviteRules } from '#shared/db/people/invite-codes.ts';
 import { inviteRules } from '#shared/operations/people/invitations.ts';
-import { responses, nothing } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-const memberParams = z.strictObject({ id: z.string().min(1) });
 const detail = responses(
   { 200: memberDetailSchema },
   'not_found',
@@ -80,7 +79,7 @@ export function memberRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'getMember',
       summary: 'Read a member and their permissions',
-      params: memberParams,
+      params: idParams,
       response: responses({ 200: memberDetailSchema }),
     },
     config: { capability: 'view', record },
@@ -92,7 +91,7 @@ export function memberRoutes(app: App, context: RouteContext): void {
       operationId: 'getMemberStats',
       summary: "Read a member's activity",
       description: 'The totals do not decrease when retention removes runs and audit entries.',
-      params: memberParams,
+      params: idParams,
       response: responses({ 200: memberStatsSchema }),
     },
     config: { capability: 'view' },
@@ -111,7 +110,7 @@ export function memberRoutes(app: App, context: RouteContext): void {
         operationId,
         summary: "Change a member's role, effective at once",
         description: gainText,
-        params: memberParams,
+        params: idParams,
         body: roleChange,
         response: detail,
       },
@@ -132,7 +131,7 @@ export function memberRoutes(app: App, context: RouteContext): void {
         operationId,
         summary: "Override capabilities of a member's role, effective at once",
         description: gainText,
-        params: memberParams,
+        params: idParams,
         body: permissionsChange,
         response: detail,
       },
@@ -149,7 +148,7 @@ export function memberRoutes(app: App, context: RouteContext): void {
       description:
         'The previous code is invalid at once. The new one is emailed where email delivery is configured. For an approved ' +
         'sign-up that has not chosen a password yet, it is only emailed.',
-      params: memberParams,
+      params: idParams,
       body: emptyBody,
       response: detail,
     },
@@ -165,7 +164,7 @@ export function memberRoutes(app: App, context: RouteContext): void {
         'The email address is not verified yet. Where email delivery is configured, the password of the ' +
         'sign-up is dropped and a code is sent to the address, to choose a password with `accept-invite`. Otherwise ' +
         'the password of the sign-up is valid: only approve people whom you expect.',
-      params: memberParams,
+      params: idParams,
       body: emptyBody,
       response: detail,
     },
@@ -178,7 +177,7 @@ export function memberRoutes(app: App, context: RouteContext): void {
       operationId: 'removeMember',
       summary: 'Remove a member; their sessions end and their keys are revoked',
       description: 'Also withdraws an invitation, and rejects a sign-up.',
-      params: memberParams,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_members', record },

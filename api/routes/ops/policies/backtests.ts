@@ -13,13 +13,13 @@ import {
   startBacktest,
 } from '#shared/operations/policies/backtests.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { responses, jobParams } from '#api/http/responses.ts';
+import { idParams, responses } from '#api/http/responses.ts';
 
 /** Members who can read policies can also read what other policies would do. */
 const reads = { capability: 'view' } as const;
 const config = { capability: 'manage_workspace' } as const;
 const url = '/api/workspace/policies/backtest';
-const params = jobParams;
+const params = idParams;
 
 /** Policies that are not in force, tried on recorded steps. */
 export function backtestRoutes(app: App, context: RouteContext): void {

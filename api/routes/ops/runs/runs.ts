@@ -21,14 +21,14 @@ import { listSteps } from '#shared/db/steps/step-pages.ts';
 import { notFound } from '#shared/errors.ts';
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
 import { toMicros } from '#shared/money/money.ts';
-import { responses, runParams, workflowParams } from '#api/http/responses.ts';
+import { idParams, responses } from '#api/http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { seesArguments, shownSteps } from '#api/identity/shown-gates.ts';
 import { createRunActions, type RunActions } from '#api/run-actions.ts';
 import { createCoalescedReads } from '#api/load/coalesced-reads.ts';
 
-const stepParams = runParams.extend({ step_key: z.string().min(1).max(1_000) });
+const stepParams = idParams.extend({ step_key: z.string().min(1).max(1_000) });
 
 export function runRoutes(app: App, context: RouteContext): void {
   const actions = createRunActions(context);
@@ -48,7 +48,7 @@ function startRuns(app: App, actions: RunActions): void {
         '`Idempotency-Key` has started it before. An input that does not fit the `input_schema` of the version is ' +
         '400, with the path of each problem. With `draft=true` it runs the draft with the schema of its input: an ' +
         'ordinary run with all its costs and effects, which has `of_draft` and its `graph`.',
-      params: workflowParams,
+      params: idParams,
       querystring: runStartQuery,
       headers: startHeaders,
       body: runInputBody,
@@ -94,7 +94,7 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
     schema: {
       operationId: 'getRun',
       summary: 'Read a run with its steps, cost, output and open gates',
-      params: runParams,
+      params: idParams,
       response: responses({ 200: runSchema }),
     },
     config: { capability: 'view' },
@@ -113,7 +113,7 @@ function readParts(app: App, { db }: RouteContext): void {
       description:
         'First those outside of loops and maps, then those in them, each in the order of their starts. `GET /api/runs/{id}` ' +
         `has the first ${MAX_STEPS_IN_RUN}, and the cursor of the others.`,
-      params: runParams,
+      params: idParams,
       querystring: stepListQuery,
       response: responses({ 200: stepListSchema }),
     },
@@ -139,7 +139,7 @@ function readParts(app: App, { db }: RouteContext): void {
       description:
         'The frames as they were emitted, each with its number and time. To follow a run without a stream, poll ' +
         'with the highest `seq` seen as `after`.',
-      params: runParams,
+      params: idParams,
       querystring: runEventQuery,
       response: responses({ 200: runEventListSchema }),
     },
@@ -184,7 +184,7 @@ function continueRuns(app: App, actions: RunActions): void {
         ' the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409' +
         ' says what was decided before, or that the tool has changed. With `only_check` nothing is decided: the response is' +
         ' the run as it is, or the refusal that the decision would get.',
-      params: runParams,
+      params: idParams,
       body: decisionBody,
       response: responses({ 200: runSchema }, 'conflict'),
     },
@@ -205,7 +205,7 @@ function continueRuns(app: App, actions: RunActions): void {
       description:
         'Says who is expected to decide. Others who can decide the gate still can. Without `node_id` and `step_key` the ' +
         'oldest open gate is assigned. 409: the gate is not open, or the member cannot decide it.',
-      params: runParams,
+      params: idParams,
       body: assignmentBody,
       response: responses({ 200: runSchema }, 'conflict'),
     },
@@ -222,7 +222,7 @@ function continueRuns(app: App, actions: RunActions): void {
     schema: {
       operationId: 'resumeRun',
       summary: 'Resume a failed run from its last checkpoint',
-      params: runParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 200: runSchema }, 'budget_exceeded', 'conflict'),
     },
@@ -237,7 +237,7 @@ function continueRuns(app: App, actions: RunActions): void {
       description:
         'The run is then exempt from block budgets; its cost still counts in them. `cap_usd` becomes its ' +
         'cap, without one it has none.',
-      params: runParams,
+      params: idParams,
       body: overrideBody,
       response: responses({ 200: runSchema }, 'conflict'),
     },
@@ -255,7 +255,7 @@ function continueRuns(app: App, actions: RunActions): void {
     schema: {
       operationId: 'cancelRun',
       summary: 'End a pending, running or paused run',
-      params: runParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 200: runSchema }, 'conflict'),
     },

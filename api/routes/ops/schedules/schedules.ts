@@ -14,7 +14,7 @@ import {
   triggerSchedule,
   updateSchedule,
 } from '#shared/operations/schedules/schedules.ts';
-import { responses, nothing, scheduleParams } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -63,7 +63,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'getSchedule',
       summary: 'Read a schedule',
-      params: scheduleParams,
+      params: idParams,
       response: responses({ 200: scheduleSchema }),
     },
     config: { capability: 'view', record },
@@ -78,7 +78,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       description:
         'Absent fields do not change. Times before a change are not caught up. A change that leaves ' +
         'it enabled also requires `run_workflows`, unless only the name changes.',
-      params: scheduleParams,
+      params: idParams,
       body: scheduleUpdate,
       response: responses({ 200: scheduleSchema }),
     },
@@ -95,7 +95,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'deleteSchedule',
       summary: 'Delete a schedule; runs it has started continue',
-      params: scheduleParams,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'create_edit_workflows', record },
@@ -114,7 +114,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       description:
         'With its input, also while it is disabled. Also requires `run_workflows`. 409 while an earlier run of it is active, unless its ' +
         'overlap is `allow`.',
-      params: scheduleParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 201: runSchema }, 'quota_exceeded', 'budget_exceeded', 'conflict'),
     },

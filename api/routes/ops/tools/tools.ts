@@ -17,11 +17,9 @@ import {
 } from '#shared/db/tools/custom-tools.ts';
 import { changeTool, registerTool, testTool } from '#shared/operations/tools/custom-tools.ts';
 import { importTools } from '#shared/operations/tools/tool-imports.ts';
-import { responses, nothing } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-
-const toolParams = z.strictObject({ id: z.string().min(1) });
 
 /** Changing a tool requires the same permission as changing the graphs that use it. */
 const takenByGraphs = (act: string): string =>
@@ -74,7 +72,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'getTool',
       summary: 'Read a custom tool',
-      params: toolParams,
+      params: idParams,
       response: responses({ 200: customToolSchema }),
     },
     config: { capability: 'view', record },
@@ -91,7 +89,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
         'header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`: ' +
         'a change to another origin is refused until every header is given in full or left out.' +
         takenByGraphs('A change of any other field than `label` and `description`'),
-      params: toolParams,
+      params: idParams,
       body: customToolUpdate,
       response: responses({ 200: customToolSchema }),
     },
@@ -107,7 +105,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
       description:
         'Workflows that call it can no longer be triggered, and steps that reach it fail.' +
         takenByGraphs('This'),
-      params: toolParams,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'create_edit_workflows', record },
@@ -125,7 +123,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
         'A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit ' +
         'the `input_schema` are refused; a failing tool returns `ok: false`. For a caller without the capability ' +
         '`run_workflows` no stored header is sent, and so no secret: `omitted_headers` names them.',
-      params: toolParams,
+      params: idParams,
       body: toolTestInput,
       response: responses({ 200: toolTestSchema }),
     },

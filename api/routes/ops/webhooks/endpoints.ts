@@ -24,7 +24,7 @@ import {
   registerEndpoint,
   rotateEndpointSecret,
 } from '#shared/operations/webhooks/endpoints.ts';
-import { responses, deliveryParams, endpointParams, nothing } from '#api/http/responses.ts';
+import { deliveryParams, idParams, nothing, responses } from '#api/http/responses.ts';
 import { deliveryPage } from '#api/data/delivery-page.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -54,7 +54,7 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'getWebhookEndpoint',
       summary: 'Read a webhook endpoint',
-      params: endpointParams,
+      params: idParams,
       response: responses({ 200: dataEndpointSchema }),
     },
     config: { capability: 'view', record },
@@ -84,7 +84,7 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
       operationId: 'updateWebhookEndpoint',
       summary: 'Change the address or the events of a webhook endpoint',
       description: 'Changes the fields in the body. Pending deliveries go to the new address.',
-      params: endpointParams,
+      params: idParams,
       body: endpointUpdate,
       response: responses({ 200: dataEndpointSchema }),
     },
@@ -97,7 +97,7 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'deleteWebhookEndpoint',
       summary: 'Delete a webhook endpoint and its pending deliveries',
-      params: endpointParams,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_workspace', record },
@@ -112,7 +112,7 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
       operationId: 'rotateWebhookEndpointSecret',
       summary: 'Replace the secret of a webhook endpoint; the new one is shown this once',
       description: 'Deliveries are also signed with the previous secret for 24 hours.',
-      params: endpointParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 200: rotatedSecretSchema }),
     },
@@ -125,7 +125,7 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
       operationId: 'listWebhookDeliveries',
       summary: 'List the deliveries of a webhook endpoint, newest first, each with its attempts',
       description: 'Kept for 30 days.',
-      params: endpointParams,
+      params: idParams,
       querystring: dataDeliveryQuery,
       response: responses({ 200: deliveryListSchema }),
     },
@@ -150,7 +150,7 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
       operationId: 'pingWebhookEndpoint',
       summary: 'Send a ping to a webhook endpoint',
       description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
-      params: endpointParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 201: deliverySchema }),
     },
@@ -179,7 +179,7 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
       operationId: 'redeliverWebhookDeadLetters',
       summary: 'Redeliver dead letters, all or those of events of a range, oldest first',
       description: 'With `status` `all`, delivered ones, too.',
-      params: endpointParams,
+      params: idParams,
       body: redeliverInput,
       response: responses({ 200: redeliveredSchema }),
     },

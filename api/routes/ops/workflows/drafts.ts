@@ -10,7 +10,7 @@ import { publishWorkflow } from '#shared/db/workflows/publishing.ts';
 import { readWorkflow } from '#shared/db/workflows/workflows.ts';
 import { publishFromDraft } from '#shared/operations/workflows/publish-draft.ts';
 import { requireInputSchema } from '#shared/operations/workflows/workflow-input.ts';
-import { responses, nothing, workflowParams } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf, ifMatchOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -39,7 +39,7 @@ export function draftRoutes(app: App, context: RouteContext): void {
       summary: 'Read the draft of a workflow',
       description:
         'What is being edited beside the current version. Only requests that ask for the draft run it.',
-      params: workflowParams,
+      params: idParams,
       response: responses({ 200: draftSchema }),
     },
     config: { capability: 'view', record },
@@ -56,7 +56,7 @@ export function draftRoutes(app: App, context: RouteContext): void {
         'content of its base version, and answers 201. To change a draft that exists, send its `ETag` as `If-Match`: ' +
         'without it the answer is 428, and 412 when someone else has saved meanwhile. A save without a change keeps the ' +
         'revision.',
-      params: workflowParams,
+      params: idParams,
       body: draftBody,
       response: responses({ 200: draftSchema, 201: draftSchema }, 'precondition_required'),
     },
@@ -77,7 +77,7 @@ export function draftRoutes(app: App, context: RouteContext): void {
       operationId: 'discardDraft',
       summary: 'Discard the draft of a workflow',
       description: 'Requires `If-Match`. The current version is unchanged.',
-      params: workflowParams,
+      params: idParams,
       response: responses({ 204: nothing }, 'precondition_required'),
     },
     config: { capability: 'create_edit_workflows', record },
@@ -100,7 +100,7 @@ function publish(app: App, { db, config }: RouteContext): void {
         'requires the `ETag` of the draft as `If-Match`, and a draft that can run and began at the current version. The author ' +
         'of the version is the member who saved the draft last. Also requires `run_workflows` where the workflow has a webhook or an ' +
         'enabled schedule.',
-      params: workflowParams,
+      params: idParams,
       body: publishBody,
       response: responses({ 200: workflowSchema }, 'conflict', 'precondition_required'),
     },

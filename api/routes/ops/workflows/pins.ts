@@ -1,7 +1,7 @@
 import { pinBody, pinListSchema, pinSchema } from '#shared/contract/workflows/node-test.ts';
 import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { responses, nodeParams, nothing, workflowParams } from '#api/http/responses.ts';
+import { idParams, nodeParams, nothing, responses } from '#api/http/responses.ts';
 
 /** Outputs that members pin from past runs, for tests of nodes. */
 export function pinRoutes(app: App, { db }: RouteContext): void {
@@ -10,7 +10,7 @@ export function pinRoutes(app: App, { db }: RouteContext): void {
       operationId: 'listPins',
       summary: 'List your pinned outputs of a workflow',
       description: 'At most 100, by node. Each member has their own.',
-      params: workflowParams,
+      params: idParams,
       response: responses({ 200: pinListSchema }),
     },
     config: { capability: 'view' },

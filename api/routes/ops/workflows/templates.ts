@@ -10,7 +10,7 @@ import { workflowSchema } from '#shared/contract/workflows/workflow.ts';
 import * as templates from '#shared/db/workflows/templates.ts';
 import { requireInputSchema } from '#shared/operations/workflows/workflow-input.ts';
 import { readWorkflow } from '#shared/db/workflows/workflows.ts';
-import { responses, nothing, templateParams } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -56,7 +56,7 @@ export function templateRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'getTemplate',
       summary: 'Read a template',
-      params: templateParams,
+      params: idParams,
       response: responses({ 200: templateSchema }),
     },
     config: { capability: 'view', record },
@@ -73,7 +73,7 @@ export function templateRoutes(app: App, context: RouteContext): void {
       summary: 'Change a template of your own',
       description:
         'Changes the fields in the body. Workflows created from it do not change. Built-in ones cannot be changed.',
-      params: templateParams,
+      params: idParams,
       body: templateUpdateBody,
       response: responses({ 200: templateSchema }, 'conflict'),
     },
@@ -90,7 +90,7 @@ export function templateRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'deleteTemplate',
       summary: 'Delete a template of your own',
-      params: templateParams,
+      params: idParams,
       response: responses({ 204: nothing }, 'conflict'),
     },
     config: { capability: 'create_edit_workflows', record },
@@ -108,7 +108,7 @@ function instantiate(app: App, { db }: RouteContext): void {
     schema: {
       operationId: 'instantiateTemplate',
       summary: 'Create a draft workflow from a template, with its checks',
-      params: templateParams,
+      params: idParams,
       body: instantiateBody,
       response: responses({ 201: workflowSchema }, 'conflict'),
     },

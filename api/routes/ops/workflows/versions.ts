@@ -10,7 +10,7 @@ import { listVersions, readVersion } from '#shared/db/workflows/versions.ts';
 import { AppError } from '#shared/errors.ts';
 import { diffSchemas } from '#shared/graph/diff.ts';
 import { diffGraphsUntrusted } from '#shared/platform/threads/untrusted.ts';
-import { responses, workflowParams } from '#api/http/responses.ts';
+import { idParams, responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 const MAX_VERSION = 2_147_483_647;
@@ -52,7 +52,7 @@ export function versionRoutes(app: App, { db }: RouteContext): void {
     schema: {
       operationId: 'listVersions',
       summary: 'List the versions of a workflow, newest first',
-      params: workflowParams,
+      params: idParams,
       querystring: pageQuery,
       response: responses({ 200: versionListSchema }),
     },
@@ -90,7 +90,7 @@ export function versionRoutes(app: App, { db }: RouteContext): void {
       summary: 'Compare two versions of a workflow',
       description:
         'Nodes and edges that were added, removed and changed between the two versions, and the change of the input schema.',
-      params: workflowParams,
+      params: idParams,
       querystring: diffQuery,
       response: responses({ 200: diffSchema }),
     },

@@ -18,7 +18,7 @@ import { dispatchInOrder } from '#shared/operations/runs/dispatch.ts';
 import { removeSchedules } from '#shared/operations/schedules/sync.ts';
 import { requireInputSchema } from '#shared/operations/workflows/workflow-input.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
-import { responses, nothing, workflowParams } from '#api/http/responses.ts';
+import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -71,7 +71,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       operationId: 'getWorkflow',
       summary: 'Read a workflow',
       description: 'With `include=draft`, also its draft as it is at the same moment.',
-      params: workflowParams,
+      params: idParams,
       querystring: workflowReadQuery,
       response: responses({ 200: workflowDetailSchema }),
     },
@@ -93,7 +93,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
         'they started with. Such a change also requires `publish_workflows` where a published workflow is changed or calls this one, at any ' +
         'distance, and `run_workflows` where one with a webhook or an enabled schedule does. So does another name where it is ' +
         'called by its name.',
-      params: workflowParams,
+      params: idParams,
       body: workflowUpdateBody,
       response: responses({ 200: workflowSchema }, 'conflict'),
     },
@@ -112,7 +112,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       summary: 'Delete a workflow with its versions, runs and schedules',
       description:
         'Active runs are cancelled. Where a graph in use calls the workflow, also requires the permissions to change that graph.',
-      params: workflowParams,
+      params: idParams,
       response: responses({ 204: nothing }),
     },
     config: { capability: 'delete_workflows', record },
@@ -134,7 +134,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       operationId: 'validateWorkflow',
       summary: 'Check whether the saved graph can run',
       description: 'Reports every error and warning at once.',
-      params: workflowParams,
+      params: idParams,
       body: emptyBody,
       response: responses({ 200: graphReportSchema }),
     },
@@ -151,7 +151,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'setChecks',
       summary: 'Set the checks that score successful runs',
-      params: workflowParams,
+      params: idParams,
       body: checksBody,
       response: responses({ 200: workflowSchema }),
     },
@@ -167,7 +167,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'listWorkflowRuns',
       summary: 'List the runs of a workflow, newest first',
-      params: workflowParams,
+      params: idParams,
       querystring: workflowRunsQuery,
       response: responses({ 200: runListSchema }),
     },
