@@ -41,8 +41,7 @@ describe('a tool that an agent offers', () => {
     const runId = await engine.trigger(await engine.define(chain(node)), {
       order: { id: 'o-1' },
     });
-    const run = await engine.until(runId, ['success', 'failed']);
-    expect(run.status).toBe('success');
+    await engine.until(runId, ['success']);
     // The model does not see `order`, so its own is refused like any unknown argument.
     expect(server.calls('refund').map(({ body }) => JSON.parse(body))).toEqual([
       { amount: 5, order: 'o-1' },

@@ -14,6 +14,7 @@ import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
 import { chain, echo, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
+import { readable } from '#test/support/executions.ts';
 
 const SECRET = 'T0PS3CR3T-hook-path';
 const KEY = 're_alert_key_42';
@@ -80,12 +81,6 @@ const queued = (engine: Engine, runId: string) =>
   engine.db.any(sql.type(z.object({ id: z.number(), payload: z.looseObject({}) }))`
     SELECT id, payload FROM outbox WHERE run_id = ${runId} AND kind = 'alert' ORDER BY id
   `);
-
-/** A history as text, with decoded payloads. */
-const readable = (history: object): string =>
-  JSON.stringify(history, (key, value: unknown) =>
-    key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
-  );
 
 /** Waits until the alert's execution has closed, with any status. */
 async function alertOf(engine: Engine, runId: string) {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import Stripe from 'stripe';
 import { z } from 'zod';
@@ -11,31 +11,27 @@ import { requeueLost } from '#shared/db/webhooks/queue.ts';
 import { deleteExpiredOutbound } from '#shared/db/audit/retention.ts';
 import { sql } from '#shared/db/pool.ts';
 import { signDelivery } from '#shared/platform/calls/delivery-signature.ts';
-import { type FakeServer, type Seen, startHttpServer } from '#test/fakes/http-server.ts';
+import { type Seen, startHttpServer } from '#test/fakes/http-server.ts';
 import { eventually } from '#test/support/engine.ts';
-import { BACKOFF_SECONDS, type Outbound, startOutbound } from '#test/support/outbound.ts';
+import { BACKOFF_SECONDS, startOutbound } from '#test/support/outbound.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
+import { readable } from '#test/support/executions.ts';
+import { useStage } from '#test/support/stage.ts';
 
 type Behaviour = (response: ServerResponse, request: Seen) => void;
 
-let receiver: FakeServer;
 /** Behavior by path; `/` and paths without an entry respond with status 200. */
 const behaviours = new Map<string, Behaviour>();
-let outbound: Outbound;
 
-beforeAll(async () => {
-  receiver = await startHttpServer((request, response) => {
+const outbound = useStage(() => startOutbound());
+const receiver = useStage(() =>
+  startHttpServer((request, response) => {
     const behave = behaviours.get(request.url);
     if (behave === undefined) response.end('ok');
     else behave(response, request);
-  });
-  outbound = await startOutbound();
-});
-afterAll(async () => {
-  await outbound.close();
-  await receiver.close();
-});
+  }),
+);
 afterEach(async () => {
   const { body } = await outbound.call('GET', '');
   for (const { id } of body.data) await outbound.call('DELETE', `/${id}`);
@@ -59,12 +55,6 @@ const status =
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const msBetween = (earlier: string, later: string) => Date.parse(later) - Date.parse(earlier);
 const header = (request: Seen, name: string) => String(request.headers[name]);
-
-/** A history as text, with decoded payloads. */
-const readable = (history: object): string =>
-  JSON.stringify(history, (key, value: unknown) =>
-    key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
-  );
 
 /** Verifies the signature as a receiver would from the documentation alone. */
 function isSigned(request: Seen, secret: string): boolean {

@@ -27,8 +27,7 @@ describe('a ten-second Postgres outage', () => {
     answer();
     await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
     wire.restore();
-    const run = await engine.until(runId, ['success', 'failed'], 40_000);
-    expect(run.status).toBe('success');
+    await engine.until(runId, ['success'], 40_000);
     expect(['a', 'b', 'c'].map((name) => tools.calls(name).length)).toEqual([1, 1, 1]);
   }, 90_000);
 

@@ -7,19 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentPlace, runPlaces } from '#shared/platform/tracing/run-places.ts';
 import { readRunStatus } from '#shared/db/runs/runs.ts';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
-import { type Collector, type ExportedSpan, startCollector } from '#test/fakes/collector.ts';
-import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
-import { type ListingServer, startListingServer } from '#test/fakes/listing-server.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import {
-  chain,
-  echo,
-  edge,
-  type Engine,
-  eventually,
-  mock,
-  startEngine,
-} from '#test/support/engine.ts';
+import { type ExportedSpan, startCollector } from '#test/fakes/collector.ts';
+import { startModelServer } from '#test/support/model-server.ts';
+import { startListingServer } from '#test/fakes/listing-server.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 import {
   startApiProcess,
   startWorkerProcess,
@@ -27,6 +19,7 @@ import {
   type TestProcess,
 } from '#test/support/processes.ts';
 import { soakDescribe, soakTest } from '#test/support/soak.ts';
+import { useStage } from '#test/support/stage.ts';
 
 const KEY = 'sk-test-canary-key';
 const PROMPT = 'canary-prompt';
@@ -34,13 +27,16 @@ const ANSWER = 'canary-answer';
 const RESULT = 'canary-result';
 const HEADER = 'canary-header';
 
-let engine: Engine;
-let collector: Collector;
-let models: ModelServer;
-let tools: ToolServer;
-let listing: ListingServer;
 let api: TestApi;
 const workers: TestProcess[] = [];
+afterAll(() => Promise.all([api.stop(), ...workers.map((worker) => worker.stop())]));
+const engine = useEngine({ worker: false });
+const collector = useStage(startCollector);
+const models = useStage(startModelServer);
+const tools = useStage(startToolServer);
+const listing = useStage(() =>
+  startListingServer([{ name: 'stock', inputSchema: { type: 'object' } }]),
+);
 
 const environment = () => ({
   ...engine.env,
@@ -60,21 +56,9 @@ async function startWorker(env: Record<string, string> = {}): Promise<TestProces
 }
 
 beforeAll(async () => {
-  [collector, models, tools, listing] = await Promise.all([
-    startCollector(),
-    startModelServer(),
-    startToolServer(),
-    startListingServer([{ name: 'stock', inputSchema: { type: 'object' } }]),
-  ]);
   models.answers.push({ text: ANSWER, usage: { prompt_tokens: 1_000, completion_tokens: 100 } });
-  engine = await startEngine({ worker: false });
   [api] = await Promise.all([startApiProcess(environment()), startWorker()]);
 }, 60_000);
-afterAll(async () => {
-  await Promise.all([api.stop(), ...workers.map((worker) => worker.stop())]);
-  await engine.close();
-  await Promise.all([collector.close(), models.close(), tools.close(), listing.close()]);
-});
 
 async function call(method: string, path: string, body?: unknown, headers = {}): Promise<any> {
   const response = await fetch(`${api.url}/api${path}`, {

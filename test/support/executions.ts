@@ -20,3 +20,9 @@ export async function deleteHistory(engine: Engine, runId: string): Promise<void
   // The server deletes in the background, after it has processed the close.
   await eventually(async () => (await current()) === undefined, 60_000);
 }
+
+/** A history as text, with decoded payloads. */
+export const readable = (history: object): string =>
+  JSON.stringify(history, (key, value: unknown) =>
+    key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
+  );

@@ -37,8 +37,7 @@ soakTest('a worker stuck in workflow code says why it ends', 120_000, async () =
   expect(stuck.tail(40).join('\n')).toContain('workflow code has not returned for 10 s');
   const worker = await startWorkerProcess(engine.env);
   try {
-    const run = await engine.until(runId, ['success', 'failed'], 60_000);
-    expect(run.status).toBe('success');
+    await engine.until(runId, ['success'], 60_000);
   } finally {
     await worker.stop();
   }

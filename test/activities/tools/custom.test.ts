@@ -525,7 +525,7 @@ describe('an imported MCP tool', () => {
   });
 
   it('is called without a comparison when it is not pinned', async () => {
-    listing.tools = [];
+    listing.tools.length = 0;
     expect(await ask({ pinned_schema: null })).toMatchObject({ output: { got: { id: 1 } } });
     expect(pages()).toBe(0);
   });
