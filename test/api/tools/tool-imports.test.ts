@@ -33,8 +33,8 @@ afterEach(async () => {
   await api.db.query(sql.unsafe`DELETE FROM custom_tools`);
 });
 
-const importFrom = (fields: object = {}) =>
-  api.call('POST', '/api/tools/import', { server_url: `${server.url}/mcp`, ...fields });
+const importFrom = (fields: object = {}, by?: Record<string, string>) =>
+  api.call('POST', '/api/tools/import', { server_url: `${server.url}/mcp`, ...fields }, by);
 const names = (tools: { name: string }[]) => tools.map(({ name }) => name);
 const tools = async () => (await api.call('GET', '/api/tools')).body;
 const audited = async (limit: number) =>
@@ -128,9 +128,8 @@ describe('an import', () => {
     expect((await api.call('PUT', '/api/secrets/IMPORTED', secret)).status).toBe(201);
     const overrides = { run_workflows: false };
     const { headers } = await addMember(api, { role: 'editor', overrides });
-    const body = (value: string) => ({ server_url: server.url, headers: { 'x-key': value } });
     const send = (value: string, by?: Record<string, string>) =>
-      api.call('POST', '/api/tools/import', body(value), by);
+      importFrom({ headers: { 'x-key': value } }, by);
     const refused = await send('{secrets.IMPORTED}', headers);
     expectRefusal(refused, 403, "This action requires the 'run_workflows' permission");
     expect(server.seen).toEqual([]);
@@ -144,13 +143,7 @@ describe('an import', () => {
 
   test('needs create_edit_workflows', async () => {
     const viewer = await addMember(api, { role: 'viewer' });
-    const { status } = await api.call(
-      'POST',
-      '/api/tools/import',
-      { server_url: server.url },
-      viewer.headers,
-    );
-    expect(status).toBe(403);
+    expect((await importFrom({}, viewer.headers)).status).toBe(403);
     expect(server.seen).toEqual([]);
   });
 });
@@ -426,24 +419,14 @@ describe('a tool is skipped', () => {
     await api.call('POST', `/api/workflows/${workflow.id}/publish`);
     const overrides = { publish_workflows: false };
     const editor = await addMember(api, { role: 'editor', overrides });
-    const { body } = await api.call(
-      'POST',
-      '/api/tools/import',
-      { server_url: `${server.url}/mcp` },
-      editor.headers,
-    );
+    const { body } = await importFrom({}, editor.headers);
     expect(names(body.created)).toEqual(['orders_refund']);
     expect(body.skipped).toEqual([
       { name: 'getOrder', reason: "This action requires the 'publish_workflows' permission" },
     ]);
     await importFrom();
     server.tools[0] = listed('getOrder', { type: 'object' });
-    const { body: again } = await api.call(
-      'POST',
-      '/api/tools/import',
-      { server_url: `${server.url}/mcp` },
-      editor.headers,
-    );
+    const { body: again } = await importFrom({}, editor.headers);
     expect(names(again.skipped)).toEqual(['getOrder']);
     expect((await tools())[0].input_schema).toEqual(schema);
     await api.call('DELETE', `/api/workflows/${workflow.id}`);
