@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import pg from 'pg';
 import type { Child } from '#scripts/stack/children.ts';
+import { databaseUrl } from '#scripts/stack/databases.ts';
 import { cleanEnvironment } from '#scripts/stack/environment.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
 import { postgresStopSignals, startPostgres, type Postgres } from '#scripts/stack/postgres.ts';
@@ -163,6 +164,14 @@ async function startDatabase(
   const again = await start();
   await query(again.url, 'CREATE EXTENSION pg_stat_statements');
   return again;
+}
+
+/** Creates a database with our schema beside that of the service, and returns its URL. */
+export async function freshDatabase({ databaseUrl: beside }: Stack, name: string): Promise<string> {
+  await query(beside, `CREATE DATABASE ${name}`);
+  const url = databaseUrl(beside, name);
+  await migrate(url);
+  return url;
 }
 
 /** Runs one statement on a new connection. */

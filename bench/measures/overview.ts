@@ -1,10 +1,8 @@
 import { request } from 'undici';
-import { databaseUrl } from '#scripts/stack/databases.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
-import { migrate } from '#shared/db/migrate.ts';
 import type { Processes } from '#bench/processes.ts';
 import { atMost, compareSamples, type Result } from '#bench/result.ts';
-import { query, type Stack } from '#bench/stack.ts';
+import { freshDatabase, query, type Stack } from '#bench/stack.ts';
 import { interleave, timed } from '#bench/statistics.ts';
 
 const few = 1_000;
@@ -26,9 +24,7 @@ const pages = {
  */
 export async function overview(stack: Stack, processes: Processes): Promise<Result[]> {
   const name = 'workflows_of_few_runs';
-  await query(stack.databaseUrl, `CREATE DATABASE ${name}`);
-  const fewUrl = databaseUrl(stack.databaseUrl, name);
-  await migrate(fewUrl);
+  const fewUrl = await freshDatabase(stack, name);
   const [port = 0] = await freePorts(1);
   const api = await processes.startNode({
     name: 'api-of-few-runs',

@@ -1,13 +1,11 @@
 import { request } from 'undici';
-import { databaseUrl } from '#scripts/stack/databases.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
 import { dataScopeNames } from '#shared/contract/data/envelope.ts';
 import { dataKeyInput } from '#shared/contract/data/key.ts';
 import { createDataKey } from '#shared/db/data/keys.ts';
-import { migrate } from '#shared/db/migrate.ts';
 import { connectDatabase } from '#shared/db/pool.ts';
 import type { Processes } from '#bench/processes.ts';
-import { query, type Stack } from '#bench/stack.ts';
+import { freshDatabase, query, type Stack } from '#bench/stack.ts';
 
 export const workspaceId = 'ws_reading';
 
@@ -29,9 +27,7 @@ export async function bringUp(
   name: string,
   records: number,
 ): Promise<Records> {
-  await query(stack.databaseUrl, `CREATE DATABASE ${name}`);
-  const url = databaseUrl(stack.databaseUrl, name);
-  await migrate(url);
+  const url = await freshDatabase(stack, name);
   const [port = 0] = await freePorts(1);
   // It creates the first workspace and its owner, which the bare server needs.
   const { pid } = await processes.startNode({

@@ -1,13 +1,11 @@
-import { databaseUrl } from '#scripts/stack/databases.ts';
 import { policiesInput } from '#shared/contract/policies/policy.ts';
 import { insertJob, readJob } from '#shared/db/jobs/jobs.ts';
-import { migrate } from '#shared/db/migrate.ts';
 import { connectDatabase, type Pool } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { advanceJob } from '#shared/operations/jobs/advance.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import { atLeast, compare, type Result, single } from '#bench/result.ts';
-import { query, type Stack } from '#bench/stack.ts';
+import { freshDatabase, query, type Stack } from '#bench/stack.ts';
 
 const database = 'steps_to_judge';
 const runs = 200_000;
@@ -39,9 +37,7 @@ const policies = policiesInput.parse({
  * They are seeded in SQL in a separate database, and judged part by part, as by the workflow.
  */
 export async function backtest(stack: Stack): Promise<Result[]> {
-  await query(stack.databaseUrl, `CREATE DATABASE ${database}`);
-  const url = databaseUrl(stack.databaseUrl, database);
-  await migrate(url);
+  const url = await freshDatabase(stack, database);
   for (const insert of inserts) {
     await query(url, `SET session_replication_role = replica; ${insert}`);
   }

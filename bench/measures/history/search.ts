@@ -1,10 +1,8 @@
-import { databaseUrl } from '#scripts/stack/databases.ts';
 import type { RunListQuery } from '#shared/contract/runs/run.ts';
-import { migrate } from '#shared/db/migrate.ts';
 import { connectDatabase, type Pool } from '#shared/db/pool.ts';
 import { listRuns } from '#shared/db/runs/run-list.ts';
 import { atMost, compare, figure, type Result } from '#bench/result.ts';
-import { query, type Stack } from '#bench/stack.ts';
+import { freshDatabase, query, type Stack } from '#bench/stack.ts';
 import { percentile } from '#bench/statistics.ts';
 
 const database = 'runs_to_search';
@@ -45,9 +43,7 @@ function monthOf(time: number): Partial<RunListQuery> {
  * The list of a million runs of one workspace, interleaved with those of another, by each filter and some combinations.
  */
 export async function search(stack: Stack): Promise<Result[]> {
-  await query(stack.databaseUrl, `CREATE DATABASE ${database}`);
-  const url = databaseUrl(stack.databaseUrl, database);
-  await migrate(url);
+  const url = await freshDatabase(stack, database);
   for (const statement of seeding) await query(url, statement);
   const db = await connectDatabase(url, { maxPoolSize: 2 });
   try {

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { databaseUrl } from '#scripts/stack/databases.ts';
-import { migrate } from '#shared/db/migrate.ts';
 import { connectDatabase } from '#shared/db/pool.ts';
 import { sweepPart } from '#shared/operations/sweep.ts';
 import { loadConfig } from '#shared/platform/config.ts';
@@ -9,7 +7,7 @@ import { createLogger } from '#shared/platform/logger.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';
 import type { Processes } from '#bench/processes.ts';
 import { atMost, compare, type Result, single } from '#bench/result.ts';
-import { query, type Stack } from '#bench/stack.ts';
+import { freshDatabase, query, type Stack } from '#bench/stack.ts';
 
 const database = 'runs_to_sweep';
 const runs = 1_000_000;
@@ -22,9 +20,7 @@ const loggedFrom = 100;
  * in a separate database, and swept part by part, as by the workflow.
  */
 export async function sweep(stack: Stack, processes: Processes): Promise<Result[]> {
-  await query(stack.databaseUrl, `CREATE DATABASE ${database}`);
-  const url = databaseUrl(stack.databaseUrl, database);
-  await migrate(url);
+  const url = await freshDatabase(stack, database);
   await seed(url);
   await query(url, `ALTER DATABASE ${database} SET log_min_duration_statement = ${loggedFrom}`);
   const used = stack.cpu()['postgres'] ?? Number.NaN;
