@@ -3,6 +3,7 @@ import type { Actor } from '#shared/people/actor.ts';
 import type { OffsetPage } from '#shared/contract/common.ts';
 import {
   type SourceDetail,
+  sourceDetailSchema,
   sourceHealths,
   type SourceInput,
   type SourceReport,
@@ -23,23 +24,9 @@ import { requireRoom } from '#shared/db/people/limits.ts';
 /** This many failures in a row make a source `failed`. */
 const FAILURES_TO_FAIL = 3;
 
-const sourceFields = z.object({
-  id: z.string(),
-  name: z.string(),
-  type: z.string(),
-  jurisdiction: z.string().nullable(),
-  cadence: z.string().nullable(),
-  permission_status: z.string().nullable(),
-  license_status: z.string().nullable(),
-  reliability_score: z.number().nullable(),
+const sourceFields = sourceDetailSchema.omit({ health: true, etag: true }).extend({
+  ...sourceDetailSchema.shape.health.omit({ status: true }).shape,
   health: z.enum(sourceHealths),
-  last_success_at: z.string().nullable(),
-  last_failure_at: z.string().nullable(),
-  last_error: z.string().nullable(),
-  consecutive_failures: z.number(),
-  is_demo: z.boolean(),
-  created_at: z.string(),
-  updated_at: z.string(),
 });
 
 function toSource(row: z.infer<typeof sourceFields>): SourceDetail {
