@@ -9,32 +9,27 @@ import { outboundEventTypes } from '#shared/contract/data/outbound.ts';
 import { type StreamFrame, streamFrameSchema } from '#shared/contract/runs/stream.ts';
 import { sql } from '#shared/db/pool.ts';
 import { plans } from '#shared/people/plans.ts';
-import { type FakeServer, type Seen, startHttpServer } from '#test/fakes/http-server.ts';
-import { chain, echo, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { type Seen, startHttpServer } from '#test/fakes/http-server.ts';
+import { chain, echo, eventually, mock, useEngine } from '#test/support/engine.ts';
 import { oddTimes, TIME } from '#test/support/times.ts';
+import { useStage } from '#test/support/stage.ts';
 
 // What the service sends by itself, to webhook endpoints and over streams, has times in the format of responses.
 
-let engine: Engine;
 let app: App;
 let call: ReturnType<typeof callerOf>;
-let receiver: FakeServer;
+afterAll(() => app.close());
+const engine = useEngine({
+  worker: false,
+  env: { ENCRYPTION_KEY: 'a key for the tests alone', DELIVERY_BACKOFF_SECONDS: '0.1' },
+});
+const receiver = useStage(() => startHttpServer((_request, response) => void response.end('ok')));
 let started: Promise<unknown> | undefined;
 const startWorker = () => (started ??= engine.startWorker());
 beforeAll(async () => {
-  engine = await startEngine({
-    worker: false,
-    env: { ENCRYPTION_KEY: 'a key for the tests alone', DELIVERY_BACKOFF_SECONDS: '0.1' },
-  });
   app = buildApp(engine.deps);
   await app.listen({ host: '127.0.0.1', port: 0 });
   call = callerOf(app);
-  receiver = await startHttpServer((_request, response) => void response.end('ok'));
-}, 60_000);
-afterAll(async () => {
-  await app.close();
-  await engine.close();
-  await receiver.close();
 });
 
 async function ok(...request: Parameters<typeof call>): Promise<any> {

@@ -1,22 +1,21 @@
 import { z } from 'zod';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
 import { advanceJob } from '#shared/operations/jobs/advance.ts';
-import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
-import { chain, echo, type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { startToolServer } from '#test/fakes/tool-server.ts';
+import { chain, echo, mock, useEngine } from '#test/support/engine.ts';
 import { type Laboratory, pastRuns, redraft, result, start } from '#test/support/experiments.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
+import { useStage } from '#test/support/stage.ts';
 
 // Executions of the same job rehearse at the same time. Every run is rehearsed once, and the result is that of one execution.
 
-let engine: Engine;
-let tools: ToolServer;
+const engine = useEngine({ worker: false });
+const tools = useStage(startToolServer);
 let laboratory: Laboratory;
 const RUNS = 40;
 
 beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-  tools = await startToolServer();
   const worker = await startWorkerProcess(engine.env);
   const graph = (expression: string) =>
     chain(
@@ -34,10 +33,6 @@ beforeAll(async () => {
   await redraft(engine, laboratory.workflowId, graph('ask + mark'));
   await worker.kill();
 }, 120_000);
-afterAll(async () => {
-  await tools.close();
-  await engine.close();
-});
 
 const rehearsed = (id: string) =>
   engine.db.any(sql.type(z.object({ forked_from: z.string() }))`
