@@ -58,13 +58,7 @@ beforeAll(async () => {
   bridge = await bridgeTo(api.databaseUrl);
   db = await connectDatabase(bridge.url, { maxPoolSize: 5 });
   const config = { ...api.config, database: { ...api.config.database, url: bridge.url } };
-  app = buildApp({
-    db,
-    temporal: api.temporal,
-    log: api.app.log as never,
-    config,
-    findRunnable,
-  });
+  app = buildApp({ ...api, db, config, findRunnable });
   await app.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(async () => {
@@ -119,13 +113,7 @@ test('every request gets 503 while Postgres is down, and no restart is needed af
 }, 60_000);
 
 test('a stopping process refuses requests on open connections with the usual error format', async () => {
-  const stopping = buildApp({
-    db: api.db,
-    temporal: api.temporal,
-    log: api.app.log as never,
-    config: api.config,
-    findRunnable,
-  });
+  const stopping = buildApp({ ...api, findRunnable });
   // One connection, opened before: the server accepts no new ones.
   const agent = new Agent({ connections: 1, pipelining: 1 });
   let url = '';

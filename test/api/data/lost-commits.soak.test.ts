@@ -24,8 +24,7 @@ beforeAll(async () => {
   api = await startTestApi();
   wire = await startPostgresWire(api.databaseUrl);
   db = await connectDatabase(wire.url, { maxPoolSize: 4 });
-  const { temporal, log, config } = api;
-  app = buildApp({ db, temporal, log, config, findRunnable });
+  app = buildApp({ ...api, db, findRunnable });
   await app.ready();
   lossy = callerOf(app);
   const feed = await addFeed(api);

@@ -32,9 +32,8 @@ beforeAll(async () => {
     { name: 'test', level: 'trace' },
     { write: (line) => void (logged += line) },
   );
-  const { db, temporal, config } = api;
-  const required = { ...config, auth: { ...config.auth, mode: 'required' as const } };
-  closed = buildApp({ db, temporal, log, config: required, findRunnable });
+  const required = { ...api.config, auth: { ...api.config.auth, mode: 'required' as const } };
+  closed = buildApp({ ...api, log, config: required, findRunnable });
   await closed.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(async () => {

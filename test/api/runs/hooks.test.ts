@@ -35,10 +35,9 @@ beforeAll(async () => {
     { name: 'test', level: 'trace' },
     { write: (line) => void (logged += line) },
   );
-  const { db, temporal, config } = api;
-  const required = { ...config, auth: { ...config.auth, mode: 'required' as const } };
-  receiver = buildApp({ db, temporal, log, config: required, findRunnable });
-  office = buildApp({ db, temporal, log, config, findRunnable });
+  const required = { ...api.config, auth: { ...api.config.auth, mode: 'required' as const } };
+  receiver = buildApp({ ...api, log, config: required, findRunnable });
+  office = buildApp({ ...api, log, findRunnable });
   await receiver.listen({ host: '127.0.0.1', port: 0 });
   ({ port } = receiver.server.address() as { port: number });
 });

@@ -4,9 +4,9 @@ import { SignJWT } from 'jose';
 import { WebSocket } from 'ws';
 import type { App } from '#api/deps.ts';
 import { sql } from '#shared/db/pool.ts';
-import { newId } from '#shared/crypto/ids.ts';
 import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
 import { oneStep, useTestApi } from '#test/api/test-api.ts';
+import { addCaller } from '#test/api/people/caller.ts';
 
 const SECRET_KEY = 'a secret of the stream tests';
 const tokens = createSessionTokens(SECRET_KEY);
@@ -22,11 +22,7 @@ beforeAll(async () => {
 });
 
 async function addMember(role: 'admin' | 'viewer' = 'viewer', workspaceId = api.workspaceId) {
-  const id = newId('member');
-  await api.db.query(sql.unsafe`
-    INSERT INTO members (id, workspace_id, name, email, role, status)
-    VALUES (${id}, ${workspaceId}, 'Ada', ${`${id}@example.com`}, ${role}, 'active')
-  `);
+  const { id } = await addCaller({ db: api.db, workspaceId }, { role });
   return { id, token: (await tokens.issue({ memberId: id, epoch: 1 })).token };
 }
 

@@ -9,6 +9,7 @@ import { sql } from '#shared/db/pool.ts';
 import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { type ServedApi, serveApi } from '#test/support/served-api.ts';
 import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
+import { addCaller } from '#test/api/people/caller.ts';
 
 const SECRET_KEY = 'a secret of the stream tests';
 const tokens = createSessionTokens(SECRET_KEY);
@@ -26,11 +27,8 @@ afterAll(async () => {
 });
 
 async function addMember(role: 'admin' | 'viewer' = 'admin', workspaceId?: string) {
-  const id = newId('member');
-  const workspace = workspaceId ?? engine.actor.workspaceId;
-  await engine.db.query(sql.unsafe`
-    INSERT INTO members (id, workspace_id, name, email, role, status)
-    VALUES (${id}, ${workspace}, 'Ada', ${`${id}@example.com`}, ${role}, 'active')`);
+  const place = { db: engine.db, workspaceId: workspaceId ?? engine.actor.workspaceId };
+  const { id } = await addCaller(place, { role });
   return { id, token: (await tokens.issue({ memberId: id, epoch: 1 })).token };
 }
 
