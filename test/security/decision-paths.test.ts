@@ -401,6 +401,7 @@ test('an approval is not valid for another input, version or draft, regardless o
 
 soakTest(
   'a rehearsal of an experiment or of a child decides nothing for what starts from it',
+  300_000,
   async () => {
     const { workflowId, runId } = await source({});
     const parent = await engine.define({
@@ -450,7 +451,6 @@ soakTest(
     expect(paid()).toBe(before);
     for (const id of forks) expect(await approved(id)).toHaveLength(1);
   },
-  300_000,
 );
 
 test('no MCP tool that executes a graph pays without a decision in the same run', async () => {
@@ -601,32 +601,28 @@ test('covers every command that starts or continues a run, with its options', as
   expect(untried).toEqual([]);
 });
 
-soakTest(
-  'no command pays without a decision in the same run',
-  async () => {
-    const from = await source({});
-    await settled();
-    const before = paid();
-    const rehearsal = await rehearsed(from);
-    const ops = await createOps({
-      OPS_API_URL: url,
-      OPS_API_KEY: runner.headers['x-api-key'] ?? '',
+soakTest('no command pays without a decision in the same run', 300_000, async () => {
+  const from = await source({});
+  await settled();
+  const before = paid();
+  const rehearsal = await rehearsed(from);
+  const ops = await createOps({
+    OPS_API_URL: url,
+    OPS_API_KEY: runner.headers['x-api-key'] ?? '',
+  });
+  for (const [name, requests] of Object.entries(commands)) {
+    const answers = requests(from, rehearsal).map(async (args) => {
+      const { code, stderr } = await ops([...name.split(' '), ...args, '-o', 'json']);
+      // It was done, or the service refused it.
+      const isOpen = code === exitCodes.ok || code === exitCodes.runFailed;
+      const answered = isOpen || / \(40[039]\)\n$/.test(stderr);
+      expect([name, args, answered ? '' : stderr]).toEqual([name, args, '']);
     });
-    for (const [name, requests] of Object.entries(commands)) {
-      const answers = requests(from, rehearsal).map(async (args) => {
-        const { code, stderr } = await ops([...name.split(' '), ...args, '-o', 'json']);
-        // It was done, or the service refused it.
-        const isOpen = code === exitCodes.ok || code === exitCodes.runFailed;
-        const answered = isOpen || / \(40[039]\)\n$/.test(stderr);
-        expect([name, args, answered ? '' : stderr]).toEqual([name, args, '']);
-      });
-      await Promise.all(answers);
-    }
-    await settled();
-    expect(paid()).toBe(before);
-  },
-  300_000,
-);
+    await Promise.all(answers);
+  }
+  await settled();
+  expect(paid()).toBe(before);
+});
 
 test('a child requires its own decision, and a restart from the ledger continues under the decisions of its own run', async () => {
   const asking = await engine.define(gated({}), 'Asking');
@@ -746,27 +742,23 @@ describe('a manual reset in Temporal to before a gate', () => {
     expect(paid()).toBe(before);
   }, 120_000);
 
-  soakTest(
-    'while what follows is executed, does not pay again',
-    async () => {
-      let answer: () => void = () => undefined;
-      tools.answer('notify', { until: new Promise<void>((resolve) => (answer = resolve)) });
-      const notified = tools.calls('notify').length;
-      const before = paid();
-      const runId = await begin();
-      expect((await decide(runId, 0)).status).toBe(200);
-      await eventually(() => tools.calls('notify').length === notified + 1);
-      await resetByHand(runId);
-      answer();
-      const run = await engine.until(runId, ['success', 'failed']);
-      expect(run.steps.map(({ step_key: key, status }) => [key, status])).toEqual([
-        ['terms', 'success'],
-        ['ok', 'success'],
-        ['pay', 'success'],
-        ['notify', 'success'],
-      ]);
-      expect(paid()).toBe(before + 1);
-    },
-    120_000,
-  );
+  soakTest('while what follows is executed, does not pay again', 120_000, async () => {
+    let answer: () => void = () => undefined;
+    tools.answer('notify', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    const notified = tools.calls('notify').length;
+    const before = paid();
+    const runId = await begin();
+    expect((await decide(runId, 0)).status).toBe(200);
+    await eventually(() => tools.calls('notify').length === notified + 1);
+    await resetByHand(runId);
+    answer();
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect(run.steps.map(({ step_key: key, status }) => [key, status])).toEqual([
+      ['terms', 'success'],
+      ['ok', 'success'],
+      ['pay', 'success'],
+      ['notify', 'success'],
+    ]);
+    expect(paid()).toBe(before + 1);
+  });
 });

@@ -11,20 +11,21 @@ const omitted = Object.assign(() => undefined, {
   each: () => () => undefined,
 }) as unknown;
 
-type SoakTest = typeof test & ((title: string, limitMs: number, body: () => unknown) => void);
+/** A limit is in ms, on an idle machine. */
+type SoakTest = Pick<typeof test, 'each'> &
+  ((title: string, ...given: [number, () => unknown] | [() => unknown]) => void);
 
 const included = Object.assign(
-  (title: string, limitOrBody: unknown, bodyOrLimit?: unknown) => {
-    const [body, limitMs] =
-      typeof limitOrBody === 'number' ? [bodyOrLimit, limitOrBody] : [limitOrBody, bodyOrLimit];
-    test(title, body as () => void, limitMs as number | undefined);
+  (title: string, ...given: [number, () => unknown] | [() => unknown]) => {
+    const [limitMs, body] = given.length === 2 ? given : [undefined, given[0]];
+    test(title, body as () => void, limitMs);
   },
   { each: test.each },
-) as unknown as SoakTest;
+);
 
 /**
  * A test of the soak beside shorter ones of the same subject, which `npm test` runs: a journey, a whole table of cases, or a
- * wait for a deadline. Also runs where its file is named. Its time limit can come before its body.
+ * wait for a deadline. Also runs where its file is named. Its time limit comes before its body.
  */
 export const soakTest: SoakTest = SOAK_TESTS === 'on' ? included : (omitted as SoakTest);
 

@@ -587,26 +587,22 @@ describe('a WebSocket', () => {
     socket.terminate();
   });
 
-  soakTest(
-    'that sends pings and reads no replies is dropped',
-    async () => {
-      const { app, base } = await start();
-      const { socket, closed } = await follow(base);
-      socket.pause();
-      socket.on('error', () => undefined);
-      const payload = 'x'.repeat(125);
-      let sent = 0;
-      while (app.websocketServer.clients.size > 0 && sent < 1_000_000) {
-        for (let batch = 0; batch < 1_000; batch += 1) socket.ping(payload);
-        sent += 1_000;
-        await sleep(1);
-      }
-      expect(app.websocketServer.clients.size).toBe(0);
-      socket.terminate();
-      await closed;
-    },
-    60_000,
-  );
+  soakTest('that sends pings and reads no replies is dropped', 60_000, async () => {
+    const { app, base } = await start();
+    const { socket, closed } = await follow(base);
+    socket.pause();
+    socket.on('error', () => undefined);
+    const payload = 'x'.repeat(125);
+    let sent = 0;
+    while (app.websocketServer.clients.size > 0 && sent < 1_000_000) {
+      for (let batch = 0; batch < 1_000; batch += 1) socket.ping(payload);
+      sent += 1_000;
+      await sleep(1);
+    }
+    expect(app.websocketServer.clients.size).toBe(0);
+    socket.terminate();
+    await closed;
+  });
 
   test.each<[string, () => string]>([
     ['an address that is no URL', () => handshake('/api/%E0%A4%A')],

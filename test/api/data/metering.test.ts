@@ -181,27 +181,24 @@ describe('credits', () => {
 });
 
 describe('concurrent requests', () => {
-  soakTest(
-    'on three processes use exactly the remaining credits of the plan',
-    async () => {
-      for (let round = 0; round < raceRounds(20); round += 1) {
-        const credits = 1 + (round % 4);
-        const left = 20 + 3 * round;
-        const workspace = await makeWorkspace(left);
-        const answers = await Promise.all(
-          Array.from({ length: 50 }, (_, process) => pay(workspace, { credits }, { process })),
-        );
-        const fit = Math.min(50, Math.floor(left / credits));
-        expect(answers.filter(({ status }) => status === 200)).toHaveLength(fit);
-        expect(answers.filter(({ status }) => status === 402)).toHaveLength(50 - fit);
-      }
-      await expectBalanced();
-    },
-    60_000,
-  );
+  soakTest('on three processes use exactly the remaining credits of the plan', 60_000, async () => {
+    for (let round = 0; round < raceRounds(20); round += 1) {
+      const credits = 1 + (round % 4);
+      const left = 20 + 3 * round;
+      const workspace = await makeWorkspace(left);
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, process) => pay(workspace, { credits }, { process })),
+      );
+      const fit = Math.min(50, Math.floor(left / credits));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(fit);
+      expect(answers.filter(({ status }) => status === 402)).toHaveLength(50 - fit);
+    }
+    await expectBalanced();
+  });
 
   soakTest(
     'with several keys use the plan exactly and stay within the limit of each key',
+    60_000,
     async () => {
       for (let round = 0; round < raceRounds(20); round += 1) {
         const workspace = await makeWorkspace(30);
@@ -232,7 +229,6 @@ describe('concurrent requests', () => {
       }
       await expectBalanced();
     },
-    60_000,
   );
 
   test('in a batch are charged in order, skipping those that do not fit', async () => {

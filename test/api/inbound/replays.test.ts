@@ -178,6 +178,7 @@ describe('the replay of a range', () => {
 
   soakTest(
     'starts each event once beside other executions, and none after a cancel',
+    120_000,
     async () => {
       const { deps, db } = receiver.engine;
       for (let round = 0; round < 6; round += 1) {
@@ -213,7 +214,6 @@ describe('the replay of a range', () => {
         expect(twice).toBe(0);
       }
     },
-    120_000,
   );
 });
 
