@@ -13,7 +13,7 @@ import { sweep } from './measures/history/sweep.ts';
 import { ingest } from './measures/data/ingest.ts';
 import { deltas } from './measures/agents/deltas.ts';
 import { deliveries } from './measures/data/deliveries.ts';
-import { dryRun } from './measures/dry-run.ts';
+import { dryRun } from './measures/pure/dry-run.ts';
 import { fairness } from './measures/fairness.ts';
 import { grown } from './measures/data/grown.ts';
 import { dataReading } from './measures/data/reading.ts';
@@ -23,6 +23,7 @@ import { map } from './measures/map.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
 import { overview } from './measures/overview.ts';
+import { policy } from './measures/pure/policy.ts';
 import { read } from './measures/read.ts';
 import { signIn } from './measures/sign-in.ts';
 import { scale } from './measures/scale.ts';
@@ -46,7 +47,7 @@ import { chain } from './graphs.ts';
  * `results/latest`, a partial run `results/local-<measures>`. `--profile` adds processor profiles and statement costs
  * under `results/local-profile`, and slows the measured processes.
  */
-const alone = { start, 'dry-run': dryRun } satisfies Record<
+const alone = { start, policy, 'dry-run': dryRun } satisfies Record<
   string,
   (processes: Processes) => Promise<Result[]>
 >;
