@@ -19,5 +19,5 @@ export default {
   // More than processors: most tests mostly wait.
   maxWorkers: 4,
   // JavaScript heap. Modules stay loaded; a fresh process takes seconds to load them.
-  workerIdleMemoryLimit: '450MB',
+  workerIdleMemoryLimit: '380MB',
 };

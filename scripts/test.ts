@@ -107,24 +107,16 @@ async function main(args: string[]): Promise<void> {
       void cleanUp().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
     });
   }
-  // Sequentially and at low priority: the checks use the processor time that waiting tests leave.
-  const beside =
-    isWhole(rest) && tier !== 'soak'
-      ? runChecks({
-          steps: checkSteps,
-          atOnce: 1,
-          inBackground: true,
-          running,
-          signal: ending.signal,
-        })
-      : undefined;
+  // Before the tests, so that the memory of both does not add up.
+  if (isWhole(rest) && tier !== 'soak') {
+    add(await runChecks({ steps: checkSteps, running, signal: ending.signal }));
+  }
   try {
     add(await runTests(tier, rest, claim));
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     add({ failed: 1 });
   }
-  if (beside !== undefined) add(await beside);
   await cleanUp().catch((error: unknown) => console.error(`clean-up: ${messageOf(error)}`));
   if (tally.skipped > 0) console.log(`${tally.skipped} skipped: their titles say why`);
   for (const flaky of tally.flaky) console.log(`flaky: ${flaky}`);

@@ -16,6 +16,6 @@ const steps =
   wanted.length === 0
     ? all
     : all.filter(({ name }) => wanted.some((part) => name.startsWith(part)));
-const { passed, failed } = await runChecks({ steps, atOnce: 2 });
+const { passed, failed } = await runChecks({ steps });
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

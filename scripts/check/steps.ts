@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { provideContractTypes } from '#scripts/client/contract-types.ts';
 import { since } from '#scripts/stack/output.ts';
@@ -73,12 +72,11 @@ export const sourceTests: readonly CheckStep[] = [
   },
 ];
 
+/** The number of concurrent steps. */
+const AT_ONCE = 2;
+
 interface CheckOptions {
   steps: readonly CheckStep[];
-  /** The number of concurrent steps. */
-  atOnce: number;
-  /** Runs the steps at low priority. */
-  inBackground?: boolean;
   /** The running children, so that a signal can end them. */
   running?: Set<ChildProcess>;
   signal?: AbortSignal;
@@ -87,8 +85,6 @@ interface CheckOptions {
 /** Runs every step and prints a line for each, with the output of failed steps. */
 export async function runChecks({
   steps,
-  atOnce,
-  inBackground = false,
   running = new Set(),
   signal,
 }: CheckOptions): Promise<{ passed: number; failed: number }> {
@@ -98,17 +94,16 @@ export async function runChecks({
   const lane = async (): Promise<void> => {
     for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
       if (signal?.aborted) return;
-      if (await passes(step, inBackground, running)) tally.passed += 1;
+      if (await passes(step, running)) tally.passed += 1;
       else tally.failed += 1;
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
   return tally;
 }
 
 async function passes(
   { name, script, args }: CheckStep,
-  inBackground: boolean,
   running: Set<ChildProcess>,
 ): Promise<boolean> {
   const started = performance.now();
@@ -120,10 +115,6 @@ async function passes(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
-  // A child that failed to start has no pid; its 'error' event has the reason.
-  if (inBackground && child.pid !== undefined) {
-    setPriority(child.pid, constants.priority.PRIORITY_LOW);
-  }
   const output: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => output.push(chunk));

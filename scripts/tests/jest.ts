@@ -97,7 +97,7 @@ async function runOnce(
     process.execPath,
     [
       // Its processes have small heaps; jest passes the flag on to them.
-      '--max-semi-space-size=32',
+      '--max-semi-space-size=16',
       join(projectDir, 'node_modules/jest/bin/jest.js'),
       ...args,
       '--json',
