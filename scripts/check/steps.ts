@@ -10,11 +10,14 @@ interface CheckStep {
   /** Path below node_modules, or below the project if it starts with `./`; executed by this Node. */
   script: string;
   args: string[];
+  /** Holds the types of a whole program in memory, up to 2 GB. */
+  large?: boolean;
 }
 
 const tsc = (name: string, buildInfo: string, ...args: string[]): CheckStep => ({
   name,
   script: 'typescript-7/bin/tsc',
+  large: true,
   args: [
     '--noEmit',
     '--incremental',
@@ -29,7 +32,7 @@ const tsc = (name: string, buildInfo: string, ...args: string[]): CheckStep => (
 
 /** Static checks of the sources. The longest come first: they determine the total time. */
 export const checkSteps: readonly CheckStep[] = [
-  { name: 'lint', script: './scripts/check/lint.ts', args: [] },
+  { name: 'lint', script: './scripts/check/lint.ts', args: [], large: true },
   {
     name: 'import law',
     script: 'dependency-cruiser/bin/dependency-cruiser.mjs',
@@ -72,9 +75,6 @@ export const sourceTests: readonly CheckStep[] = [
   },
 ];
 
-/** The number of concurrent steps. */
-const AT_ONCE = 2;
-
 interface CheckOptions {
   steps: readonly CheckStep[];
   /** The running children, so that a signal can end them. */
@@ -82,7 +82,7 @@ interface CheckOptions {
   signal?: AbortSignal;
 }
 
-/** Runs every step and prints a line for each, with the output of failed steps. */
+/** Runs every step, two at a time but one large one, and prints a line for each, with the output of failed steps. */
 export async function runChecks({
   steps,
   running = new Set(),
@@ -91,14 +91,16 @@ export async function runChecks({
   await provideContractTypes(projectDir);
   const tally = { passed: 0, failed: 0 };
   const waiting = [...steps];
-  const lane = async (): Promise<void> => {
-    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
-      if (signal?.aborted) return;
+  const lane = async (takes: (step: CheckStep) => boolean): Promise<void> => {
+    for (;;) {
+      const at = waiting.findIndex(takes);
+      const [step] = at === -1 ? [] : waiting.splice(at, 1);
+      if (step === undefined || signal?.aborted) return;
       if (await passes(step, running)) tally.passed += 1;
       else tally.failed += 1;
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all([lane(() => true), lane(({ large }) => large !== true)]);
   return tally;
 }
 
@@ -111,7 +113,7 @@ async function passes(
   const child = spawn(process.execPath, [join(projectDir, file), ...args], {
     cwd: projectDir,
     // The compiler and the linter of types are Go programs: they collect garbage less often.
-    env: { ...process.env, GOGC: '300' },
+    env: { ...process.env, GOGC: '150' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
