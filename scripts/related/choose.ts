@@ -30,9 +30,13 @@ function areaOf(file: string): string {
   return `test/${tests ?? file.split('/')[0] ?? ''}/`;
 }
 
+const nameOf = (path: string): string =>
+  path.replace(/^.*\//, '').replace(/s?(?:\.soak)?(?:\.test)?\.\w+$/, '');
+
 /**
- * How much the path of a test has in common with a changed file. A common folder counts twice, and each common word
- * once: `test/api/runs/` has its folder and two words in common with `api/routes/ops/runs/runs.ts`.
+ * How much the path of a test has in common with a changed file. The same name of the file counts four times, a common
+ * folder twice, and each common word once: `test/api/runs/` has its folder and two words in common with
+ * `api/routes/ops/runs/runs.ts`, and `test/engine/resume.test.ts` the name of `shared/db/runs/resumes.ts`.
  */
 function likeness(test: string, changed: readonly string[]): number {
   const words = wordsOf(test);
@@ -41,6 +45,7 @@ function likeness(test: string, changed: readonly string[]): number {
     ...changed.map(
       (file) =>
         [...wordsOf(file)].filter((word) => words.has(word)).length +
+        (nameOf(test) === nameOf(file) ? 4 : 0) +
         (test.startsWith(areaOf(file)) ? 2 : 0),
     ),
   );

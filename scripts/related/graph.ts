@@ -28,7 +28,10 @@ export function importersOf(
   return importers;
 }
 
-/** Files that are read or started by path, with their readers, as if these imported them. */
+/**
+ * Files that are read or started by path, with their readers, as if these imported them; and files of which a test holds a
+ * law for all.
+ */
 const readByPath: readonly [path: RegExp, reader: string][] = [
   [/^workflows\/(?:index|payload-converter|native-payloads)\.ts$/, 'test/support/engine.ts'],
   [/^(?:worker\/workflow-thread|shared\/platform\/threads\/thread)\.ts$/, 'test/support/engine.ts'],
@@ -36,6 +39,8 @@ const readByPath: readonly [path: RegExp, reader: string][] = [
   [/^(?:api|worker)\/main\.ts$/, 'test/support/processes.ts'],
   [/^cli\/main\.ts$/, 'test/cli/ops.ts'],
   [/^console\/(?:src\/main\.tsx|index\.html|vite\.config\.ts|.*\.css)$/, 'test/console/browser.ts'],
+  [/^api\/routes\//, 'test/api/contract/access-matrix.test.ts'],
+  [/^(?:api\/routes|shared\/db)\/.*\.ts$/, 'test/security/foreign-ids.test.ts'],
   [/^migrations\//, 'test/db/migrate.test.ts'],
   [/^migrations\//, 'test/db/schema-dump.test.ts'],
   [/^shared\/db\/functions\//, 'test/db/schema-dump.test.ts'],

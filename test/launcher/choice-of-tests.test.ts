@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { chooseTests } from '#scripts/related/choose.ts';
-import { distances } from '#scripts/related/graph.ts';
+import { addReaders, distances } from '#scripts/related/graph.ts';
 import { isWhole, jestArguments, numbersOf, tierOf } from '#scripts/tests/tiers.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
@@ -36,6 +36,18 @@ test('chooses tests that import the change first, then tests of that name, then 
     'test/api/runs/list.test.ts',
     'test/api/data.test.ts',
     'test/api/people.test.ts',
+  ]);
+  const resumes = [related('test/db/runs.test.ts', 2), related('test/engine/resume.test.ts', 4)];
+  expect(chooseTests(resumes, ['shared/db/runs/resumes.ts'], 60)[0]).toBe(resumes[1]?.file);
+});
+
+test('knows the laws that hold for every route and every statement', () => {
+  const importers = new Map<string, Set<string>>();
+  addReaders(importers, ['api/routes/ops/runs/runs.ts', 'shared/db/runs/frames.ts']);
+  const foreignIds = 'test/security/foreign-ids.test.ts';
+  expect([...importers.values()].map((readers) => [...readers])).toEqual([
+    ['test/api/contract/access-matrix.test.ts', foreignIds],
+    [foreignIds],
   ]);
 });
 
