@@ -14,7 +14,6 @@ import {
 import { type BuiltImage, buildImage } from '#test/support/image.ts';
 import { patiently } from '#test/support/patience.ts';
 import { startImageProcess, type TestProcess } from '#test/support/processes.ts';
-import { soakTest } from '#test/support/soak.ts';
 import { testTemporal } from '#test/support/temporal.ts';
 
 // The image, without containers: built as the Dockerfile says from what .dockerignore lets through, and run as the compose
@@ -162,49 +161,52 @@ describe('the image', () => {
     patiently(60_000),
   );
 
-  soakTest('has the commands of operators', patiently(60_000), async () => {
-    const env = {
-      ...(await settings(createTestDatabase())),
-      AUTH_MODE: 'required',
-      SECRET_KEY: 'a secret key of the test',
-      ENCRYPTION_KEY: 'a new key of the test',
-      ENCRYPTION_KEY_PREVIOUS: 'an old key of the test',
-    };
-    const service = await start(env);
-    const admin = async (command: string[], more: Record<string, string> = {}) => {
-      const args = [image.entrypoint, 'admin', ...command];
-      const options = { cwd: image.app, env: { ...image.environment, ...env, ...more } };
-      return (await run('sh', args, options)).stdout;
-    };
-    const { scripts } = JSON.parse(readFileSync(join(image.app, 'package.json'), 'utf8'));
-    const commands = Object.keys(scripts).filter((name) =>
-      scripts[name].startsWith('node scripts/admin/'),
-    );
-    expect(commands).toHaveLength(7);
-    const usage = await admin([]).catch((error: unknown) => (error as { stderr: string }).stderr);
-    expect(usage.match(/[a-z]+:[a-z0-9.-]+/g)?.sort()).toEqual(commands.sort());
+  test(
+    'has the commands of operators',
+    async () => {
+      const env = {
+        ...(await settings(createTestDatabase())),
+        AUTH_MODE: 'required',
+        SECRET_KEY: 'a secret key of the test',
+        ENCRYPTION_KEY: 'a new key of the test',
+        ENCRYPTION_KEY_PREVIOUS: 'an old key of the test',
+      };
+      const service = await start(env);
+      const admin = async (command: string[], more: Record<string, string> = {}) => {
+        const args = [image.entrypoint, 'admin', ...command];
+        const options = { cwd: image.app, env: { ...image.environment, ...env, ...more } };
+        return (await run('sh', args, options)).stdout;
+      };
+      const { scripts } = JSON.parse(readFileSync(join(image.app, 'package.json'), 'utf8'));
+      const commands = Object.keys(scripts).filter((name) =>
+        scripts[name].startsWith('node scripts/admin/'),
+      );
+      expect(commands).toHaveLength(7);
+      const usage = await admin([]).catch((error: unknown) => (error as { stderr: string }).stderr);
+      expect(usage.match(/[a-z]+:[a-z0-9.-]+/g)?.sort()).toEqual(commands.sort());
 
-    const reset = await admin(['password:reset', '--email', 'owner@localhost']);
-    expect(await admin(['owner:restore'])).toContain('owner@localhost owns workspace');
-    const made = ['workspace:create', '--name', 'Two', '--owner-email', 'two@example.com'];
-    const two = JSON.parse(await admin([...made, '--json']));
-    expect(await admin(['secrets:rotate'])).toContain('0 unreadable');
-    expect(await admin(['audit:verify'])).toContain(`${two.workspace_id}: whole`);
-    expect(await admin(['runs:reconcile'])).toContain('0 executions without an open run');
+      const reset = await admin(['password:reset', '--email', 'owner@localhost']);
+      expect(await admin(['owner:restore'])).toContain('owner@localhost owns workspace');
+      const made = ['workspace:create', '--name', 'Two', '--owner-email', 'two@example.com'];
+      const two = JSON.parse(await admin([...made, '--json']));
+      expect(await admin(['secrets:rotate'])).toContain('0 unreadable');
+      expect(await admin(['audit:verify'])).toContain(`${two.workspace_id}: whole`);
+      expect(await admin(['runs:reconcile'])).toContain('0 executions without an open run');
 
-    const visitor = caller(service.url);
-    const password = / is now: (\S+)/.exec(reset)?.[1];
-    await visitor('/api/auth/login', { email: 'owner@localhost', password });
-    const { email, password: first } = two;
-    const { token } = await visitor('/api/auth/login', { email, password: first });
-    const ops = { OPS_API_URL: service.url, OPS_TOKEN: token };
-    expect(await admin(['ops', 'whoami'], ops)).toContain('two@example.com');
-    await service.stop();
-  });
-
-  soakTest(
-    'executes a run with each variable of .env.example empty',
+      const visitor = caller(service.url);
+      const password = / is now: (\S+)/.exec(reset)?.[1];
+      await visitor('/api/auth/login', { email: 'owner@localhost', password });
+      const { email, password: first } = two;
+      const { token } = await visitor('/api/auth/login', { email, password: first });
+      const ops = { OPS_API_URL: service.url, OPS_TOKEN: token };
+      expect(await admin(['ops', 'whoami'], ops)).toContain('two@example.com');
+      await service.stop();
+    },
     patiently(60_000),
+  );
+
+  test(
+    'executes a run with each variable of .env.example empty',
     async () => {
       const example = readFileSync(join(import.meta.dirname, '../../.env.example'), 'utf8');
       const names = [...example.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map((match) => match[1]!);
@@ -218,5 +220,6 @@ describe('the image', () => {
       expect(await runOf(caller(service.url))).toMatchObject({ status: 'success' });
       await service.stop();
     },
+    patiently(60_000),
   );
 });
