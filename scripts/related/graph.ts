@@ -46,7 +46,10 @@ const readByPath: readonly [path: RegExp, reader: string][] = [
   [/^shared\/db\/functions\//, 'test/db/schema-dump.test.ts'],
   [/^shared\/db\/functions\//, 'shared/db/runs/admission.ts'],
   [/^scripts\/(?:start|demo|storm|fuzz)\.ts$/, 'test/launcher/start.test.ts'],
-  [/^(?:Dockerfile|docker-compose\.yml|docker\/|\.env\.example)/, 'test/launcher/image.soak.test.ts'],
+  [
+    /^(?:Dockerfile|docker-compose\.yml|docker\/|\.env\.example)/,
+    'test/launcher/image.soak.test.ts',
+  ],
   [/\.md$/, 'test/docs/links.test.ts'],
   [/^\.ci\//, 'test/launcher/flaky-tests.test.ts'],
 ];

@@ -110,7 +110,7 @@ async function awayFromTheMinute(): Promise<number> {
 }
 
 describe('a tick', () => {
-  test('comes on the minute, and its run is recorded and audited', async () => {
+  soakTest('comes on the minute, and its run is recorded and audited', 150_000, async () => {
     await startWorker();
     const { id, workflowId } = await schedule({ cron: '* * * * *', name: 'Minutely' });
     await eventually(async () => (await runsOf(id)).length > 0, 105_000);
@@ -133,7 +133,7 @@ describe('a tick', () => {
       details: { run_id: run!.id, schedule_id: id, cron: '* * * * *' },
     });
     await deleteSchedule(engine.deps, engine.actor, id);
-  }, 150_000);
+  });
 
   test('refused by the quota is skipped with a reason, and its execution succeeds', async () => {
     await startWorker();
