@@ -29,8 +29,8 @@ export function importersOf(
 }
 
 /**
- * Files that are read or started by path, with their readers, as if these imported them; and files of which a test holds a
- * law for all.
+ * Files that are read or started by path, with their readers, as if these imported them. Some tests hold a law for all files
+ * of a folder.
  */
 const readByPath: readonly [path: RegExp, reader: string][] = [
   [/^workflows\/(?:index|payload-converter|native-payloads)\.ts$/, 'test/support/engine.ts'],

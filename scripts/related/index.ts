@@ -5,7 +5,10 @@ import { readDurations } from './durations.ts';
 import { projectFiles } from './files.ts';
 import { addReaders, distances, importersOf } from './graph.ts';
 
-/** Of files, of which four run at the same time: fits into a minute, including the start of the servers, on two processors. */
+/**
+ * The sum of the files' times. Four run at the same time, so all fit into a minute on two processors, including the start of
+ * the servers.
+ */
 const BUDGET_SECONDS = 75;
 
 /** For a file that has not run on this machine yet. Real runs, browsers and processes take longer than requests. */
