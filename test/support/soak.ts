@@ -15,19 +15,18 @@ const omitted = Object.assign(() => undefined, {
 type SoakTest = Pick<typeof test, 'each'> &
   ((title: string, ...given: [number, () => unknown] | [() => unknown]) => void);
 
-const included = Object.assign(
-  (title: string, ...given: [number, () => unknown] | [() => unknown]) => {
-    const [limitMs, body] = given.length === 2 ? given : [undefined, given[0]];
-    test(title, body as () => void, limitMs);
-  },
-  { each: test.each },
-);
+const included = (title: string, ...given: [number, () => unknown] | [() => unknown]): void => {
+  const [limitMs, body] = given.length === 2 ? given : [undefined, given[0]];
+  test(title, body as () => void, limitMs);
+};
+// This module serves many test files, and each has a `test.each` of its own.
+Object.defineProperty(included, 'each', { get: () => test.each });
 
 /**
  * A test of the soak beside shorter ones of the same subject, which `npm test` runs: a journey, a whole table of cases, or a
  * wait for a deadline. Also runs where its file is named. Its time limit comes before its body.
  */
-export const soakTest: SoakTest = SOAK_TESTS === 'on' ? included : (omitted as SoakTest);
+export const soakTest: SoakTest = (SOAK_TESTS === 'on' ? included : omitted) as SoakTest;
 
 /** Tests of the soak that share their preparation. */
 export const soakDescribe: typeof describe =
