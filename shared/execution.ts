@@ -201,7 +201,7 @@ interface AbandonCall {
 }
 
 export interface LedgerState {
-  /** For a rehearsal: the steps with a result, in the order in which they ended in the rehearsed run. */
+  /** The steps with a result, in the order in which they ended. */
   order?: string[];
   /** The outputs as JSON texts. Each is parsed when its step is reached, since together they can be many megabytes. */
   texts: Record<string, string>;

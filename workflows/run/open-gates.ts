@@ -17,6 +17,8 @@ export interface OpenGates {
   learnLedger: (ledger: LedgerState) => void;
   /** Waits for a decision, about a gate or about a tool call that needs approval. */
   reach: (step: ReadyNode, opening: Omit<GateOpening, 'round'>) => void;
+  /** Whether a gate has been decided that was not taken yet. */
+  readonly decided: boolean;
   /** Removes and returns the first gate that has been decided. */
   takeDecided: () => DecidedGate | undefined;
   /** After a rejection that failed the run, the gate's next opening is a new round. */
@@ -53,6 +55,14 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
     return failed && !caught_on_reject ? known + 1 : known;
   }
 
+  const findDecided = (): DecidedGate | undefined => {
+    for (const gate of gates.values()) {
+      const decision = decisions.get(keyOf(gate.step.step_key, gate.opening.round));
+      if (decision !== undefined) return { ...gate, decision };
+    }
+    return undefined;
+  };
+
   carried?.decisions.forEach(learn);
 
   return {
@@ -67,14 +77,13 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
       rounds.set(key, round);
       gates.set(key, { step, opening: { ...opening, round } });
     },
+    get decided() {
+      return findDecided() !== undefined;
+    },
     takeDecided: () => {
-      for (const [stepKey, gate] of gates) {
-        const decision = decisions.get(keyOf(stepKey, gate.opening.round));
-        if (decision === undefined) continue;
-        gates.delete(stepKey);
-        return { ...gate, decision };
-      }
-      return undefined;
+      const gate = findDecided();
+      if (gate !== undefined) gates.delete(gate.opening.step_key);
+      return gate;
     },
     reopen: ({ opening }) => {
       rounds.set(opening.step_key, opening.round + 1);

@@ -60,7 +60,7 @@ export interface Run {
    * after another, and must produce the same commands.
    */
   readonly arrived: (() => void)[];
-  /** For a rehearsal: ready steps that have a result. */
+  /** Ready steps that have a result in the ledger. Undefined once others have begun, except in a rehearsal. */
   replay: Replay | undefined;
   /**
    * Results that are already in the ledger. They are consequences of the previous result, so they are handled before

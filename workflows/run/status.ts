@@ -52,8 +52,7 @@ export async function carryOn(run: Run): Promise<never> {
   await control.recordControlSteps(pendingWrites(run));
   return continueAsNew<(input: RunGraphInput) => Promise<RunResult>>({
     ...run.input,
-    // A rehearsal continues in the order of the ledger.
-    from_ledger: run.input.rehearsal !== undefined,
+    from_ledger: run.replay !== undefined,
     carried: {
       scheduler: run.scheduler.snapshot(),
       ...run.gates.carried(),

@@ -69,16 +69,20 @@ function takeReady(run: Run): ReadyNode[] {
 }
 
 /**
- * In a rehearsal, steps with a result come before others, in the order in which they ended, followed by those that
- * failed, because an error may have kept later steps from starting in the rehearsed run as well.
+ * Steps with a result come before others, in the order in which they ended: an error among them keeps the same steps
+ * from starting again. In a rehearsal, those that failed follow, for the same reason.
  */
 function takeKnownFirst(run: Run, room: number): ReadyNode[] {
   const { input, scheduler, replay, known, inFlight, gates } = run;
-  if (input.rehearsal === undefined || replay === undefined) return scheduler.takeReady(room);
-  if (known.length > 0) return [];
+  if (replay === undefined) return scheduler.takeReady(room);
+  if (known.length > 0 || gates.decided) return [];
   replay.add(scheduler.takeReady(Infinity, (key) => replay.has(key)));
   const next = replay.next();
   if (next !== undefined) return [next];
+  if (input.rehearsal === undefined) {
+    run.replay = undefined;
+    return scheduler.takeReady(room);
+  }
   const failed = new Set(input.rehearsal.failed);
   const again = scheduler.takeReady(room, (key) => failed.has(key));
   if (again.length > 0) return again;

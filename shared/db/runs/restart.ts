@@ -16,7 +16,6 @@ import { storedJson } from '#shared/db/stored-json.ts';
 
 const finishedRow = z.object({ step_key: z.string(), output: z.string() });
 const runRow = z.object({
-  rehearsed: z.boolean(),
   failures_reported: z.number(),
   rounds: z.record(z.string(), z.number()).nullable(),
   turns: z.record(z.string(), z.number()).nullable(),
@@ -78,7 +77,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
     );
   }
   const run = await db.maybeOne(statement(runRow)`
-    SELECT failures_reported, rehearsal IS NOT NULL AS rehearsed,
+    SELECT failures_reported,
            (SELECT json_object_agg(step_key, round) FROM (
               SELECT step_key, max(round) AS round FROM gates WHERE run_id = r.id GROUP BY step_key) g) AS rounds,
            (SELECT json_object_agg(parent_step_key, turn) FROM (
@@ -101,7 +100,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
     turns: run?.turns ?? {},
     children: run?.children ?? {},
     waited: run?.waited ?? {},
-    ...(run?.rehearsed === true ? { order: await readEndOrder(db, runId) } : {}),
+    order: await readEndOrder(db, runId),
   };
 }
 

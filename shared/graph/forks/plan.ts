@@ -165,16 +165,25 @@ function playAsked(
   { recorded, from, laid }: Pick<ForkRequest, 'recorded' | 'from'> & { laid: Played['laid'] },
   { target, first, compare }: Comparing,
 ) {
-  const asked = reopenedGates(target.graph, recorded, {
-    decided: [...first.finished.keys()],
-    // A step that an error kept from starting in the run can begin in the fork, before that error is taken over.
-    origins: [from, ...first.begun, ...first.ready, ...first.reasons.keys()],
-  });
-  const moved = { ...recorded, laid: laidBefore(target.graph, asked, laid) };
-  if (asked.size === 0) return { asked, laid: moved.laid, after: first, expected: first };
   // Steps parallel to a gate could see what it wrote: their fingerprints were compared earlier.
   const refused = (key: string) => first.reasons.get(key);
-  const after = play(moved, { ...target, from, held: asked, refuse: refused });
+  const origins = new Set([from, ...first.reasons.keys()]);
+  let asked: ReadonlySet<string> = new Set();
+  let moved = { ...recorded, laid: laidBefore(target.graph, asked, laid) };
+  let after = first;
+  for (;;) {
+    // Also steps that an error kept from starting in the run, if that error is behind a gate that is asked again.
+    for (const key of after.begun) origins.add(key);
+    const found = reopenedGates(target.graph, recorded, {
+      decided: [...first.finished.keys()],
+      origins,
+    });
+    if (found.size === asked.size) break;
+    asked = found;
+    moved = { ...recorded, laid: laidBefore(target.graph, asked, laid) };
+    after = play(moved, { ...target, from, held: asked, refuse: refused });
+  }
+  if (asked.size === 0) return { asked, laid: moved.laid, after, expected: first };
   // Regardless of the gates' prompts.
   const expected = play(moved, {
     ...target,

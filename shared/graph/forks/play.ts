@@ -64,11 +64,6 @@ export interface Played {
   /** The node ids of the steps with a recorded result, by step key. */
   finished: Map<string, string>;
   begun: string[];
-  /**
-   * The steps without a recorded result that were ready at some time, including those that an error then kept from
-   * starting.
-   */
-  ready: Set<string>;
   /** Why the result of a step was not reused. */
   reasons: Map<string, string>;
   laid: Map<string, JsonObject>;
@@ -85,7 +80,6 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
   const played: Played = {
     finished: new Map(),
     begun: [],
-    ready: new Set(),
     reasons: new Map(),
     laid: new Map(),
     state: undefined,
@@ -103,7 +97,7 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
     else if (repeat(scheduler, recorded, key, node)) played.finished.set(key, node.id);
     else played.begun.push(key);
   };
-  playInOrder(scheduler, take, { order: recorded.order, ready: played.ready });
+  playInOrder(scheduler, take, recorded.order);
   if (from === undefined) return played;
   if (played.state !== undefined) begin(played, scheduler.node(from), played.state);
   else if (played.reasons.size + played.begun.length > 0 && !skips(scheduler, from)) {
@@ -114,21 +108,17 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
 }
 
 /**
- * Takes every step that becomes ready: those with a result in the order in which they ended, then the others. Which
- * steps of a map begin depends on which ones end first.
+ * Takes every step that becomes ready: those with a result in the order in which they ended, then the others, as a run
+ * does that continues from a ledger. Which steps begin can depend on which ones end first: an error stops others.
  */
 function playInOrder(
   scheduler: Scheduler,
   take: (key: string) => void,
-  { order, ready }: { order: readonly string[]; ready: Set<string> },
+  order: readonly string[],
 ): void {
   const replay = createReplay(order);
-  const isKnown = (key: string): boolean => {
-    if (!replay.has(key)) ready.add(key);
-    return replay.has(key);
-  };
   for (;;) {
-    replay.add(scheduler.takeReady(Infinity, isKnown));
+    replay.add(scheduler.takeReady(Infinity, replay.has));
     const next = replay.next();
     if (next !== undefined) {
       take(next.step_key);

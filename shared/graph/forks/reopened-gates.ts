@@ -173,7 +173,7 @@ interface Decided {
 export function reopenedGates(
   graph: CompiledGraph,
   { decisions, gated = [] }: Decided,
-  { decided, origins }: { decided: readonly string[]; origins: readonly string[] },
+  { decided, origins }: { decided: readonly string[]; origins: Iterable<string> },
 ): Set<string> {
   const { leadsToWork, latest } = orderOf(graph);
   const ids = new Set(graph.nodes.filter(isWaiting).map(({ id }) => id));

@@ -265,6 +265,37 @@ describe('a fork', () => {
     expect(callsTo('left')).toEqual([2]);
   });
 
+  test('starts no item of a map that an error kept from starting, since nobody is asked again', async () => {
+    const release = tools.hold('one');
+    tools.answer('two', { status: 400 });
+    const runId = await engine.start(
+      {
+        nodes: [
+          { id: 'gate', kind: 'human_gate', prompt: 'Send them?' },
+          { id: 'each', kind: 'map', items: 'names', concurrency: 2 },
+          tools.node('send', { params: { url: `${tools.url}/{each.item}`, method: 'POST' } }),
+          echo('failed'),
+          tools.node('left'),
+        ],
+        edges: [
+          ...[edge('gate', 'each', 'true'), edge('each', 'send', 'true'), edge('send', 'each')],
+          edge('each', 'failed', 'error'),
+        ],
+      },
+      { names: ['one', 'two', 'three'] },
+    );
+    await engine.until(runId, ['paused']);
+    await engine.approve(runId);
+    const statuses = async () => (await engine.run(runId)).steps.map((step) => step.status);
+    await eventually(async () => (await statuses()).includes('failed'));
+    release();
+    await engine.ended(runId);
+    expect(callsTo('one', 'two', 'three', 'left')).toEqual([1, 1, 0, 1]);
+    const forked = await engine.ended((await fork(runId, 'left')).runId);
+    expect(executed(forked).toSorted()).toEqual(['each', 'left']);
+    expect(callsTo('one', 'two', 'three', 'left')).toEqual([1, 1, 0, 2]);
+  });
+
   soakTest('shows its state at the gate, and pays only after an approval', async () => {
     const graph = chain(
       { id: 'gate', kind: 'human_gate', prompt: 'Pay {amount}?' } as never,

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { type CompiledGraph, compileGraph } from '#shared/graph/compile.ts';
@@ -135,26 +135,70 @@ test('a fork after any step ends like its source, and executes only what follows
   expect([forks > 3 * Number(GRAPHS), reused > 5 * Number(GRAPHS)]).toEqual([true, true]);
 });
 
-test('a gate is asked again if an error kept a step behind it from starting, since it can begin in the fork', () => {
-  const graph = draw(`
-    g -true-> p -true-> a
-    a -> b -> p
-    a -> d -> p
-    p -error-> e
-    t -> u`);
+describe('a step that an error kept from starting', () => {
   const failed = { message: 'Down', kind: 'node', attempts: 1 } as const;
-  const recorded: RecordedRun = {
-    ...{ graph, input: { items: [1] }, laid: {}, failed: [] },
-    outputs: { t: 1, 'a#1': 1, e: 1, u: 1 },
-    // Stops d#1, which was not executed.
-    caught: { 'b#1': failed },
-    decisions: { g: { approved: true, by_kind: 'member' } },
-    order: ['g', 't', 'a#1', 'b#1', 'e', 'u'],
-  };
-  const { kept, not_reused, problem } = planFork({ recorded, from: 'u' });
-  expect(problem).toBeUndefined();
-  expect(not_reused.map(({ step_key }) => step_key)).toEqual(['g']);
-  expect(kept).toEqual(['t']);
+  const approved = { approved: true, by_kind: 'member' } as const;
+  const recordedAs = (text: string, map: object, rest: Partial<RecordedRun>): RecordedRun => ({
+    ...{
+      graph: draw(text, { p: map as never }),
+      input: { items: [1, 2, 3] },
+      laid: {},
+      failed: [],
+    },
+    ...{ outputs: {}, caught: {}, decisions: {}, order: [], ...rest },
+  });
+
+  test('does not start in the fork either, so no gate is asked again', () => {
+    const order = ['g', 't', 'a#2', 'a#1', 'e', 'u'];
+    const recorded = recordedAs(
+      'g -true-> p -true-> a -> p -error-> e\nt -> u',
+      { concurrency: 2 },
+      {
+        outputs: { t: 1, 'a#1': 1, e: 1, u: 1 },
+        caught: { 'a#2': failed },
+        decisions: { g: approved },
+        order,
+      },
+    );
+    const { kept, not_reused, problem } = planFork({ recorded, from: 'u' });
+    expect([kept, not_reused, problem]).toEqual([order.slice(0, -1), [], undefined]);
+    const ended = (key: string): Ended => {
+      if (key === 'g') return { decided: approved };
+      return key === 'a#2' ? { caught: failed } : { output: 1 };
+    };
+    const known = new Map(kept.map((key) => [key, ended(key)]));
+    for (const pick of [0, 1, 2, 3]) {
+      const { rounds } = runInShell(compileGraph(recorded.graph), recorded.input, worldOf(1), {
+        ...{ picks: [pick, 1, 2], known },
+      });
+      expect([...rounds.keys()]).toEqual(['u']);
+    }
+  });
+
+  test('starts if a gate before the error is asked again, so its own gate is, too', () => {
+    const recorded = recordedAs(
+      `
+      p -true-> a -> g1 -true-> b -> d -> p
+      a -> g2 -true-> e -> p
+      g2 -true-> i -> j -> p
+      a -> h -> j`,
+      { on_item_error: 'collect' },
+      {
+        input: { items: [1] },
+        outputs: { 'a#1': 1, 'h#1': 1, 'b#1': 1, 'i#1': 1 },
+        caught: { 'e#1': failed },
+        decisions: { 'g1#1': approved, 'g2#1': approved },
+        // The error ends the item: d#1 does not start.
+        order: ['a#1', 'h#1', 'g1#1', 'g2#1', 'i#1', 'e#1', 'b#1'],
+      },
+    );
+    const { kept, not_reused, problem } = planFork({ recorded, from: 'h#1' });
+    expect(problem).toBeUndefined();
+    expect(not_reused.map(({ step_key }) => step_key)).toEqual(
+      expect.arrayContaining(['g1#1', 'g2#1']),
+    );
+    expect(kept).toEqual(['a#1']);
+  });
 });
 
 test('a rehearsal of any run, from any step, ends like it and executes nothing without a record', () => {
@@ -194,7 +238,7 @@ test('a rehearsal of any run, from any step, ends like it and executes nothing w
             picks,
             known,
             resumes,
-            replay: { order: kept, failed },
+            failed,
           });
           expect([from, rehearsal.failed]).toEqual([from, source.failed]);
           if (!source.failed) expect([from, differences(rehearsal, reference)]).toEqual([from, []]);

@@ -51,14 +51,10 @@ interface Shell {
   ledger: Map<string, Ended>;
   unseen: Set<string>;
   observed: Observed;
-  /** Steps that come before others. */
-  replay: Replaying | undefined;
-}
-
-interface Replaying {
-  order: readonly string[];
-  failed: ReadonlySet<string>;
-  known: Replay;
+  /** Steps with a result, before others. Undefined once others have begun, except in a rehearsal. */
+  replay: Replay | undefined;
+  /** In a rehearsal, the steps that failed in the rehearsed run. */
+  failed: ReadonlySet<string> | undefined;
 }
 
 /** How often a run is restarted from a snapshot: at one of so many turns. */
@@ -68,7 +64,7 @@ const MAX_TURNS = 20_000;
 /**
  * Runs a graph on the scheduler as the workflow does, with `picks` as the source of chance: how many steps begin, which
  * ends next, when the run continues as new, and how it resumes. With `resumes` false it ends with its first failures.
- * The ledger has the `known` results as the run starts; the `replay` of another run comes before other steps.
+ * The ledger has the `known` results as the run starts. `failed`: in a rehearsal, the steps that failed in the other run.
  */
 export function runInShell(
   compiled: CompiledGraph,
@@ -78,18 +74,19 @@ export function runInShell(
     picks,
     resumes = true,
     known = new Map(),
-    replay,
+    failed,
   }: {
     picks: readonly number[];
     resumes?: boolean;
     known?: ReadonlyMap<string, Ended>;
-    replay?: { order: readonly string[]; failed: readonly string[] };
+    failed?: readonly string[];
   },
 ): Observed {
   const ledger = new Map(known);
   const shell: Shell = {
     ...{ compiled, input, world, scheduler: createScheduler(compiled, input) },
-    replay: replayOf(replay && { order: replay.order, failed: new Set(replay.failed) }),
+    replay: createReplay([...known.keys()]),
+    failed: failed && new Set(failed),
     ...{
       inFlight: [],
       failures: new Set(),
@@ -130,20 +127,21 @@ export function runInShell(
   return Object.assign(observed, resultOf(shell.scheduler));
 }
 
-const replayOf = (replay: Pick<Replaying, 'order' | 'failed'> | undefined): Replaying | undefined =>
-  replay === undefined ? undefined : { ...replay, known: createReplay(replay.order) };
-
-function takeReady({ scheduler, inFlight, replay, begun }: Shell, limit: number): ReadyNode[] {
-  if (replay === undefined) return scheduler.takeReady(limit);
-  const { known, failed } = replay;
+function takeReady(shell: Shell, limit: number): ReadyNode[] {
+  const { scheduler, inFlight, replay, begun, failed } = shell;
+  if (replay === undefined || limit === 0) return scheduler.takeReady(limit);
   const open = (keys: { has: (key: string) => boolean }): boolean =>
     inFlight.some(({ step }) => keys.has(step.step_key));
-  if (open(known)) return [];
-  const added = scheduler.takeReady(Infinity, known.has);
+  if (open(replay)) return [];
+  const added = scheduler.takeReady(Infinity, replay.has);
   for (const { step_key: key } of added) begun.add(key);
-  known.add(added);
-  const next = known.next();
+  replay.add(added);
+  const next = replay.next();
   if (next !== undefined) return [next];
+  if (failed === undefined) {
+    shell.replay = undefined;
+    return scheduler.takeReady(limit);
+  }
   const again = scheduler.takeReady(limit, (key) => failed.has(key));
   if (again.length > 0 || open(failed)) return again;
   return scheduler.takeReady(limit);
@@ -188,14 +186,14 @@ function restore(shell: Shell): void {
   shell.scheduler = createScheduler(graph, {}, snapshot);
   // It returns the steps in flight again.
   shell.inFlight.length = 0;
-  shell.replay = replayOf(shell.replay);
+  if (shell.replay !== undefined) shell.replay = createReplay([...shell.ledger.keys()]);
   shell.observed.restarts.snapshot += 1;
 }
 
 function resume(shell: Shell, how: number): void {
   if (how === 0) {
     shell.scheduler = createScheduler(shell.compiled, shell.input);
-    shell.replay = replayOf(shell.replay);
+    shell.replay = createReplay([...shell.ledger.keys()]);
     shell.unseen = new Set(shell.ledger.keys());
     shell.observed.ended.length = 0;
     shell.stopped.clear();
