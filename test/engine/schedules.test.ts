@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import type { ScheduleHandle } from '@temporalio/client';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ScheduleInput } from '#shared/contract/schedules/schedule.ts';
 import { sql } from '#shared/db/pool.ts';
@@ -102,10 +103,14 @@ const call = (id: string, dueAt: number, cron = '* * * * *') => ({
   due_at: new Date(dueAt).toISOString(),
 });
 const thisMinute = () => Math.floor(Date.now() / MINUTE) * MINUTE;
-/** Waits if needed, so that the test does not cross the next full minute. */
+/**
+ * Waits if needed, so that the test does not cross the next full minute. Changes of a schedule count from the second in
+ * which they are made, so it also waits for the second after the full minute.
+ */
 async function awayFromTheMinute(): Promise<number> {
   const left = MINUTE - (Date.now() % MINUTE);
-  if (left < 8_000) await new Promise((resolve) => setTimeout(resolve, left + 500));
+  if (left < 8_000) await sleep(left + 1_500);
+  else if (left > MINUTE - 1_500) await sleep(left - (MINUTE - 1_500));
   return thisMinute();
 }
 
