@@ -79,16 +79,18 @@ function IconAction({
 
 /** Runs the content of the editor, and shows the run next to the drawing. */
 function RunButton({ state }: { state: EditorState }) {
-  const { draftRun, saving, content, mistakes, setPanel } = state;
+  const { draftRun, saving, content, mistakes, checkNow, setPanel } = state;
   const [asking, { open, close }] = useDisclosure(false);
   const mayRun = useMay('run_workflows');
   const runnable = isRunnable(mistakes);
-  const ready = mayRun && runnable && !saving.pending && !draftRun.start.isPending;
+  const ready = mayRun && !saving.pending && !draftRun.start.isPending;
   const ask = (): void => {
     draftRun.start.reset();
     open();
   };
-  useRunKey(ask, { ready: ready && !asking, inDialog: false });
+  // The key can come before the check of the last change.
+  const askIfRunnable = (): void => (isRunnable(checkNow()) ? ask() : setPanel('mistakes'));
+  useRunKey(askIfRunnable, { ready: ready && !asking, inDialog: false });
   if (!mayRun) return null;
   return (
     <>

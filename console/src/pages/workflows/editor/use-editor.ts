@@ -27,7 +27,7 @@ export function useEditor(
   const [inputSchema, setInputSchema] = useState<JsonObject | null>(first.inputSchema);
   const drawing = useDrawing(graph);
   const places = useDraftPlaces(drawing);
-  const { mistakes, tools } = useMistakes(graph, inputSchema);
+  const { mistakes, checkNow, tools } = useMistakes(graph, inputSchema);
   const content = useMemo(() => ({ graph, inputSchema }), [graph, inputSchema]);
   const saving = useSaving({ workflow, draft: saved }, content, (loaded) => {
     change({ type: 'load', graph: loaded.graph });
@@ -64,6 +64,7 @@ export function useEditor(
     drawing,
     places,
     mistakes,
+    checkNow,
     tools,
     saving,
     kept,

@@ -14,13 +14,15 @@ export const useChecker = () =>
   useQuery({ queryKey: ['graph-checker'], queryFn: loadChecker, staleTime: Infinity }).data;
 
 /**
- * The mistakes in a graph, debounced; undefined until they are known. `tools` are the possible names for a tool node.
+ * The mistakes in a graph, debounced; undefined until they are known. `checkNow` returns those in the graph as it is.
+ * `tools` are the possible names for a tool node.
  */
 export function useMistakes(
   graph: Graph,
   inputSchema: JsonObject | null,
 ): {
   mistakes: readonly Mistake[] | undefined;
+  checkNow: () => readonly Mistake[] | undefined;
   tools: readonly string[];
 } {
   const checker = useChecker();
@@ -28,14 +30,17 @@ export function useMistakes(
   const secrets = useQuery(secretsQuery).data;
   const [settled] = useDebouncedValue(graph, PAUSE_MS);
   const [schema] = useDebouncedValue(inputSchema, PAUSE_MS);
-  return useMemo(() => {
+  const known = useMemo(() => {
     // Without the lists of custom tools and secrets, all of them would be reported as unknown.
     if (checker === undefined || registered === undefined || secrets === undefined) {
-      return { mistakes: undefined, tools: [] };
+      return { check: () => undefined, tools: [] };
     }
     return {
-      mistakes: checker.checkDraft(settled, registered, secrets, schema),
+      check: (draft: Graph, input: JsonObject | null) =>
+        checker.checkDraft(draft, registered, secrets, input),
       tools: checker.toolNames(registered),
     };
-  }, [checker, registered, secrets, settled, schema]);
+  }, [checker, registered, secrets]);
+  const mistakes = useMemo(() => known.check(settled, schema), [known, settled, schema]);
+  return { mistakes, checkNow: () => known.check(graph, inputSchema), tools: known.tools };
 }
