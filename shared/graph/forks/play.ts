@@ -118,7 +118,7 @@ function playInOrder(
 ): void {
   const replay = createReplay(order);
   for (;;) {
-    replay.add(scheduler.takeReady(Infinity, replay.has));
+    replay.add(scheduler.takeReady(Infinity, (key) => replay.has(key)));
     const next = replay.next();
     if (next !== undefined) {
       take(next.step_key);

@@ -265,7 +265,7 @@ describe('a fork', () => {
     expect(callsTo('left')).toEqual([2]);
   });
 
-  test('starts no item of a map that an error kept from starting, since nobody is asked again', async () => {
+  test('starts no item of a map that an error kept from starting, since no one is asked again', async () => {
     const release = tools.hold('one');
     tools.answer('two', { status: 400 });
     const runId = await engine.start(

@@ -133,7 +133,7 @@ function takeReady(shell: Shell, limit: number): ReadyNode[] {
   const open = (keys: { has: (key: string) => boolean }): boolean =>
     inFlight.some(({ step }) => keys.has(step.step_key));
   if (open(replay)) return [];
-  const added = scheduler.takeReady(Infinity, replay.has);
+  const added = scheduler.takeReady(Infinity, (key) => replay.has(key));
   for (const { step_key: key } of added) begun.add(key);
   replay.add(added);
   const next = replay.next();
