@@ -6,7 +6,7 @@ import { type Operation, operationsOf, type Surface } from './document.ts';
 import { type Failure, keyOf, shrink } from './failures.ts';
 import { keepHouse } from './housekeeping.ts';
 import { compose } from './requests.ts';
-import { createSender, type Sender } from './send.ts';
+import { createSender, fromManyAddresses, type Sender } from './send.ts';
 import { lacking, restock } from './stock.ts';
 import type { FuzzedService } from './target.ts';
 import { createState, kindOf, type State } from './state.ts';
@@ -117,7 +117,7 @@ export async function runFuzz({ service, seed, requests, say }: FuzzOptions): Pr
   };
 
   try {
-    const house = { sender, state, owner: service.cast.owner };
+    const house = { sender: fromManyAddresses(sender), state, owner: service.cast.owner };
     let request: FuzzRequest | undefined;
     const inFlight: { request: FuzzRequest; answer: Promise<Answer> }[] = [];
     const settle = async (remaining: number): Promise<void> => {
