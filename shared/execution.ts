@@ -201,7 +201,7 @@ interface AbandonCall {
 }
 
 export interface LedgerState {
-  /** The steps with a result, in the order in which they ended. */
+  /** The steps with a result, in the order in which they ended. Absent in histories of 1.0.0, except of rehearsals. */
   order?: string[];
   /** The outputs as JSON texts. Each is parsed when its step is reached, since together they can be many megabytes. */
   texts: Record<string, string>;

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from '#client/index.ts';
 import { startLoad } from '#test/cluster/load.ts';
 import { type Deployment, PASSWORD } from './deployment.ts';
+import { sampleGraph } from '#test/support/image.ts';
 
 /** A finding by its title; throws if it does not hold. */
 export type Check = (title: string, work: () => Promise<unknown>) => Promise<void>;
@@ -25,21 +26,8 @@ async function signIn(url: string, email: string, password: string): Promise<str
   return token;
 }
 
-/** An agent, a tool in each lane, and an expression. */
-const graph = {
-  nodes: [
-    { id: 'draft', kind: 'agent', prompt: 'Answer {ticket}', mock: { output: 'About {ticket}' } },
-    { id: 'pause', kind: 'tool', tool_name: 'delay', params: { seconds: 0.1 } },
-    { id: 'shape', kind: 'tool', tool_name: 'json_transform', params: { expression: 'draft' } },
-  ],
-  edges: [
-    { source: 'draft', target: 'pause' },
-    { source: 'pause', target: 'shape' },
-  ],
-};
-
 async function executeRun(client: Client): Promise<string> {
-  const { id: workflowId } = await client.createWorkflow({ name: 'Answer', graph });
+  const { id: workflowId } = await client.createWorkflow({ name: 'Answer', graph: sampleGraph });
   const waiting = { wait: true, timeout: RUN_SECONDS };
   const { id, status } = await client.run(workflowId, { ticket: 'the invoice' }, waiting);
   assert.equal(status, 'success');

@@ -11,7 +11,7 @@ import {
   createEmptyDatabase,
   type TestDatabase,
 } from '#test/support/database.ts';
-import { type BuiltImage, buildImage } from '#test/support/image.ts';
+import { type BuiltImage, buildImage, sampleGraph } from '#test/support/image.ts';
 import { patiently } from '#test/support/patience.ts';
 import { startImageProcess, type TestProcess } from '#test/support/processes.ts';
 import { testTemporal } from '#test/support/temporal.ts';
@@ -84,26 +84,13 @@ const caller =
     return answer.headers.get('content-type')?.includes('json') === true ? JSON.parse(text) : text;
   };
 
-/** An agent, a tool in each lane, and an expression. */
-const graph = {
-  nodes: [
-    { id: 'draft', kind: 'agent', prompt: 'Answer {ticket}', mock: { output: 'About {ticket}' } },
-    { id: 'pause', kind: 'tool', tool_name: 'delay', params: { seconds: 0.1 } },
-    { id: 'shape', kind: 'tool', tool_name: 'json_transform', params: { expression: 'draft' } },
-  ],
-  edges: [
-    { source: 'draft', target: 'pause' },
-    { source: 'pause', target: 'shape' },
-  ],
-};
-
 async function runOf(
   call: ReturnType<typeof caller>,
 ): Promise<{ status: string; output: unknown }> {
-  const { id: workflowId } = await call('/api/workflows', { name: 'Answer', graph });
+  const { id: workflowId } = await call('/api/workflows', { name: 'Answer', graph: sampleGraph });
   // Planned on a thread for untrusted work.
   const { nodes } = await call(`/api/workflows/${workflowId}/dry-run`, {});
-  expect(nodes).toHaveLength(graph.nodes.length);
+  expect(nodes).toHaveLength(sampleGraph.nodes.length);
   const { id } = await call(`/api/workflows/${workflowId}/runs`, { ticket: 'the invoice' });
   const deadline = Date.now() + patiently(10_000);
   for (;;) {

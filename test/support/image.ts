@@ -6,6 +6,19 @@ import { promisify } from 'node:util';
 const projectDir = join(import.meta.dirname, '../..');
 const WORKDIR = '/app';
 
+/** For a run that shows that an image works: an agent, a tool in each lane, and an expression. */
+export const sampleGraph = {
+  nodes: [
+    { id: 'draft', kind: 'agent', prompt: 'Answer {ticket}', mock: { output: 'About {ticket}' } },
+    { id: 'pause', kind: 'tool', tool_name: 'delay', params: { seconds: 0.1 } },
+    { id: 'shape', kind: 'tool', tool_name: 'json_transform', params: { expression: 'draft' } },
+  ],
+  edges: [
+    { source: 'draft', target: 'pause' },
+    { source: 'pause', target: 'shape' },
+  ],
+};
+
 /** What an image contains below its working folder, and what it sets. */
 export interface BuiltImage {
   /** The copy of `/app`. */

@@ -168,8 +168,12 @@ function playAsked(
   // Steps parallel to a gate could see what it wrote: their fingerprints were compared earlier.
   const refused = (key: string) => first.reasons.get(key);
   const origins = new Set([from, ...first.reasons.keys()]);
+  const movedBefore = (gates: ReadonlySet<string>): RecordedRun => ({
+    ...recorded,
+    laid: laidBefore(target.graph, gates, laid),
+  });
   let asked: ReadonlySet<string> = new Set();
-  let moved = { ...recorded, laid: laidBefore(target.graph, asked, laid) };
+  let moved = movedBefore(asked);
   let after = first;
   for (;;) {
     // Also steps that an error kept from starting in the run, if that error is behind a gate that is asked again.
@@ -180,7 +184,7 @@ function playAsked(
     });
     if (found.size === asked.size) break;
     asked = found;
-    moved = { ...recorded, laid: laidBefore(target.graph, asked, laid) };
+    moved = movedBefore(asked);
     after = play(moved, { ...target, from, held: asked, refuse: refused });
   }
   if (asked.size === 0) return { asked, laid: moved.laid, after, expected: first };

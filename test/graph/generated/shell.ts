@@ -85,7 +85,7 @@ export function runInShell(
   const ledger = new Map(known);
   const shell: Shell = {
     ...{ compiled, input, world, scheduler: createScheduler(compiled, input) },
-    replay: createReplay([...known.keys()]),
+    replay: replayOf(known),
     failed: failed && new Set(failed),
     ...{
       inFlight: [],
@@ -126,6 +126,8 @@ export function runInShell(
   if (!observed.failed && !shell.scheduler.done) throw new Error('the run does not end');
   return Object.assign(observed, resultOf(shell.scheduler));
 }
+
+const replayOf = (ledger: ReadonlyMap<string, Ended>): Replay => createReplay([...ledger.keys()]);
 
 function takeReady(shell: Shell, limit: number): ReadyNode[] {
   const { scheduler, inFlight, replay, begun, failed } = shell;
@@ -186,14 +188,14 @@ function restore(shell: Shell): void {
   shell.scheduler = createScheduler(graph, {}, snapshot);
   // It returns the steps in flight again.
   shell.inFlight.length = 0;
-  if (shell.replay !== undefined) shell.replay = createReplay([...shell.ledger.keys()]);
+  if (shell.replay !== undefined) shell.replay = replayOf(shell.ledger);
   shell.observed.restarts.snapshot += 1;
 }
 
 function resume(shell: Shell, how: number): void {
   if (how === 0) {
     shell.scheduler = createScheduler(shell.compiled, shell.input);
-    shell.replay = createReplay([...shell.ledger.keys()]);
+    shell.replay = replayOf(shell.ledger);
     shell.unseen = new Set(shell.ledger.keys());
     shell.observed.ended.length = 0;
     shell.stopped.clear();
