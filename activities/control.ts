@@ -5,9 +5,13 @@ import { pauseAtGates } from '#shared/db/gates/openings.ts';
 import { abandonRun, reportFailure } from '#shared/db/runs/ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { recordControl } from '#shared/db/runs/log.ts';
-import type { ControlActivities, LedgerState } from '#shared/execution.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
+import type { ShownGate } from '#shared/db/gates/shown.ts';
+import type { ControlActivities, LedgerState, PauseCall } from '#shared/execution.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { notifyParent } from '#shared/operations/children/notices.ts';
+import { findConsequences } from '#shared/operations/gates/consequences.ts';
+import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import { recordRunSpan } from '#shared/operations/runs/run-span.ts';
 import { evaluateStoredChecks } from '#shared/platform/threads/run-checks.ts';
 import { type ChildDeps, createChildActivities, executionId } from './children.ts';
@@ -24,6 +28,7 @@ export type WorkerControlActivities = Omit<ControlActivities, 'loadLedger'> & {
  */
 export function createControlActivities(
   deps: ChildDeps & {
+    sealer: Sealer | undefined;
     /** The public address of the console, for links to gates. */
     publicUrl: string;
   },
@@ -37,7 +42,8 @@ export function createControlActivities(
   return withFinalErrors({
     pauseAtGates: async (call) => {
       const notice = { execution: executionId(), alerts, publicUrl };
-      const { decisions, noticed } = await pauseAtGates(db, { ...call, ...notice });
+      const shown = await consequencesAt(deps, call);
+      const { decisions, noticed } = await pauseAtGates(db, { ...call, ...notice, shown });
       frames.wakeNow(call.run_id);
       if (noticed) void notifyParent(deps, call.run_id);
       return { decisions };
@@ -48,11 +54,8 @@ export function createControlActivities(
       return result;
     },
     onFailure: async (call) => {
-      const { ended, ...verdict } = await reportFailure(db, {
-        ...call,
-        execution: executionId(),
-        alerts,
-      });
+      const report = { ...call, execution: executionId(), alerts };
+      const { ended, ...verdict } = await reportFailure(db, report);
       frames.wakeNow(call.run_id);
       if (ended !== undefined) await hasEnded(call.run_id, ended);
       return verdict;
@@ -81,6 +84,21 @@ export function createControlActivities(
     loadLedger: async (call) => rawLedger(await loadLedger(db, call.run_id)),
     ...createChildActivities(deps),
   });
+}
+
+/** What the gates of a run show. Without it, they still open. */
+async function consequencesAt(
+  deps: DryRunDeps & Pick<ChildDeps, 'log'>,
+  { run_id: runId, gates, situation }: PauseCall,
+): Promise<ShownGate[]> {
+  if (situation === undefined) return [];
+  const asked = gates.filter(({ tool_call }) => tool_call === undefined);
+  try {
+    return await findConsequences(deps, runId, { gates: asked, situation });
+  } catch (error) {
+    deps.log.warn({ err: error, runId }, 'gates open without their consequences');
+    return [];
+  }
 }
 
 /** The ledger as a raw payload: the SDK would encode megabytes in JavaScript, and delay the steps of all tenants. */

@@ -53,6 +53,7 @@ import {
   turnFrame,
 } from './agents/part.ts';
 import { beginJudged, permitted } from './begin-judged.ts';
+import { requireAsShown } from './bound-step.ts';
 import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
 import { effectsOf } from './rehearsals/records.ts';
 import { rehearseStep } from './rehearsals/steps.ts';
@@ -136,6 +137,7 @@ async function executeStep(
         tracedStep(span, () =>
           attemptStep(deps, attempt, permitted(given, judgment), judgment, {
             claim,
+            given,
             beginning: { step, attempt: begun.attempts },
             customTool,
             approval,
@@ -209,7 +211,8 @@ async function attemptStep(
   attempt: Attempt,
   call: StepCall,
   judgment: Judgment,
-  claim: Claim,
+  /** `given`: the step as it was requested, before policies redacted it. */
+  claim: Claim & { given: StepCall },
 ): Promise<Json> {
   const end = (spending: Consumption): StepEnd => ({
     runId: call.run_id,
@@ -229,6 +232,7 @@ async function attemptStep(
     let result;
     try {
       requirePermitted(call, judgment, claim);
+      await requireAsShown(deps, claim.given, claim.claim);
       if ((claim.attempts - claim.errors) % INFRASTRUCTURE_ATTEMPTS === 0) {
         const message = `Its worker was lost ${INFRASTRUCTURE_ATTEMPTS} times`;
         throw new NodeError(message, { retryable: false });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '#shared/people/actor.ts';
 import type { NotReused } from '#shared/contract/forks/fork.ts';
 import type { NodeTest } from '#shared/contract/workflows/node-test.ts';
-import type { Run } from '#shared/contract/runs/run.ts';
+import type { CheckedRun, Run } from '#shared/contract/runs/run.ts';
 import { assignGate, type Assignment } from '#shared/db/gates/assignments.ts';
 import { newRunRecord, readRun } from '#shared/db/runs/runs.ts';
 import type { Override } from '#shared/db/runs/resumes.ts';
@@ -46,7 +46,7 @@ export interface RunActions {
   testNode(request: NodeTestRequest, signal: AbortSignal): Promise<NodeTest>;
   decide(actor: Actor, runId: string, answer: Answer): Promise<Run>;
   /** Throws what `decide` would throw. Decides nothing. */
-  check(actor: Actor, runId: string, answer: Answer): Promise<Run>;
+  check(actor: Actor, runId: string, answer: Answer): Promise<CheckedRun>;
   /** Assigns a gate to the member who is expected to decide it. */
   assign(
     actor: Actor,
@@ -161,8 +161,11 @@ function gateActions(
       return readWhile(dispatched, actor, runId);
     },
     check: async (actor, runId, answer) => {
-      await checkDecision(context.db, { actor, runId, ...answer });
-      return read(actor, runId);
+      const shown = await checkDecision(context, { actor, runId, ...answer });
+      const run = await read(actor, runId);
+      if (shown === undefined) return run;
+      const { digest, consequences } = shown;
+      return { ...run, shown: { digest, consequences } };
     },
     assign: async (actor, runId, given) => {
       const mails = context.config.email.apiKey !== undefined;

@@ -659,6 +659,18 @@ CREATE TABLE experiments (
 CREATE INDEX experiments_by_content ON public.experiments USING btree (workflow_id, content_digest, created_at DESC);
 CREATE INDEX experiments_by_workflow ON public.experiments USING btree (workflow_id, created_at DESC, id DESC);
 
+CREATE TABLE gate_effects (
+  run_id text NOT NULL,
+  node_id text NOT NULL,
+  step_key text NOT NULL,
+  gate_key text NOT NULL,
+  round integer NOT NULL,
+  shown json NOT NULL,
+  decided_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT gate_effects_pkey PRIMARY KEY (run_id, node_id, step_key, gate_key, round),
+  CONSTRAINT gate_effects_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE
+);
+
 CREATE TABLE gates (
   run_id text NOT NULL,
   step_key text NOT NULL,
@@ -692,6 +704,8 @@ CREATE TABLE gates (
   decided_by_kind text,
   reused_from text,
   tool_digest text,
+  consequences json,
+  situation json,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
   CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT gates_decided_by_kind_check CHECK ((decided_by_kind = ANY (ARRAY['member'::text, 'deadline'::text, 'request'::text]))),
@@ -723,8 +737,8 @@ CREATE TABLE governance_events (
   CONSTRAINT governance_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT governance_events_decision_check CHECK ((decision = ANY (ARRAY['blocked'::text, 'denied'::text, 'redacted'::text, 'granted'::text]))),
   CONSTRAINT governance_events_id_check CHECK ((id ~ '^[0-9a-f]{12}$'::text)),
-  CONSTRAINT governance_events_policy_check CHECK ((policy = ANY (ARRAY['tool_permission'::text, 'tool_argument'::text, 'dlp'::text, 'model_allowlist'::text, 'budget'::text, 'fallback'::text]))),
-  CONSTRAINT governance_events_type_check CHECK ((type = ANY (ARRAY['policy_denied'::text, 'tool_argument_blocked'::text, 'data_redacted'::text, 'budget_blocked'::text, 'model_fallback_blocked'::text, 'approval_override_granted'::text])))
+  CONSTRAINT governance_events_policy_check CHECK ((policy = ANY (ARRAY['tool_permission'::text, 'tool_argument'::text, 'dlp'::text, 'model_allowlist'::text, 'budget'::text, 'fallback'::text, 'approval'::text]))) NOT VALID,
+  CONSTRAINT governance_events_type_check CHECK ((type = ANY (ARRAY['policy_denied'::text, 'tool_argument_blocked'::text, 'data_redacted'::text, 'budget_blocked'::text, 'model_fallback_blocked'::text, 'approval_override_granted'::text, 'approval_mismatch'::text]))) NOT VALID
 );
 
 CREATE INDEX governance_events_by_decision ON public.governance_events USING btree (workspace_id, decision, seq DESC);

@@ -7,7 +7,7 @@ import type { GateOpening } from './graph/gates/gate-opening.ts';
 import type { CaughtError } from './graph/caught-error.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
 import type { EndState } from './graph/schedule/run-state.ts';
-import type { SchedulerSnapshot } from './graph/schedule/scheduler.ts';
+import type { SchedulerSnapshot, Situation } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { SecretPlace } from './values/secrets.ts';
 import type { SweepCall, SweepPart, SweepProgress } from './values/sweep.ts';
@@ -131,12 +131,16 @@ export interface StepCall extends PendingWrites {
   agent?: AgentPart;
   /** For a step of a rehearsal. */
   rehearsal?: RehearsalRules;
+  /** Set if a gate of the run was decided: what the step sends must be what was shown there. */
+  bound?: true;
   /** For a step of a fork: it may reuse its result in the forked run. */
   reuses?: true;
 }
 
 export interface PauseCall extends PendingWrites {
   gates: GateOpening[];
+  /** What follows from the answers to the gates; absent in a rehearsal, and without human gates. */
+  situation?: Situation;
 }
 
 interface PauseResult {

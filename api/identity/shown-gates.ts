@@ -1,3 +1,4 @@
+import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import type { Actor } from '#shared/people/actor.ts';
 import { holds } from '#shared/people/capabilities.ts';
 import type { Gate } from '#shared/contract/gates/gate.ts';
@@ -56,5 +57,22 @@ export function shownOpenings(actor: Viewer, gate: Gate): Gate {
     ...(asking.arguments === undefined ? {} : { arguments: null }),
     ...(asking.decided_arguments === undefined ? {} : { decided_arguments: null }),
   }));
-  return { ...gate, ...(gate.arguments === undefined ? {} : { arguments: null }), earlier };
+  return {
+    ...gate,
+    ...(gate.arguments === undefined ? {} : { arguments: null }),
+    consequences: gate.consequences && shownConsequences(gate.consequences),
+    digest: null,
+    earlier,
+  };
+}
+
+const shownConsequences = ({ approve, reject, timeout }: GateConsequences): GateConsequences => ({
+  approve: shownAnswer(approve),
+  reject: shownAnswer(reject),
+  ...(timeout === undefined ? {} : { timeout: shownAnswer(timeout) }),
+});
+
+function shownAnswer(answer: GateConsequences['approve']): GateConsequences['approve'] {
+  const effects = answer.effects.map((effect) => ({ ...effect, arguments: null }));
+  return { ...answer, effects };
 }

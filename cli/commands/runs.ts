@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Run, Step } from '#client/index.ts';
 import { agentsOf, conversationLines, nodeSteps } from '#cli/conversation.ts';
 import { bindDecision, type DecisionFlags, gateOf } from '#cli/decisions.ts';
+import { printConsequences } from '#cli/consequences.ts';
 import { codeOfRun, Ending, exitCodes, misuse, refusal } from '#cli/endings.ts';
 import { collect, positive, readInput, readInputIf, wholePositive } from '#cli/input.ts';
 import { dollars, type Output } from '#cli/output.ts';
@@ -85,7 +86,10 @@ export function runCommands(program: Command): void {
             const which = node === undefined ? 'a gate' : `gate '${node}'`;
             throw refusal(`Run ${runId} does not wait at ${which}`);
           }
-          output.record(await client.getGate(runId, stepKey));
+          const gate = await client.getGate(runId, stepKey);
+          const { consequences: _consequences, ...fields } = gate;
+          output.record(gate, fields);
+          if (output.format === 'table') printConsequences(output, gate);
         },
       ),
     );

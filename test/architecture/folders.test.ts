@@ -61,7 +61,7 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
     belongs: 'statements are in the folder of their noun',
   },
   'shared/contract': {
-    beside: ['common', 'health', 'if-match', 'mcp'],
+    beside: ['bounds', 'common', 'health', 'if-match', 'mcp'],
     belongs: 'schemas are in the folder of their noun',
   },
   'shared/operations': {

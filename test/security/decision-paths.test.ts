@@ -286,7 +286,7 @@ async function rehearsed({ waitingId }: Source): Promise<string> {
 }
 
 test('covers every operation that starts or continues a run', () => {
-  const schemas = ['Run', 'Fork', 'NodeTest', 'HookAnswer', 'StartedJob'];
+  const schemas = ['Run', 'CheckedRun', 'Fork', 'NodeTest', 'HookAnswer', 'StartedJob'];
   const document = app.swagger() as { paths: Record<string, Record<string, any>> };
   const starting = operationsOf(app).filter(({ method, path }) => {
     const responses = document.paths[path]?.[method.toLowerCase()]?.responses ?? {};

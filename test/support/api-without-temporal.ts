@@ -1,4 +1,3 @@
-import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';
 import type { Engine } from './engine.ts';
@@ -7,9 +6,9 @@ import { setting } from './settings.ts';
 import { useStageEach } from './stage.ts';
 
 /** The dependencies of an API on the engine's database, with a connection to Temporal that each test can cut. */
-export function useApiWithoutTemporal(engine: Engine): { api: RunDeps; proxy: Proxy } {
+export function useApiWithoutTemporal(engine: Engine): { api: Engine['deps']; proxy: Proxy } {
   const proxy = useStageEach(() => startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS'))));
-  const api = useStageEach<RunDeps>(
+  const api = useStageEach<Engine['deps']>(
     () => {
       const config = loadConfig({ ...engine.env, TEMPORAL_ADDRESS: proxy.address });
       return { ...engine.deps, config, temporal: connectTemporal(config, engine.db) };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import { z } from 'zod';
 import { useStage } from './stage.ts';
 import { setting } from './settings.ts';
@@ -33,7 +34,7 @@ import { patiently } from './patience.ts';
 type Decision = Omit<Parameters<typeof decideGate>[1], 'actor' | 'runId'>;
 
 export interface Engine {
-  deps: RunDeps;
+  deps: RunDeps & DryRunDeps;
   db: Pool;
   actor: Actor;
   databaseUrl: string;
@@ -91,7 +92,7 @@ export async function startEngine(
   await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
   const actor = await readDefaultOwner(db);
   if (actor === undefined) throw new Error('no default owner');
-  const deps: RunDeps = { db, temporal, log, config, findRunnable };
+  const deps = { db, temporal, log, config, findRunnable, sealer: undefined };
   const workers: RunningWorker[] = [];
   const startWorker = async (): Promise<RunningWorker> => {
     const bundle = { codePath: setting('WORKFLOW_BUNDLE') };

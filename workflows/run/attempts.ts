@@ -1,5 +1,5 @@
 import { sleep, workflowInfo } from '@temporalio/workflow';
-import type { FailedStep } from '#shared/execution.ts';
+import type { FailedStep, StepCall } from '#shared/execution.ts';
 import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import type { ExecutedNode } from '#shared/graph/kinds.ts';
 import { laneOf } from '#shared/graph/lanes.ts';
@@ -46,7 +46,7 @@ function executeLong(
 export interface Work {
   step: Pick<ReadyNode, 'step_key' | 'iteration'>;
   prepared: PreparedStep;
-  call: PendingWrites;
+  call: PendingWrites & Pick<StepCall, 'bound'>;
   succeeded: (output: Json) => void;
   failed: (reason: FailedStep['reason'], error: unknown) => void;
 }
@@ -60,7 +60,7 @@ export const nodeWork = (
 ): Work => ({
   step,
   prepared,
-  call,
+  call: run.gates.anyDecided ? { ...call, bound: true } : call,
   succeeded: (output) => complete(run, step.step_key, output),
   failed: (reason, error) => fail(run, step, text(causeOf(error)), reason, error),
 });

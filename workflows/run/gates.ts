@@ -1,6 +1,8 @@
 import { defineSignal, log, setHandler } from '@temporalio/workflow';
 import type { GateNode } from '#shared/contract/workflows/graph.ts';
-import { SIGNAL_DECISION, SIGNAL_RESUMED } from '#shared/execution.ts';
+import { type PauseCall, SIGNAL_DECISION, SIGNAL_RESUMED } from '#shared/execution.ts';
+import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
+import { keysReadBy } from '#shared/graph/read-keys.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { renderTemplate } from '#shared/graph/expression/template.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
@@ -114,6 +116,15 @@ function decide(run: Run, gate: DecidedGate): void {
   run.failures.set(step.step_key, { step: failedStep(run.scheduler, step, error, reason) });
 }
 
+/** What follows from the answers to the gates. */
+function around(run: Run, gates: readonly GateOpening[]): Pick<PauseCall, 'situation'> {
+  const asked = gates.filter(({ tool_call }) => tool_call === undefined);
+  if (run.input.rehearsal !== undefined || asked.length === 0) return {};
+  run.keysRead ??= new Set(run.input.graph.nodes.flatMap(keysReadBy));
+  const stepKeys = asked.map(({ step_key }) => step_key);
+  return { situation: run.scheduler.situation(stepKeys, run.keysRead) };
+}
+
 /** Pauses the run when nothing is in flight and gates are open. Returns whether there is work to continue with. */
 export async function rest(run: Run): Promise<boolean> {
   const { open } = run.children;
@@ -122,7 +133,11 @@ export async function rest(run: Run): Promise<boolean> {
   if (run.atRest) return false;
   run.atRest = true;
   const gates = run.gates.openings();
-  const result = await control.pauseAtGates({ ...pendingWrites(run), gates });
+  const result = await control.pauseAtGates({
+    ...pendingWrites(run),
+    gates,
+    ...around(run, gates),
+  });
   result.decisions.forEach(run.gates.learn);
   startClocks(run, gates);
   if (result.decisions.length > 0) return true;

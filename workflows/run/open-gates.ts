@@ -17,6 +17,8 @@ export interface OpenGates {
   learnLedger: (ledger: LedgerState) => void;
   /** Waits for a decision, about a gate or about a tool call that needs approval. */
   reach: (step: ReadyNode, opening: Omit<GateOpening, 'round'>) => void;
+  /** Whether the run has any decisions. */
+  readonly anyDecided: boolean;
   /** Whether a gate has been decided that was not taken yet. */
   readonly decided: boolean;
   /** Removes and returns the first gate that has been decided. */
@@ -29,13 +31,13 @@ export interface OpenGates {
   carried: () => Pick<CarriedState, 'decisions' | 'rounds'>;
 }
 
+const keyOf = (stepKey: string, round: number): string => `${stepKey}/${round}`;
+
 export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'rounds'>): OpenGates {
   const decisions = new Map<string, GateDecision>();
   const rounds = new Map<string, number>(Object.entries(carried?.rounds ?? {}));
   const gates = new Map<string, { step: ReadyNode; opening: GateOpening }>();
   let ledger: LedgerState | undefined;
-
-  const keyOf = (stepKey: string, round: number): string => `${stepKey}/${round}`;
 
   function learn(decision: GateDecision): void {
     const key = keyOf(decision.step_key, decision.round);
@@ -77,6 +79,9 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
       rounds.set(key, round);
       gates.set(key, { step, opening: { ...opening, round } });
     },
+    get anyDecided() {
+      return decisions.size > 0;
+    },
     get decided() {
       return findDecided() !== undefined;
     },
@@ -90,9 +95,6 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
     },
     openings: () => [...gates.values()].map((gate) => gate.opening),
     openingsOf: (stepKey) => [gates.get(stepKey)?.opening ?? []].flat(),
-    carried: () => ({
-      decisions: [...decisions.values()],
-      rounds: Object.fromEntries(rounds),
-    }),
+    carried: () => ({ decisions: [...decisions.values()], rounds: Object.fromEntries(rounds) }),
   };
 }

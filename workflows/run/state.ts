@@ -40,6 +40,8 @@ export interface Run {
   readonly clocks: Map<string, GateClock>;
   /** Whether its graph has maps. */
   readonly maps: boolean;
+  /** The keys of the state that the texts of its nodes read; undefined until it pauses. */
+  keysRead: ReadonlySet<string> | undefined;
   /** Keys of the steps in flight. */
   readonly inFlight: Set<string>;
   /** Short steps: the number in flight, and those that wait for a slot. */
@@ -104,6 +106,7 @@ export function createRun(input: RunGraphInput): Run {
     overflows: false,
     arrived: [],
     replay: undefined,
+    keysRead: undefined,
     known: [],
     failures: new Map(),
     observed: carried?.observed ?? [],

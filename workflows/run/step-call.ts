@@ -43,7 +43,7 @@ export function executeStep(
   input: RunGraphInput,
   step: Pick<ReadyNode, 'step_key' | 'iteration'>,
   prepared: PreparedStep,
-  pendingWrites: PendingWrites,
+  pendingWrites: PendingWrites & Pick<StepCall, 'bound'>,
   { costly = false, overflow = false }: { costly?: boolean; overflow?: boolean } = {},
 ): Promise<Json> {
   const { node, label } = prepared;

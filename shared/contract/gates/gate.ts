@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { roles } from '#shared/people/capabilities.ts';
 import { jsonObject, timestamp } from '#shared/contract/common.ts';
+import { consequencesSchema } from './consequences.ts';
 import { timeoutActions } from '#shared/contract/workflows/graph.ts';
 
 /** One person's decision at a gate with settings. */
@@ -107,6 +108,14 @@ export const gateSchema = z
       .meta({
         description: 'For an open tool call; null if the tool has changed since it was requested',
       }),
+    consequences: consequencesSchema.nullable().meta({
+      description:
+        'While a `human_gate` is open: what each answer sets in motion, without the input of an approver; null if it is not known',
+    }),
+    digest: z.string().nullable().meta({
+      description:
+        'Of the gate and its consequences: a decision with it counts only for what was shown. Null for a caller without the capability approve_gates',
+    }),
     earlier: z.array(earlierAskingSchema).meta({
       description:
         'When the same node asked before in this run, newest first: in an earlier iteration of its loops, or before a resume. At most 10',

@@ -8,6 +8,7 @@ const governanceEventTypes = [
   'budget_blocked',
   'model_fallback_blocked',
   'approval_override_granted',
+  'approval_mismatch',
 ] as const;
 
 const governancePolicies = [
@@ -17,6 +18,7 @@ const governancePolicies = [
   'model_allowlist',
   'budget',
   'fallback',
+  'approval',
 ] as const;
 
 const governanceDecisions = ['blocked', 'denied', 'redacted', 'granted'] as const;

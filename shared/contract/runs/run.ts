@@ -1,3 +1,4 @@
+import { consequencesSchema } from '#shared/contract/gates/consequences.ts';
 import { z } from 'zod';
 import {
   dollars,
@@ -333,6 +334,18 @@ export const gateChoiceFields = {
       "The gate's round, from `pending_gates`: a gate in a loop opens once per iteration",
   }),
 };
+
+/** A run, with what a decision about it would set in motion. */
+export const checkedRunSchema = runSchema
+  .extend({
+    shown: z.object({ digest: z.string(), consequences: consequencesSchema }).optional().meta({
+      description:
+        'With `only_check`: what the gate sets in motion with this `input`, and the digest to send with the decision',
+    }),
+  })
+  .meta({ id: 'CheckedRun' });
+
+export type CheckedRun = z.infer<typeof checkedRunSchema>;
 
 export const decisionBody = z
   .strictObject({

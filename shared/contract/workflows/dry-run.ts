@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countBounds, dollarBounds } from '#shared/contract/bounds.ts';
 import { dollars, jsonObject } from '#shared/contract/common.ts';
 import { graphIssueSchema } from './graph.ts';
 import { rerunFields, withOneGraph } from '#shared/contract/forks/fork.ts';
@@ -18,14 +19,6 @@ export const dryRunFields = {
 export const dryRunBody = withOneGraph(z.strictObject(dryRunFields))
   .nullish()
   .meta({ examples: [{ input: { ticket: 'I was charged twice' } }] });
-
-const bounds = <Amount extends z.ZodType>(id: string, amount: Amount) =>
-  z.object({ min: amount, max: amount.nullable().meta({ description: 'Null: no bound' }) }).meta({
-    id,
-  });
-
-const dollarBounds = bounds('DollarBounds', dollars);
-const countBounds = bounds('CountBounds', z.number().min(0));
 
 const dryRunVerdictSchema = z
   .object({

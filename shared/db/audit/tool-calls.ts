@@ -67,12 +67,13 @@ async function walkDecisions(
   let after = 0;
   while (found.problems.length < MAX_PROBLEMS) {
     const page = await tx.any(statement(decisionRow)`
-      SELECT a.seq, a.id AS audit_id, a.details ->> 'digest' AS digest, a.details ->> 'decided_digest' AS decided_digest,
+      SELECT a.seq, a.id AS audit_id, CASE WHEN a.details ->> 'tool' IS NOT NULL THEN a.details ->> 'digest' END AS digest,
+             a.details ->> 'decided_digest' AS decided_digest,
              r.id AS run_id, a.details ->> 'step_key' AS step_key, row_to_json(g) AS gate
       FROM (SELECT seq, id, target_id, details FROM audit_log
             WHERE workspace_id = ${workspaceId} AND action = ${action} AND seq > ${after}
             ORDER BY seq LIMIT ${ENTRY_PAGE}) a
-      LEFT JOIN runs r ON a.details ->> 'digest' IS NOT NULL AND r.id = a.target_id AND r.workspace_id = ${workspaceId}
+      LEFT JOIN runs r ON a.details ->> 'tool' IS NOT NULL AND r.id = a.target_id AND r.workspace_id = ${workspaceId}
       LEFT JOIN LATERAL (
         SELECT status, tool, schema_digest, tool_digest, digest, decided_digest, arguments, decided_arguments FROM gates
         WHERE run_id = r.id AND step_key = a.details ->> 'step_key' AND kind = 'tool_call'

@@ -6,6 +6,7 @@ import {
   gateStatuses,
   type GateVote,
 } from '#shared/contract/gates/gate.ts';
+import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { GateProgress, GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -39,6 +40,8 @@ const gateRow = z.object({
   decisions: storedJson<GateVote[] | null>(),
   starters: z.array(z.string()),
   tool: z.string().nullable(),
+  consequences: storedJson<GateConsequences | null>(),
+  digest: z.string().nullable(),
   schema_digest: z.string().nullable(),
   tool_digest: z.string().nullable(),
   graph: storedJson<Graph>(),
@@ -76,6 +79,8 @@ export interface AskedGate extends Pick<
   | 'since'
   | 'decision'
   | 'assignee'
+  | 'consequences'
+  | 'digest'
 > {
   decidable: boolean;
   /** `since` with microseconds. */
@@ -101,7 +106,7 @@ export async function findGate(
 ): Promise<AskedGate | undefined> {
   const row = await db.maybeOne(statement(gateRow)`
     SELECT g.step_key, g.round, s.iteration, g.prompt, g.arguments, ${decisionRecord} AS decision, g.kind, g.node_id,
-           g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest, g.tool_digest,
+           g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest, g.tool_digest, g.digest, g.consequences,
            ${isDecidable} AS decidable, g.settings, g.decisions, ${startersOf} AS starters,
            coalesce(r.graph, v.graph) AS graph, ${assigneeOf} AS assignee
     FROM runs r JOIN gates g ON g.run_id = r.id

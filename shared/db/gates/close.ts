@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import type { gateKinds, GateVote } from '#shared/contract/gates/gate.ts';
 import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { rejectedCall, rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
+import { bindEffects } from './shown.ts';
 import { jsonOrNull, statement, type Tx } from '#shared/db/pool.ts';
 import { phaseMs } from '#shared/db/runs/row.ts';
 import { completedFrame, failedFrame } from '#shared/db/steps/done.ts';
@@ -26,8 +28,12 @@ export interface Closing {
   reason?: string | null;
   votes?: readonly GateVote[] | null;
   timedOut?: 'reject' | 'approve' | 'fail' | null;
-  /** For a tool call: the digest that the approval is bound to, and the arguments if the approver changed them. */
+  /**
+   * The digest that the approval is bound to. For a tool call, the arguments if the approver changed them; for a gate,
+   * its consequences if its input changed them.
+   */
   digest?: string | null;
+  consequences?: GateConsequences | undefined;
   arguments?: JsonObject | null;
   reusedFrom?: string | null;
 }
@@ -54,7 +60,8 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
         decisions = ${jsonOrNull(closing.votes ?? null)}, timed_out = ${timedOut}, decided_at = clock_timestamp(),
         decided_by = ${by.id}, decided_by_name = ${by.name}, decided_by_kind = ${by.kind},
         decided_digest = ${closing.digest ?? null}, decided_arguments = ${jsonOrNull(closing.arguments ?? null)},
-        reused_from = ${closing.reusedFrom ?? null}
+        reused_from = ${closing.reusedFrom ?? null}, situation = NULL,
+        consequences = coalesce(${jsonOrNull(closing.consequences ?? null)}, consequences)
       WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int
     ), step AS (
       UPDATE steps SET
@@ -73,6 +80,9 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
     INSERT INTO run_frames (run_id, seq, frame)
     SELECT id, frame_seq, ${JSON.stringify(frame)}::json FROM run WHERE ${ends}::boolean
   `);
+  if (isCall || by.kind === 'request') return;
+  const answer = timedOut !== null ? 'timeout' : approved ? 'approve' : 'reject';
+  await bindEffects(tx, { run_id: gate.runId, ...gate, answer });
 }
 
 function errorOf(

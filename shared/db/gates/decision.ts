@@ -1,12 +1,25 @@
 import type { Actor } from '#shared/people/actor.ts';
 import type { GateAnswer, GateChoice } from '#shared/graph/gates/gate-decision.ts';
+import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import type { JsonObject } from '#shared/json.ts';
+
+/** What was computed for an input, and for what. */
+export interface ShownFor {
+  step_key: string;
+  /** The digest of the gate at that time, and the number of its votes. */
+  basis: string;
+  votes: number;
+  digest: string;
+  consequences: GateConsequences;
+}
 
 export interface Decision extends GateChoice, GateAnswer {
   actor: Actor;
   runId: string;
-  /** Required for a tool call: the digest that the approver saw. */
+  /** The digest that the approver saw. Required for a tool call. */
   digest?: string;
+  /** What a gate sets in motion with the input of this decision. */
+  shown?: ShownFor;
   /** The call as the approver changed it. */
   changed?: { arguments: JsonObject; digest: string };
   /** The step key of the gate whose form the input was validated against. */

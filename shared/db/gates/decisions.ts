@@ -7,7 +7,7 @@ import { recordAudit } from '#shared/db/audit/audit.ts';
 import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { enqueueDecision, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import { closeGate } from './close.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, ShownFor } from './decision.ts';
 import { findGateToDecide, type GateToDecide, refusalFor } from './gate-to-decide.ts';
 import { mayStillDecide } from './standing.ts';
 
@@ -19,12 +19,19 @@ import { mayStillDecide } from './standing.ts';
  * - `refused`: the rules of the gate do not let the actor decide it. The attempt is in the audit log.
  * - `unchecked`: nothing is written. The gate has a form: check the input, and decide again with the gate's step key as
  *   `checked`.
+ * - `unshown`: nothing is written. The input can change what the gate sets in motion: find out, and decide again with it
+ *   as `shown`.
  */
 export type Outcome =
   | { outcome: 'decided'; row: OutboxRow; first: boolean }
   | { outcome: 'open' }
   | { outcome: 'refused'; reason: string }
-  | { outcome: 'unchecked'; gate: GateToDecide };
+  | Unprepared;
+
+/** A decision that needs something first. */
+export type Unprepared =
+  | { outcome: 'unchecked'; gate: GateToDecide }
+  | { outcome: 'unshown'; gate: GateToDecide };
 
 /**
  * Records a person's decision at a gate, in one transaction: lock, read, judge, write. All decisions about a run wait
@@ -73,7 +80,7 @@ export type Judged =
   | { outcome: 'counts'; gate: GateToDecide }
   | { outcome: 'open' }
   | { outcome: 'refused'; gate: GateToDecide; reason: string }
-  | { outcome: 'unchecked'; gate: GateToDecide };
+  | Unprepared;
 
 /** Applies the rules in the order of docs/approvals.md, to the rows as they are after the lock. */
 async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judged> {
@@ -88,8 +95,23 @@ async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judg
   const asksForInput =
     gate.settings?.input_schema !== undefined && (approved || input !== undefined);
   if (asksForInput && decision.checked !== gate.step_key) return { outcome: 'unchecked', gate };
+  if (!isShown(decision, gate)) return { outcome: 'unshown', gate };
+  const { shown, digest } = decision;
+  if (shown !== undefined && digest !== undefined && digest !== shown.digest) {
+    throw changedSince(gate.step_key);
+  }
   return { outcome: 'counts', gate };
 }
+
+/** Whether it is known what the gate sets in motion with the input. */
+function isShown({ approved, input, shown }: Decision, gate: GateToDecide): boolean {
+  if (!approved || input === undefined || gate.digest === null) return true;
+  if (shown?.step_key !== gate.step_key) return false;
+  return shown.basis === gate.digest && shown.votes === gate.votes.length;
+}
+
+const changedSince = (stepKey: string): AppError =>
+  conflict(`What gate '${stepKey}' sets in motion has changed since you read it: read it again`);
 
 /** Whether the member's approval already counts: while the gate is open, and after it was approved. */
 const hasApproved = ({ status, votes }: GateToDecide, { actor, approved }: Decision): boolean =>
@@ -121,7 +143,7 @@ export function refusalOfState(
     }
     if (expired) return conflict(`Gate '${key}' has timed out: its deadline has passed`);
     if (status === 'open' && isOpen(run)) {
-      if (kind === 'human_gate') return conflict(`Gate '${key}' has no digest`);
+      if (kind === 'human_gate') return changedSince(key);
       return digest === undefined
         ? new AppError('invalid', `Gate '${key}' is a tool call: send its digest with the decision`)
         : conflict(`The digest is not that of the call at gate '${key}': read the run again`);
@@ -140,21 +162,32 @@ export function refusalOfState(
   return conflict(`Run has no open gate${node}${step}`);
 }
 
-/** Stores a decision that counts. The last one that the gate needs closes it. */
+/**
+ * Stores a decision that counts. The last one that the gate needs closes it. An input that changes what the gate sets in
+ * motion withdraws earlier approvals, which were for something else.
+ */
 async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Outcome> {
-  const { approved, runId } = decision;
+  const { approved, runId, shown } = decision;
   const required = gate.settings?.required ?? 1;
-  const votes = [...gate.votes, voteOf(decision)];
+  const changes = shown !== undefined && shown.digest !== gate.digest;
+  const before = changes ? [] : gate.votes;
+  const votes = [...before, voteOf(decision)];
   const given = decision.input ?? null;
   const input = gate.input === null ? given : { ...gate.input, ...given };
   const closes = !approved || votes.length >= required;
   if (closes) await close(tx, decision, gate, { votes, input });
-  else await keepOpen(tx, runId, gate, { votes, input });
+  else await keepOpen(tx, runId, gate, { votes, input, shown });
   await recordVote(
     tx,
     decision,
     gate,
-    required === 1 ? {} : { approvals: approvalsIn(votes), required },
+    required === 1
+      ? {}
+      : {
+          approvals: approvalsIn(votes),
+          required,
+          ...(changes && gate.votes.length > 0 ? { withdrawn: approvalsIn(gate.votes) } : {}),
+        },
   );
   if (!closes) return { outcome: 'open' };
   // The reason for a decision about a tool call belongs to the conversation, which is not part of executions.
@@ -179,23 +212,27 @@ const approvalsIn = (votes: readonly GateVote[]): number =>
 interface Collected {
   votes: GateVote[];
   input: JsonObject | null;
+  /** What the gate shows from now on. */
+  shown?: ShownFor | undefined;
 }
 
 async function keepOpen(
   tx: Tx,
   runId: string,
   { step_key, round }: GateToDecide,
-  { votes, input }: Collected,
+  { votes, input, shown }: Collected,
 ): Promise<void> {
   await tx.query(statement(z.object({}))`
-    UPDATE gates SET decisions = ${jsonOrNull(votes)}, input = ${jsonOrNull(input)}
+    UPDATE gates SET decisions = ${jsonOrNull(votes)}, input = ${jsonOrNull(input)},
+      digest = coalesce(${shown?.digest ?? null}, digest),
+      consequences = coalesce(${jsonOrNull(shown?.consequences ?? null)}, consequences)
     WHERE run_id = ${runId} AND step_key = ${step_key} AND round = ${round}::int
   `);
 }
 
 async function close(
   tx: Tx,
-  { runId, actor, approved, reason, changed }: Decision,
+  { runId, actor, approved, reason, changed, shown }: Decision,
   gate: GateToDecide,
   { votes, input }: Collected,
 ): Promise<void> {
@@ -208,7 +245,8 @@ async function close(
       input,
       reason,
       votes: gate.settings === null ? null : votes,
-      digest: approved ? (changed?.digest ?? gate.digest) : null,
+      digest: approved ? (changed?.digest ?? shown?.digest ?? gate.digest) : null,
+      consequences: shown?.consequences,
       arguments: changed?.arguments,
     },
   );
@@ -216,9 +254,9 @@ async function close(
 
 async function recordVote(
   tx: Tx,
-  { actor, runId, approved, reason, changed }: Decision,
+  { actor, runId, approved, reason, changed, shown }: Decision,
   { node_id, step_key, tool, digest }: GateToDecide,
-  progress: { approvals?: number; required?: number },
+  progress: { approvals?: number; required?: number; withdrawn?: number },
 ): Promise<void> {
   await recordAudit(tx, actor, {
     action: approved ? 'approve' : 'reject',
@@ -230,7 +268,7 @@ async function recordVote(
       reason: reason || null,
       tool,
       digest,
-      decided_digest: changed?.digest,
+      decided_digest: changed?.digest ?? (shown?.digest === digest ? undefined : shown?.digest),
       ...progress,
     }) as JsonObject,
   });

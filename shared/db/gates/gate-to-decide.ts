@@ -8,6 +8,7 @@ import {
   refusedDecision,
 } from '#shared/graph/gates/gate-settings.ts';
 import type { JsonObject } from '#shared/json.ts';
+import type { Situation } from '#shared/graph/schedule/scheduler.ts';
 import { readStandings } from '#shared/db/people/standings.ts';
 import { type Db, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -27,6 +28,8 @@ const gateToDecide = z.object({
   input: storedJson<JsonObject | null>(),
   tool: z.string().nullable(),
   digest: z.string().nullable(),
+  prompt: z.string(),
+  situation: storedJson<Situation | null>(),
   fits: z.boolean(),
   expired: z.boolean(),
   decided_by_name: z.string().nullable(),
@@ -35,8 +38,8 @@ const gateToDecide = z.object({
 });
 
 /**
- * A gate, with everything that the rules about it need. `fits`: the decision is of its kind and, for a tool call, has
- * its digest. `expired`: its deadline has decided it, or is about to.
+ * A gate, with everything that the rules about it need. `fits`: the decision is of its kind, and its digest is that of
+ * the gate. `expired`: its deadline has decided it, or is about to.
  */
 export type GateToDecide = z.infer<typeof gateToDecide>;
 
@@ -53,17 +56,22 @@ export async function findGateToDecide(
     nodeId,
     stepKey,
     digest = null,
-  }: Pick<Decision, 'actor' | 'runId' | 'nodeId' | 'stepKey'> & { digest?: string | null },
+    input,
+  }: Pick<Decision, 'actor' | 'runId' | 'nodeId' | 'stepKey' | 'input'> & {
+    digest?: string | null;
+  },
 ): Promise<GateToDecide | undefined> {
   const gate = await db.maybeOne(statement(gateToDecide)`
     SELECT g.step_key, g.round, g.node_id, g.kind, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
-           g.digest, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
+           g.digest, g.prompt, g.situation, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
            g.timed_out IS NOT NULL OR g.status = 'open' AND coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
            ${startersOf} AS starters,
            (SELECT role FROM members WHERE id = ${actor.id} AND workspace_id = r.workspace_id AND status = 'active') AS member_role
     FROM runs r JOIN gates g ON g.run_id = r.id
     CROSS JOIN LATERAL (SELECT CASE WHEN ${digest}::text IS NULL THEN g.kind = 'human_gate'
-                                    ELSE g.kind = 'tool_call' AND g.digest = ${digest} END AS fits) AS fit
+                                    -- What an input sets in motion has a digest of its own, which is compared later.
+                                    ELSE g.digest = ${digest} OR g.kind = 'human_gate' AND ${input !== undefined}::boolean
+                               END AS fits) AS fit
     WHERE r.id = ${runId} AND r.workspace_id = ${actor.workspaceId} AND ${isChosen({ nodeId, stepKey })}
     ORDER BY g.status = 'open' AND fit.fits DESC, coalesce(g.digest = ${digest}, false) DESC, g.status = 'open' DESC,
              CASE WHEN g.status = 'open' THEN g.opened_at END, coalesce(g.decided_at, g.opened_at) DESC, g.step_key,

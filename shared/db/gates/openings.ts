@@ -8,6 +8,7 @@ import { callDigest } from '#shared/crypto/call-digest.ts';
 import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import { type Announcement, announceGates } from './announcements.ts';
 import { readDecisions } from './answers.ts';
+import { type ShownGate, showGates } from './shown.ts';
 import { decideRecordedCalls, decideRehearsed } from './rehearsed.ts';
 import { parentNotice } from '#shared/db/children/notices.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
@@ -39,7 +40,7 @@ interface PauseNotice {
  */
 export async function pauseAtGates(
   db: Pool,
-  call: PauseCall & PauseNotice & { execution: string },
+  call: PauseCall & PauseNotice & { execution: string; shown?: readonly ShownGate[] },
 ): Promise<{ decisions: GateDecision[]; noticed: boolean }> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(statement(lockedRun)`
@@ -54,6 +55,7 @@ export async function pauseAtGates(
     for (const gate of call.gates) {
       if (await open(tx, call.run_id, run.epoch, gate)) opened.push(gate);
     }
+    await showGates(tx, call.run_id, call.shown ?? []);
     await appendFrames(
       tx,
       call.run_id,

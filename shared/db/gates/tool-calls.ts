@@ -37,7 +37,7 @@ export async function findOpenCall(
       SELECT node FROM json_array_elements(coalesce(r.graph, v.graph) -> 'nodes') AS node
       WHERE node ->> 'id' = g.node_id LIMIT 1) AS n
     WHERE g.run_id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId} AND g.digest = ${scope.digest}
-      AND g.status = 'open'
+      AND g.status = 'open' AND g.kind = 'tool_call'
   `);
   if (row === null || row.node.kind !== 'agent') return undefined;
   return {

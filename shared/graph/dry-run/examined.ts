@@ -12,6 +12,8 @@ export interface Examined extends Left {
   fails: 'always' | 'maybe' | 'never';
   /** For a loop or a map: a node in its body can make it fail. */
   failsInBody?: boolean;
+  /** Whether what follows it waits for a decision, although it has been reached. */
+  waits?: 'maybe' | 'always';
   /** For a condition whose result is known. */
   result?: boolean;
   /** For a loop or a map: the iterations or items of one execution. */

@@ -1,3 +1,4 @@
+import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { utf8Bytes } from '#shared/values/canonical-json.ts';
 import { outputKey } from '#shared/graph/compile.ts';
@@ -55,13 +56,21 @@ export function createKnowledge(
     (anyKey[node] ??= gates.some((gate) => affects(gate, node)));
 
   function at(node: number, key: string, apartFromItself = false): KeyKnowledge {
+    // In an item of a map, only what is in the item can write the map's key.
+    const map = layout.around[node]!.find((head) => isMapOf(nodes[head]!, key));
+    const isNear = (writer: number): boolean =>
+      map === undefined || writer === map || layout.inside.has(writer, map);
     const before = (writers.get(key) ?? []).filter(
-      (writer) => !(apartFromItself && writer === node) && affects(writer, node),
+      (writer) => !(apartFromItself && writer === node) && isNear(writer) && affects(writer, node),
     );
+    const isOpen =
+      map === undefined
+        ? hasAnyKey(node)
+        : gates.some((gate) => isNear(gate) && affects(gate, node));
     const given = input !== undefined && Object.hasOwn(input, key) ? input[key] : undefined;
     // A loop writes its key before it reads it.
     const isGiven = input !== undefined || (apartFromItself && key === nodes[node]!.id);
-    if (before.length === 0 && isGiven && !hasAnyKey(node)) return { known: true, value: given };
+    if (before.length === 0 && isGiven && !isOpen) return { known: true, value: given };
     const written = before.some(
       (writer) => outputKey(nodes[writer]!) === key && isDone(writer, node),
     );
@@ -70,14 +79,14 @@ export function createKnowledge(
     if (input === undefined && !written) sizes.push(null);
     if (given !== undefined) sizes.push(bytesOf(given));
     const [only, ...others] = before;
-    if (others.length === 0 && only !== undefined && !hasAnyKey(node)) {
+    if (others.length === 0 && only !== undefined && !isOpen) {
       const fields = fieldsIn(layout, only, node);
       if (fields !== undefined) return { known: false, present: true, fields, bytes: null };
     }
     return {
       known: false,
       present: written || given !== undefined,
-      bytes: hasAnyKey(node) || sizes.includes(null) ? null : Math.max(0, ...(sizes as number[])),
+      bytes: isOpen || sizes.includes(null) ? null : Math.max(0, ...(sizes as number[])),
     };
   }
 
@@ -87,6 +96,8 @@ export function createKnowledge(
       input === undefined || nodes.some((_, writer) => affects(writer, node)) ? undefined : input,
   };
 }
+
+const isMapOf = ({ kind, id }: GraphNode, key: string): boolean => kind === 'map' && id === key;
 
 /** The maximum number of bytes in JSON for one byte of text. */
 export const ESCAPED = 6;

@@ -3,14 +3,17 @@ import { outputKey, type CompiledEdge, type CompiledGraph } from '#shared/graph/
 import { repeats } from '#shared/graph/kinds.ts';
 import { type BitRows, createBitRows } from '#shared/graph/schedule/bit-rows.ts';
 
+/** An edge of a graph. `ended`: an order only; it is taken when its source has ended or is skipped. */
+export type WalkedEdge = Omit<CompiledEdge, 'when'> & { when?: CompiledEdge['when'] | 'ended' };
+
 /** A compiled graph in the form that the dry run uses. */
 export interface Layout {
   nodes: readonly GraphNode[];
   /** Incoming and outgoing edges per node, without back edges. */
-  into: CompiledEdge[][];
-  out: CompiledEdge[][];
+  into: WalkedEdge[][];
+  out: WalkedEdge[][];
   /** Back edges by their loop or map. */
-  back: CompiledEdge[][];
+  back: WalkedEdge[][];
   regions: readonly number[];
   /** The loops and maps around a node, innermost first. */
   around: number[][];
@@ -25,11 +28,21 @@ export interface Layout {
   /** Per state key: the nodes that write it. */
   writers: ReadonlyMap<string, number[]>;
   hasErrorEdge: boolean[];
+  /** Whether the run continues if the node fails: it has error edges, or it is in an item whose failure is caught. */
+  isCaught: boolean[];
 }
 
-export function layoutOf({ nodes, edges, regions }: CompiledGraph): Layout {
+/** `isItem`: the graph is a part of an item whose failure is caught. */
+export function layoutOf(
+  {
+    nodes,
+    edges,
+    regions,
+  }: Pick<CompiledGraph, 'nodes' | 'regions'> & { edges: readonly WalkedEdge[] },
+  isItem = false,
+): Layout {
   const size = nodes.length;
-  const lists = () => nodes.map((): CompiledEdge[] => []);
+  const lists = () => nodes.map((): WalkedEdge[] => []);
   const layout = { into: lists(), out: lists(), back: lists() };
   for (const edge of edges) {
     if (edge.back) {
@@ -57,6 +70,13 @@ export function layoutOf({ nodes, edges, regions }: CompiledGraph): Layout {
       inside.add(node, head);
     }
   });
+  // Also those that lead back to a loop or map.
+  const hasErrorEdge = nodes.map(() => false);
+  for (const { from, when } of edges) if (when === 'error') hasErrorEdge[from] = true;
+  const endsItem = (head: number): boolean => {
+    const node = nodes[head]!;
+    return node.kind === 'map' && (node.on_item_error === 'collect' || hasErrorEdge[head]!);
+  };
   return {
     nodes,
     ...layout,
@@ -67,13 +87,14 @@ export function layoutOf({ nodes, edges, regions }: CompiledGraph): Layout {
     order: order.map((at) => ({ node: at % size, ends: at >= size })),
     follows,
     writers: writersOf(nodes),
-    hasErrorEdge: layout.out.map((own) => own.some(({ when }) => when === 'error')),
+    hasErrorEdge,
+    isCaught: hasErrorEdge.map((own, at) => isItem || own || around[at]!.some(endsItem)),
   };
 }
 
 /** The successors of each node. The end of a loop or map, at `size` positions after it, follows its body. */
 function successors(
-  out: CompiledEdge[][],
+  out: WalkedEdge[][],
   nodes: readonly GraphNode[],
   regions: readonly number[],
 ): number[][] {

@@ -7,7 +7,7 @@ import { repeats } from '#shared/graph/kinds.ts';
 import { MAX_STEPS_IN_PLACE } from '#shared/graph/schedule/rounds.ts';
 import { type Bounds, exactly, plus, times, total, upTo, ZERO } from './bounds.ts';
 import { examine } from './examine.ts';
-import type { ChildOf, Examined } from './examined.ts';
+import type { ChildOf, Examined, Examining } from './examined.ts';
 import { type Flow, walk } from './flow.ts';
 import { createKnowledge } from './knowledge.ts';
 import { type Layout, layoutOf } from './layout.ts';
@@ -24,17 +24,30 @@ const MAX_DRY_RUN_WORK = 20_000_000;
  * attempts that are lost with their worker, or the time that steps wait for a worker. The lower bounds apply to a run
  * that no one cancels and no budget stops.
  */
-export function dryRun(request: DryRunRequest, judge: Judge): DryRunAnalysis {
-  const budget = { work: MAX_DRY_RUN_WORK };
-  return analyse(request, {
-    request,
-    judge,
-    budget,
-    known: new Map(),
-    open: new Set(),
-    depth: 1,
-  });
-}
+export const dryRun = (request: DryRunRequest, judge: Judge): DryRunAnalysis =>
+  analyse(request, sharedFor(request, judge));
+
+const sharedFor = (request: DryRunRequest, judge: Judge): Shared => ({
+  request,
+  judge,
+  budget: { work: MAX_DRY_RUN_WORK },
+  known: new Map(),
+  open: new Set(),
+  depth: 1,
+});
+
+/** What is needed to examine the nodes of a graph, without what is known about the state. */
+export type Facts = Omit<Examining, 'knowledge' | 'crowded'>;
+
+export const factsFor = (request: DryRunRequest, judge: Judge): Facts =>
+  factsOf(request.workflowId, sharedFor(request, judge));
+
+const factsOf = (workflowId: string, shared: Shared): Facts => ({
+  request: shared.request,
+  judging: { ...shared.judge, workflowId, budget: shared.budget },
+  budget: shared.budget,
+  childOf: childrenOf(shared),
+});
 
 interface Shared {
   request: DryRunRequest;
@@ -63,12 +76,10 @@ function flowOf(
   shared: Shared,
   crowded: boolean,
 ): Flow {
-  const { request, judge, budget } = shared;
-  const judging = { ...judge, workflowId, budget };
-  const childOf = childrenOf(shared);
+  const facts = factsOf(workflowId, shared);
   return walk(layout, (left, isDone) => {
     const knowledge = createKnowledge(layout, input, left, isDone);
-    const examining = { request, knowledge, judging, budget, childOf, crowded };
+    const examining = { ...facts, knowledge, crowded };
     return (node) => examine(examining, node, layout.nodes[node]!);
   });
 }

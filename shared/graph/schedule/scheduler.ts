@@ -32,11 +32,17 @@ import {
   type Phase,
   type RunState,
 } from './run-state.ts';
-import { restoreRunState, takeSnapshot, type SchedulerSnapshot } from './snapshot.ts';
+import {
+  restoreRunState,
+  takeSituation,
+  takeSnapshot,
+  type SchedulerSnapshot,
+  type Situation,
+} from './snapshot.ts';
 
 export { laidAt, nodeIdOf } from './run-state.ts';
 export type { Arrival, Arrivals, ControlStep } from './run-state.ts';
-export type { SchedulerSnapshot } from './snapshot.ts';
+export type { SchedulerSnapshot, Situation } from './snapshot.ts';
 
 export interface ReadyNode {
   step_key: string;
@@ -108,6 +114,11 @@ export interface Scheduler {
   endState(): EndState;
   /** The run as JSON, including control steps that were not taken yet. */
   snapshot(): SchedulerSnapshot;
+  /**
+   * What is needed to see what follows these steps: the scopes around them, with these keys of the state. Throws
+   * SchedulerError when there is no such step.
+   */
+  situation(stepKeys: readonly string[], keys: ReadonlySet<string>): Situation;
   /** The units of work (see WorkBudget) that expressions have used so far, for callers that must yield in between. */
   readonly workDone: number;
 }
@@ -165,6 +176,7 @@ export function createScheduler(
     output: () => outputOf(run),
     endState: () => endState(run),
     snapshot: () => takeSnapshot(run),
+    situation: (stepKeys, keys) => takeSituation(run, scopesAround(run, stepKeys), keys),
     get workDone() {
       return workDone(run.shared);
     },
@@ -322,8 +334,11 @@ interface Place {
   node: number;
 }
 
-/** The node of a step and its scope. For a node in maps, the scope is that of the items in the key. */
-function placeOf(root: RunState, stepKey: string): Place {
+/**
+ * The node of a step and its scope. For a node in maps, the scope is that of the items in the key. Throws SchedulerError
+ * if an item has ended, or the graph has no such node.
+ */
+export function placeOf(root: RunState, stepKey: string): Place {
   const node = positionOf(root, stepKey);
   if (!root.hasMaps) return { run: root, node };
   const around: number[] = [];
@@ -338,6 +353,15 @@ function placeOf(root: RunState, stepKey: string): Place {
     run = item;
   });
   return { run, node };
+}
+
+function scopesAround(root: RunState, stepKeys: readonly string[]): Set<RunState> {
+  const scopes = new Set([root]);
+  for (const stepKey of stepKeys) {
+    let scope: RunState | undefined = placeOf(root, stepKey).run;
+    for (; scope !== undefined; scope = scope.item?.parent) scopes.add(scope);
+  }
+  return scopes;
 }
 
 function current(root: RunState, stepKey: string, phases: readonly Phase[]): Place {

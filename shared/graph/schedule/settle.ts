@@ -78,11 +78,12 @@ const collects = (run: RunState, map: number): boolean => {
 };
 
 /** Whether the run continues if the node fails: it has error edges, or it is in an item whose failure is caught. */
-export function isCaught(run: RunState, node: number): boolean {
-  if (hasErrorEdge(run, node)) return true;
-  const { item } = run;
-  return item !== undefined && (collects(item.parent, item.map) || isCaught(item.parent, item.map));
-}
+export const isCaught = (run: RunState, node: number): boolean =>
+  hasErrorEdge(run, node) || isItemCaught(run);
+
+/** Whether the scope is that of an item whose failure is caught. */
+export const isItemCaught = ({ item }: RunState): boolean =>
+  item !== undefined && (collects(item.parent, item.map) || isCaught(item.parent, item.map));
 
 /** Ends a failed node whose error is caught: follows its error edges instead of the others, or ends its item. */
 export function settleError(run: RunState, node: number, error: CaughtError): void {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
+import { textsOf } from '#shared/values/json-text.ts';
 import { GRAPH_FORMAT, type CompiledGraph } from '#shared/graph/compile.ts';
 import {
   createItem,
@@ -55,18 +56,57 @@ export interface SchedulerSnapshot extends ScopeSnapshot {
 }
 
 /** Copies mutable data. Values of the state are immutable, so they are shared. */
-export function takeSnapshot(run: RunState): SchedulerSnapshot {
-  const all = run.graph.nodes.map((_, node) => node);
+export const takeSnapshot = (run: RunState): SchedulerSnapshot => ({
+  format: GRAPH_FORMAT,
+  ...takeScope(run, allNodes(run)),
+  control: [...run.shared.control],
+  in_place: run.shared.inPlace,
+});
+
+/** A part of a run, as a snapshot. */
+export interface Situation {
+  snapshot: SchedulerSnapshot;
+  /** Keys of the state that are not part of it, because their values are too large. */
+  large: string[];
+}
+
+/** Which part: these scopes, and these keys of their states. */
+interface Part {
+  scopes: ReadonlySet<RunState>;
+  keys: ReadonlySet<string>;
+  large: Set<string>;
+}
+
+/** The maximum length of a value's JSON in a situation. */
+const MAX_VALUE_LENGTH = 100_000;
+
+/** What is needed to see what follows in these scopes, which include the run itself: see `Scheduler.situation`. */
+export function takeSituation(
+  run: RunState,
+  scopes: ReadonlySet<RunState>,
+  keys: ReadonlySet<string>,
+): Situation {
+  const part = { scopes, keys, large: new Set<string>() };
+  const scope = takeScope(run, allNodes(run), part);
   return {
-    format: GRAPH_FORMAT,
-    ...takeScope(run, all),
-    control: [...run.shared.control],
-    in_place: run.shared.inPlace,
+    snapshot: { format: GRAPH_FORMAT, ...scope, control: [], in_place: 0 },
+    large: [...part.large],
   };
 }
 
-function takeScope(run: RunState, nodes: readonly number[]): ScopeSnapshot {
-  const maps = [...run.maps].map(([node, map]) => takeMap(run, node, map));
+const allNodes = ({ graph }: RunState): number[] => graph.nodes.map((_, node) => node);
+
+function takeScope(run: RunState, nodes: readonly number[], part?: Part): ScopeSnapshot {
+  const maps = [...run.maps].flatMap(([node, map]) =>
+    part === undefined || isAround(map, part) ? [takeMap(run, node, map, part)] : [],
+  );
+  const isRead = (key: string): boolean => {
+    if (part === undefined) return true;
+    if (!part.keys.has(key)) return false;
+    if ((textsOf(run.values)?.get(key)?.text.length ?? 0) <= MAX_VALUE_LENGTH) return true;
+    part.large.add(key);
+    return false;
+  };
   return {
     nodes: nodes.map((node) => [
       run.phases[node]!,
@@ -76,35 +116,41 @@ function takeScope(run: RunState, nodes: readonly number[]): ScopeSnapshot {
     ]),
     loops: [...run.loops].map(([node, { round, open, again }]) => [node, round, open, again]),
     inboxes: [...run.inboxes].flatMap(([merge, inbox]) =>
-      [...inbox].map(([parent, output]): [number, number, Json] => [merge, parent, output]),
+      (isRead(run.graph.nodes[merge]!.id) ? [...inbox] : []).map(
+        ([parent, output]): [number, number, Json] => [merge, parent, output],
+      ),
     ),
-    state: Object.keys(run.values).map((key) => [
-      key,
-      run.values[key]!,
-      run.ranks.get(key) ?? null,
-    ]),
+    state: Object.keys(run.values)
+      .filter(isRead)
+      .map((key) => [key, run.values[key]!, run.ranks.get(key) ?? null]),
     ...(maps.length === 0 ? {} : { maps }),
   };
 }
 
-function takeMap(run: RunState, node: number, map: MapItems): MapSnapshot {
+const isAround = ({ active }: MapItems, { scopes }: Part): boolean =>
+  [...active.values()].some((item) => scopes.has(item));
+
+/** In a part, the map has the items that are in it, and begins no others. */
+function takeMap(run: RunState, node: number, map: MapItems, part?: Part): MapSnapshot {
   const { items, outputs, begun, active, failed } = map;
   const nodes = scopeOf(run, node);
   // The items are usually a value of the state, which is written anyway.
   const key = Object.keys(run.values).find((name) => run.values[name] === items);
   return {
     node,
-    items: key === undefined ? { list: items } : { key },
-    outputs: [...outputs],
-    begun,
+    items: part !== undefined ? { list: [] } : key === undefined ? { list: items } : { key },
+    outputs: part === undefined ? [...outputs] : [],
+    begun: part === undefined ? begun : 0,
     ...(failed === undefined ? {} : { failed }),
-    active: [...active].map(([index, item]) => ({
-      index,
-      open: item.item!.open,
-      ends: [...item.item!.ends],
-      ...(item.item!.error === undefined ? {} : { error: item.item!.error }),
-      ...takeScope(item, nodes),
-    })),
+    active: [...active]
+      .filter(([, item]) => part === undefined || part.scopes.has(item))
+      .map(([index, item]) => ({
+        index,
+        open: item.item!.open,
+        ends: part === undefined ? [...item.item!.ends] : [],
+        ...(item.item!.error === undefined ? {} : { error: item.item!.error }),
+        ...takeScope(item, nodes, part),
+      })),
   };
 }
 

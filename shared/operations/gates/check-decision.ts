@@ -1,24 +1,84 @@
-import type { Decision } from '#shared/db/gates/decision.ts';
-import { judgeDecision } from '#shared/db/gates/decisions.ts';
+import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
+import { findConsequences } from './consequences.ts';
+import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
+import { findGate } from '#shared/db/gates/asked.ts';
+import type { Decision, ShownFor } from '#shared/db/gates/decision.ts';
+import { judgeDecision, type Unprepared } from '#shared/db/gates/decisions.ts';
 import type { GateToDecide } from '#shared/db/gates/gate-to-decide.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
 import { bindDecision, type RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
 import { refusedInput } from '#shared/operations/workflows/workflow-input.ts';
 
-/** Throws what `decideGate` would throw for the same decision. Changes nothing. */
-export async function checkDecision(db: Pool, requested: RequestedDecision): Promise<void> {
-  const decision = await bindDecision(db, requested);
-  const judged = await judgeDecision(db, decision);
-  if (judged.outcome === 'refused') throw new AppError('forbidden', judged.reason);
-  if (judged.outcome === 'unchecked') await requireFittingInput(decision, judged.gate);
+/** What a decision would set in motion. */
+export interface Checked {
+  digest: string;
+  consequences: GateConsequences;
+}
+
+/**
+ * Throws what `decideGate` would throw for the same decision. Changes nothing. Returns what the gate sets in motion with
+ * its input, if it is known.
+ */
+export async function checkDecision(
+  deps: DryRunDeps & { db: Pool },
+  requested: RequestedDecision,
+): Promise<Checked | undefined> {
+  for (let next = await bindDecision(deps.db, requested); ;) {
+    const judged = await judgeDecision(deps.db, next);
+    if (judged.outcome === 'refused') throw new AppError('forbidden', judged.reason);
+    if (judged.outcome === 'unchecked' || judged.outcome === 'unshown') {
+      next = await prepared(deps, next, judged);
+      continue;
+    }
+    if (judged.outcome === 'open') return undefined;
+    return next.shown ?? storedAt(deps.db, next, judged.gate.step_key);
+  }
+}
+
+/** What an open gate shows. */
+async function storedAt(
+  db: Pool,
+  { actor: { workspaceId }, runId }: Decision,
+  stepKey: string,
+): Promise<Checked | undefined> {
+  const { digest = null, consequences = null } =
+    (await findGate(db, { workspaceId, runId, stepKey })) ?? {};
+  return digest === null || consequences === null ? undefined : { digest, consequences };
+}
+
+/** The decision with what was missing. Throws AppError `input_invalid` for an input that does not fit, WorkBusyError. */
+export async function prepared(
+  deps: DryRunDeps,
+  decision: Decision,
+  { outcome, gate }: Unprepared,
+): Promise<Decision> {
+  const { step_key } = gate;
+  const next = { ...decision, stepKey: step_key };
+  if (outcome === 'unshown') return { ...next, shown: await shownFor(deps, decision, gate) };
+  await requireFittingInput(decision, gate);
+  return { ...next, checked: step_key };
+}
+
+/** What the gate sets in motion with the input of the decision, after that of earlier ones. */
+async function shownFor(
+  deps: DryRunDeps,
+  { runId, input }: Decision,
+  { step_key, round, prompt, votes, situation, digest, input: before }: GateToDecide,
+): Promise<ShownFor> {
+  if (situation === null || digest === null) throw new Error(`gate ${step_key} shows nothing`);
+  const gates = [{ step_key, round, prompt, input: { ...before, ...input } }];
+  const [found] = await findConsequences(deps, runId, { gates, situation });
+  if (found === undefined) throw new Error(`what gate ${step_key} sets in motion is not known`);
+  const { consequences, digest: own } = found;
+  return { step_key, basis: digest, votes: votes.length, digest: own, consequences };
 }
 
 /**
  * Requires an input that is valid for the gate's form. Throws AppError `input_invalid` with the paths, WorkBusyError.
  * The schema comes from a tenant, so it is checked on a work thread, while no transaction is open.
  */
-export async function requireFittingInput(
+async function requireFittingInput(
   { actor, input }: Decision,
   { settings }: GateToDecide,
 ): Promise<void> {

@@ -12,9 +12,10 @@ import * as resumes from '#shared/db/runs/resumes.ts';
 import type { Override } from '#shared/db/runs/resumes.ts';
 import { notifyFrames } from '#shared/db/runs/frames.ts';
 import type { OutboxRow } from '#shared/db/runs/outbox.ts';
-import type { Pool } from '#shared/db/pool.ts';
+
 import { AppError } from '#shared/errors.ts';
-import { requireFittingInput } from '#shared/operations/gates/check-decision.ts';
+import { prepared } from '#shared/operations/gates/check-decision.ts';
+import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import { compareWithCurrent, refusalOf } from '#shared/operations/guards/weakened-writes.ts';
 import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
@@ -115,11 +116,11 @@ export async function startRun(
  * `conflict`, `invalid`, and `forbidden` when the gate only lets others decide.
  */
 export async function decideGate(
-  deps: DispatchDeps,
+  deps: DispatchDeps & DryRunDeps,
   decision: RequestedDecision,
 ): Promise<Dispatched> {
   const bound = await bindDecision(deps.db, decision);
-  const outcome = await decideChecked(deps.db, bound);
+  const outcome = await decideChecked(deps, bound);
   if (outcome.outcome === 'refused') throw new AppError('forbidden', outcome.reason);
   if (outcome.outcome !== 'decided') return { dispatched: Promise.resolve(true) };
   const { row, first } = outcome;
@@ -127,17 +128,15 @@ export async function decideGate(
   return dispatchAndWake(deps, row, first);
 }
 
-/** Decides a gate. If it has a form, its input is checked first. */
+/** Decides a gate. First its input is checked, and what it sets in motion with it is found. */
 async function decideChecked(
-  db: Pool,
+  deps: DryRunDeps & Pick<DispatchDeps, 'db'>,
   decision: Decision,
-): Promise<Exclude<gates.Outcome, { outcome: 'unchecked' }>> {
+): Promise<Exclude<gates.Outcome, gates.Unprepared>> {
   for (let next = decision; ;) {
-    const outcome = await gates.decideGate(db, next);
-    if (outcome.outcome !== 'unchecked') return outcome;
-    const { gate } = outcome;
-    await requireFittingInput(next, gate);
-    next = { ...next, stepKey: gate.step_key, checked: gate.step_key };
+    const outcome = await gates.decideGate(deps.db, next);
+    if (outcome.outcome !== 'unchecked' && outcome.outcome !== 'unshown') return outcome;
+    next = await prepared(deps, next, outcome);
   }
 }
 

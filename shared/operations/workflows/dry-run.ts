@@ -19,6 +19,7 @@ import type {
   CalledGraph,
   CustomToolFacts,
   DryRunAnalysis,
+  DryRunRequest as DryRunFacts,
   ReachableGate,
 } from '#shared/graph/dry-run/request.ts';
 import { costWarningsOf } from '#shared/operations/money/cost-limits.ts';
@@ -59,23 +60,9 @@ export async function dryRunWorkflow(deps: DryRunDeps, request: DryRunRequest): 
   const { actor, workflowId, input } = request;
   const { workspaceId } = actor;
   const { version, graph } = await runnableOf(deps, request);
-  const { policies, prices } = await readStepSettings(deps.db, workspaceId);
   const ids = { workspaceId, workflowId };
-  const { capMicros, oneStep, called } = await readCalled(deps, ids, graph);
-  const graphs = [graph, ...Object.values(called).flatMap((each) => each.graph ?? [])];
-  const names = customToolNames(graphs.flatMap(({ nodes }) => nodes.flatMap(toolNamesOf)));
-  const tools = await findCustomTools(deps.db, { workspaceId, names });
-  const analysis = await dryRunUntrusted(workspaceId, {
-    workflowId,
-    graph,
-    input,
-    capMicros,
-    oneStep,
-    called,
-    policies: JSON.stringify(policies),
-    prices: overridesOf(prices),
-    customTools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(deps.sealer, tool)])),
-  });
+  const facts = await readDryRunFacts(deps, ids, { graph, input });
+  const analysis = await dryRunUntrusted(workspaceId, facts);
   const workflowIds = [workflowId, ...analysis.workflows];
   return {
     version: request.draft === true ? null : version,
@@ -83,6 +70,26 @@ export async function dryRunWorkflow(deps: DryRunDeps, request: DryRunRequest): 
     warnings: await costWarningsOf(deps.db, ids, graph),
     budgets: await readBudgetRooms(deps.db, { workspaceId, workflowIds }),
     gates: await gatesOf(deps.db, actor, analysis.gates),
+  };
+}
+
+/** A graph with what the workspace has for it: policies, prices, tools, and the workflows that it calls. */
+export async function readDryRunFacts(
+  deps: DryRunDeps,
+  ids: { workspaceId: string; workflowId: string },
+  { graph, input }: { graph: Graph; input: JsonObject | undefined },
+): Promise<DryRunFacts> {
+  const { workspaceId, workflowId } = ids;
+  const { policies, prices } = await readStepSettings(deps.db, workspaceId);
+  const { capMicros, oneStep, called } = await readCalled(deps, ids, graph);
+  const graphs = [graph, ...Object.values(called).flatMap((each) => each.graph ?? [])];
+  const names = customToolNames(graphs.flatMap(({ nodes }) => nodes.flatMap(toolNamesOf)));
+  const tools = await findCustomTools(deps.db, { workspaceId, names });
+  return {
+    ...{ workflowId, graph, input, capMicros, oneStep, called },
+    policies: JSON.stringify(policies),
+    prices: overridesOf(prices),
+    customTools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(deps.sealer, tool)])),
   };
 }
 
@@ -167,7 +174,7 @@ const factsOf = (sealer: Sealer | undefined, tool: CustomTool): CustomToolFacts 
   secrets: secretNamesOfTool(sealer, tool),
 });
 
-const inDollars = ({ min, max }: Bounds): Bounds => ({
+export const inDollars = ({ min, max }: Bounds): Bounds => ({
   min: toDollars(min),
   max: max === null ? null : toDollars(max),
 });

@@ -2,6 +2,10 @@ import type { EvaluationCheck, Evals, Graph } from '#shared/contract/workflows/g
 import type { Policies } from '#shared/contract/policies/policy.ts';
 import { createBoundedCache } from '#shared/values/bounded-cache.ts';
 import type { CheckedRun, StoredRun } from '#shared/graph/checks.ts';
+import type {
+  GatesConsequences,
+  GatesInSituation,
+} from '#shared/graph/consequences/gate-consequences.ts';
 import type { DryRunAnalysis, DryRunRequest } from '#shared/graph/dry-run/request.ts';
 import type { NodeState, NodeStateTexts } from '#shared/graph/forks/node-state.ts';
 import type { DigestedPlan, ForkTexts, PlannedFork } from '#shared/graph/forks/plan.ts';
@@ -230,6 +234,13 @@ export const jobs = {
     const { dryRun } = await import('#shared/graph/dry-run/plan.ts');
     const { judgeStep } = await import('#shared/policies/judge.ts');
     return dryRun(request, { policies: await compiledFrom(request.policies), judgeStep });
+  },
+
+  consequences: async (request: GatesInSituation): Promise<GatesConsequences | undefined> => {
+    const { gatesConsequences } = await import('#shared/graph/consequences/gate-consequences.ts');
+    const { judgeStep } = await import('#shared/policies/judge.ts');
+    const policies = await compiledFrom(request.facts.policies);
+    return gatesConsequences(request, { policies, judgeStep });
   },
 
   diffGraphs: async (input: { from: unknown; to: unknown }): Promise<GraphDiff> => {

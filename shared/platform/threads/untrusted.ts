@@ -2,6 +2,10 @@ import type { Policies } from '#shared/contract/policies/policy.ts';
 import { AppError } from '#shared/errors.ts';
 import { type CheckedGraph, checkGraph } from '#shared/graph/graph-check.ts';
 import { diffGraphs, type GraphDiff } from '#shared/graph/diff.ts';
+import type {
+  GatesConsequences,
+  GatesInSituation,
+} from '#shared/graph/consequences/gate-consequences.ts';
 import type { DryRunAnalysis, DryRunRequest } from '#shared/graph/dry-run/request.ts';
 import type { NodeState, NodeStateTexts } from '#shared/graph/forks/node-state.ts';
 import type { DigestedPlan, ForkTexts } from '#shared/graph/forks/plan.ts';
@@ -351,6 +355,15 @@ export const dryRunUntrusted = (
 ): Promise<DryRunAnalysis> =>
   withinLimits('The dry run cannot be computed', () =>
     workThreads.run(workspaceId, 'dryRun', request),
+  );
+
+/** What each answer to gates sets in motion; see `gatesConsequences`. Throws like `dryRunUntrusted`. */
+export const consequencesUntrusted = (
+  workspaceId: string,
+  request: GatesInSituation,
+): Promise<GatesConsequences | undefined> =>
+  withinLimits('What follows the gate cannot be computed', () =>
+    workThreads.run(workspaceId, 'consequences', request),
   );
 
 async function withinLimits<T>(what: string, work: () => Promise<T>): Promise<T> {

@@ -95,6 +95,7 @@ describe('a gate that requires several approvals', () => {
         actor_id: id,
         details: {
           ...{ node_id: 'review', step_key: 'review', approvals: at + 1, required: 3 },
+          digest: expect.stringMatching(/^sha256:/),
           ...(at === 0 ? { reason: 'fine' } : {}),
         },
       })),

@@ -1,4 +1,4 @@
-import type { GateNode } from '#shared/contract/workflows/graph.ts';
+import type { GateNode, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { CompiledGraph } from '#shared/graph/compile.ts';
 import {
@@ -34,7 +34,16 @@ type Restart = 'snapshot' | 'ledger';
 /** How the engine answered a step: an output, a caught error, or a decision. */
 export type Ended = { output: Json } | { caught: CaughtError } | { decided: GateEnd };
 
+/** Called as a run proceeds. */
+export interface Watch {
+  /** Before a decision is applied. */
+  decides: (stepKey: string, node: GateNode, end: GateEnd, scheduler: Scheduler) => void;
+  /** When a step is executed, with the state that it saw when it began. */
+  executes: (stepKey: string, node: GraphNode, state: JsonObject) => void;
+}
+
 interface Shell {
+  watch: Watch | undefined;
   compiled: CompiledGraph;
   input: JsonObject;
   world: World;
@@ -75,16 +84,18 @@ export function runInShell(
     resumes = true,
     known = new Map(),
     failed,
+    watch,
   }: {
     picks: readonly number[];
     resumes?: boolean;
     known?: ReadonlyMap<string, Ended>;
     failed?: readonly string[];
+    watch?: Watch;
   },
 ): Observed {
   const ledger = new Map(known);
   const shell: Shell = {
-    ...{ compiled, input, world, scheduler: createScheduler(compiled, input) },
+    ...{ watch, compiled, input, world, scheduler: createScheduler(compiled, input) },
     replay: replayOf(known),
     failed: failed && new Set(failed),
     ...{
@@ -222,8 +233,13 @@ function end(shell: Shell, { step, state }: Shell['inFlight'][number]): void {
   const round = (observed.rounds.get(key) ?? 0) + 1;
   observed.rounds.set(key, round);
   if (node.kind === 'human_gate') {
-    apply(shell, key, { decided: world.gate(node, key, round) });
-  } else if (round <= failedRounds(world, node, key, state)) {
+    const decided = world.gate(node, key, round);
+    shell.watch?.decides(key, node, decided, shell.scheduler);
+    apply(shell, key, { decided });
+    return;
+  }
+  shell.watch?.executes(key, node, state);
+  if (round <= failedRounds(world, node, key, state)) {
     fail(shell, key, workError(node));
   } else {
     apply(shell, key, { output: world.result(node, key, state) });

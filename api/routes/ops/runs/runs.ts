@@ -3,6 +3,7 @@ import { emptyBody } from '#shared/contract/common.ts';
 import { overrideBody } from '#shared/contract/money/budget.ts';
 import {
   assignmentBody,
+  checkedRunSchema,
   decisionBody,
   type Run,
   runInputBody,
@@ -183,10 +184,10 @@ function continueRuns(app: App, actions: RunActions): void {
         'oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse' +
         ' the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409' +
         ' says what was decided before, or that the tool has changed. With `only_check` nothing is decided: the response is' +
-        ' the run as it is, or the refusal that the decision would get.',
+        ' the run as it is, with what the decision would set in motion, or the refusal that it would get.',
       params: idParams,
       body: decisionBody,
-      response: responses({ 200: runSchema }, 'conflict'),
+      response: responses({ 200: checkedRunSchema }, 'conflict'),
     },
     config: { capability: 'approve_gates' },
     handler: async (request) => {

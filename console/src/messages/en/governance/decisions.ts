@@ -42,6 +42,7 @@ export const eventTexts = {
   budget_blocked: 'Budget blocked',
   model_fallback_blocked: 'Fallback blocked',
   approval_override_granted: 'Override granted',
+  approval_mismatch: 'Not as approved',
 } as const satisfies Record<GovernanceEvent['type'], string>;
 
 /** Labels of the decisions. */

@@ -1,0 +1,23 @@
+-- What each answer to a gate sets in motion, as approvers see it; `digest` covers it. For an open gate, `situation` is the
+-- part of the run that it follows from, so that the input of an approver can be taken into account.
+ALTER TABLE gates ADD COLUMN consequences json, ADD COLUMN situation json;
+
+-- What an effect was shown with when a gate before it was decided. A step that would send anything else sends nothing.
+CREATE TABLE gate_effects (
+  run_id     text NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  node_id    text NOT NULL,
+  -- With `*` for iterations and items that were not known.
+  step_key   text NOT NULL,
+  gate_key   text NOT NULL,
+  round      integer NOT NULL,
+  shown      json NOT NULL,
+  decided_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (run_id, node_id, step_key, gate_key, round)
+);
+
+ALTER TABLE governance_events DROP CONSTRAINT governance_events_type_check,
+  ADD CONSTRAINT governance_events_type_check CHECK (type IN ('policy_denied', 'tool_argument_blocked', 'data_redacted',
+    'budget_blocked', 'model_fallback_blocked', 'approval_override_granted', 'approval_mismatch')) NOT VALID,
+  DROP CONSTRAINT governance_events_policy_check,
+  ADD CONSTRAINT governance_events_policy_check CHECK (policy IN ('tool_permission', 'tool_argument', 'dlp',
+    'model_allowlist', 'budget', 'fallback', 'approval')) NOT VALID;

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
+import { type Db, statement, type Tx } from '#shared/db/pool.ts';
+import { notFound } from '#shared/errors.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
+import { entryFor, type ShownEffect } from '#shared/graph/consequences/binding.ts';
+import { graphSchema } from '#shared/contract/workflows/graph.ts';
+import type { Situation } from '#shared/graph/schedule/scheduler.ts';
+
+/** What the approvers of an open gate see, and the part of the run that it follows from. */
+export interface ShownGate {
+  step_key: string;
+  round: number;
+  consequences: GateConsequences;
+  /** Of the gate and its consequences. */
+  digest: string;
+  situation: Situation;
+}
+
+const graphRow = z.object({
+  workspaceId: z.string(),
+  workflowId: z.string(),
+  graph: graphSchema,
+});
+
+/** The graph that a run executes. Throws AppError `not_found`. */
+export async function readGraph(db: Db, runId: string): Promise<z.infer<typeof graphRow>> {
+  const row = await db.maybeOne(statement(graphRow)`
+    SELECT r.workspace_id AS "workspaceId", r.workflow_id AS "workflowId", coalesce(r.graph, v.graph) AS graph
+    FROM runs r JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
+    WHERE r.id = ${runId}
+  `);
+  if (row === null) throw notFound('Run');
+  return row;
+}
+
+/** An answer that was given to a gate. */
+interface GivenAnswer {
+  run_id: string;
+  step_key: string;
+  round: number;
+  answer: keyof GateConsequences;
+}
+
+/** Binds what follows a decided gate to what was shown for its answer. */
+export async function bindEffects(tx: Tx, given: GivenAnswer): Promise<void> {
+  await tx.query(statement(z.object({}))`
+    INSERT INTO gate_effects (run_id, node_id, step_key, gate_key, round, shown)
+    SELECT g.run_id, e.effect ->> 'node_id', e.effect ->> 'step_key', g.step_key, g.round, e.effect
+    FROM gates g, json_array_elements(g.consequences -> ${given.answer} -> 'effects') AS e (effect)
+    WHERE g.run_id = ${given.run_id} AND g.step_key = ${given.step_key} AND g.round = ${given.round}::int
+    ON CONFLICT DO NOTHING
+  `);
+}
+
+const boundRow = z.object({
+  gate_key: z.string(),
+  round: z.number(),
+  shown: storedJson<ShownEffect>(),
+});
+
+/** What a step was last shown with, and at which gate; undefined when no decision showed it. */
+export async function findBound(
+  db: Db,
+  step: { runId: string; nodeId: string; stepKey: string },
+): Promise<{ gateKey: string; shown: ShownEffect } | undefined> {
+  const rows = await db.any(statement(boundRow)`
+    SELECT gate_key, round, shown FROM gate_effects WHERE run_id = ${step.runId} AND node_id = ${step.nodeId}
+    ORDER BY decided_at DESC
+  `);
+  const found = rows.map(({ gate_key, round, shown }) => ({
+    ...{ gateKey: gate_key, round, shown, step_key: shown.step_key },
+  }));
+  const fits = found.filter((entry) => entryFor([entry], step.stepKey) !== undefined);
+  const [latest] = fits;
+  if (latest === undefined) return undefined;
+  const { gateKey, round } = latest;
+  return entryFor(
+    fits.filter((entry) => entry.gateKey === gateKey && entry.round === round),
+    step.stepKey,
+  );
+}
+
+/** Stores what open gates show. */
+export async function showGates(tx: Tx, runId: string, shown: readonly ShownGate[]): Promise<void> {
+  if (shown.length === 0) return;
+  await tx.query(statement(z.object({}))`
+    UPDATE gates g SET consequences = s.consequences, digest = s.digest, situation = s.situation
+    FROM json_to_recordset(${JSON.stringify(shown)}::json)
+         AS s (step_key text, round int, consequences json, digest text, situation json)
+    WHERE g.run_id = ${runId} AND g.step_key = s.step_key AND g.round = s.round AND g.status = 'open'
+      AND g.kind = 'human_gate'
+  `);
+}

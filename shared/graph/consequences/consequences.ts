@@ -1,0 +1,136 @@
+import type { CaughtError } from '#shared/graph/caught-error.ts';
+import type { CompiledGraph } from '#shared/graph/compile.ts';
+import { type Layout, layoutOf } from '#shared/graph/dry-run/layout.ts';
+import type { Facts } from '#shared/graph/dry-run/plan.ts';
+import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
+import { isWaiting } from '#shared/graph/kinds.ts';
+import type { RunState } from '#shared/graph/schedule/run-state.ts';
+import {
+  createScheduler,
+  nodeIdOf,
+  placeOf,
+  SchedulerError,
+} from '#shared/graph/schedule/scheduler.ts';
+import { isStopped } from '#shared/graph/schedule/settle.ts';
+import {
+  restoreRunState,
+  type SchedulerSnapshot,
+  type Situation,
+} from '#shared/graph/schedule/snapshot.ts';
+import { type Effect, effectsAt, isEffect } from './effects.ts';
+import { type Walked, walkRest } from './walked.ts';
+
+/** What an answer sets in motion. */
+export interface Consequences {
+  /** Up to the next decisions. */
+  effects: Effect[];
+  /** The number of effects that can follow after another decision, or after the map around the gate. */
+  more: number;
+  /** The ids of the gates that are reached next. */
+  next_gates: string[];
+}
+
+/**
+ * The answer to a gate; `failed`: its deadline fails it. `error`: what it fails with, if no edge is for that. `continues`:
+ * the answer to a call of an agent, which continues in any case.
+ */
+export type Answer =
+  | ((Pick<GateAnswer, 'approved' | 'input'> | { failed: true }) & { error: CaughtError })
+  | { continues: true };
+
+export interface Asked {
+  graph: CompiledGraph;
+  /** The run around the gate, while it is open. */
+  situation: Situation;
+  /** The gate, or the agent. */
+  stepKey: string;
+  facts: Facts;
+}
+
+const NOTHING: Consequences = { effects: [], more: 0, next_gates: [] };
+
+/**
+ * What an answer to an open gate sets in motion. It is given to a copy of the run, as the scheduler handles it, and the
+ * walk of the dry run continues through what is left.
+ */
+export function consequencesOf(
+  { graph, situation, stepKey, facts }: Asked,
+  answer: Answer,
+): Consequences {
+  const { snapshot, large } = situation;
+  const answered = answeredRun(graph, snapshot, { stepKey, answer });
+  if (answered === undefined) return NOTHING;
+  const before = placeOf(restoreRunState(graph, snapshot), stepKey);
+  const whole = layoutOf(graph);
+  const gate = before.node;
+  const loops = whole.around[gate]!.filter((head) => whole.nodes[head]!.kind === 'loop');
+  const more = countOutside(whole, gate, loops);
+  const run = scopeIn(answered.run, stepKey);
+  if (run === undefined || isStopped(run)) return { ...NOTHING, more };
+  const hidden = new Set([...large, ...(answered.caught ? [nodeIdOf(stepKey)] : [])]);
+  const walked = walkRest(facts, { run, whole, hidden }, (node) => hasBegun(before.run, node));
+  if (walked === undefined) return { ...NOTHING, more };
+  const isNext = (loop: number): boolean =>
+    run.loops.get(loop)?.round !== before.run.loops.get(loop)?.round;
+  return listed(walked, more, (at) => {
+    const { node, open, later } = walked.rest.places[at]!;
+    if (open) return false;
+    const next = loops.filter((loop) => loop === later || isNext(loop));
+    return (
+      whole.follows.has(gate, node) ||
+      next.some((loop) => loop === node || whole.inside.has(node, loop))
+    );
+  });
+}
+
+/** The run after the answer, and whether that is an error with an edge for it; undefined when the run fails. */
+function answeredRun(
+  graph: CompiledGraph,
+  snapshot: SchedulerSnapshot,
+  { stepKey, answer }: { stepKey: string; answer: Answer },
+): { run: RunState; caught: boolean } | undefined {
+  const scheduler = createScheduler(graph, {}, snapshot);
+  let caught = false;
+  if (!('continues' in answer)) {
+    if ('failed' in answer) scheduler.fail(stepKey);
+    caught = 'failed' in answer || scheduler.decide(stepKey, answer) === 'rejected';
+    if (caught && !scheduler.catchFailure(stepKey, answer.error)) return undefined;
+  }
+  return { run: restoreRunState(graph, scheduler.snapshot()), caught };
+}
+
+const hasBegun = ({ phases }: RunState, node: number): boolean =>
+  ['ready', 'taken', 'running', 'failed'].includes(phases[node]!);
+
+/** The scope of a step; undefined when the item that contains it has ended. */
+function scopeIn(run: RunState, stepKey: string): RunState | undefined {
+  try {
+    return placeOf(run, stepKey).run;
+  } catch (error) {
+    if (error instanceof SchedulerError) return undefined;
+    throw error;
+  }
+}
+
+/** The number of effects that can follow after the maps around a gate. */
+function countOutside(whole: Layout, gate: number, loops: readonly number[]): number {
+  const maps = whole.around[gate]!.filter((head) => whole.nodes[head]!.kind === 'map');
+  const isOutside = (at: number): boolean => maps.some((map) => !whole.inside.has(at, map));
+  const follows = (at: number): boolean =>
+    whole.follows.has(gate, at) || loops.some((loop) => whole.inside.has(at, loop));
+  return whole.nodes.filter((node, at) => isEffect(node) && isOutside(at) && follows(at)).length;
+}
+
+/** `isCaused`: whether the answer leads to a node of the rest. */
+function listed(walked: Walked, outside: number, isCaused: (at: number) => boolean): Consequences {
+  const { layout, free, all } = walked;
+  const places = layout.nodes.map((_, at) => at).filter(isCaused);
+  const isFree = (at: number): boolean => free.executions[at]!.max !== 0;
+  const effects = places.filter((at) => isEffect(layout.nodes[at]!));
+  const gates = places.filter((at) => isWaiting(layout.nodes[at]!) && isFree(at));
+  return {
+    effects: effects.filter(isFree).flatMap((at) => effectsAt(walked, at)),
+    more: outside + effects.filter((at) => !isFree(at) && all.executions[at]!.max !== 0).length,
+    next_gates: [...new Set(gates.map((at) => layout.nodes[at]!.id))],
+  };
+}

@@ -1,0 +1,78 @@
+import { exactly } from '#shared/graph/dry-run/bounds.ts';
+import { type Examined, NOTHING } from '#shared/graph/dry-run/examined.ts';
+import { examine } from '#shared/graph/dry-run/examine.ts';
+import { type Flow, walk } from '#shared/graph/dry-run/flow.ts';
+import { createKnowledge, type Knowledge } from '#shared/graph/dry-run/knowledge.ts';
+import { type Layout, layoutOf } from '#shared/graph/dry-run/layout.ts';
+import type { Facts } from '#shared/graph/dry-run/plan.ts';
+import { isWaiting } from '#shared/graph/kinds.ts';
+import { type RunState, stateOf } from '#shared/graph/schedule/run-state.ts';
+import { isItemCaught } from '#shared/graph/schedule/settle.ts';
+import { knowledgeWithin } from './around.ts';
+import { type RestOfGraph, restOf } from './rest.ts';
+
+/** The rest of a scope, and what can happen in it. */
+export interface Walked {
+  facts: Facts;
+  rest: RestOfGraph;
+  /** Of the rest, and of the whole graph. */
+  layout: Layout;
+  whole: Layout;
+  run: RunState;
+  /** Keys with values that are not known: too large ones, and that of a gate with an error, which contains the reason. */
+  hidden: ReadonlySet<string>;
+  /** Up to the next decisions; and beyond them. */
+  free: Flow;
+  all: Flow;
+  knowledge: Knowledge;
+}
+
+/** `isOpen`: whether a node that is ready or running had begun before. */
+export function walkRest(
+  facts: Facts,
+  { run, whole, hidden }: Pick<Walked, 'run' | 'whole' | 'hidden'>,
+  isOpen: (node: number) => boolean,
+): Walked | undefined {
+  const rest = restOf(run, isOpen);
+  if (rest.nodes.length === 0) return undefined;
+  const parts = { facts, rest, layout: layoutOf(rest, isItemCaught(run)), whole, run, hidden };
+  const { flow: free, knowledge } = flowOf(parts, true);
+  const all = rest.nodes.some(isWaiting) ? flowOf(parts, false).flow : free;
+  return { ...parts, free, knowledge, all };
+}
+
+type Parts = Pick<Walked, 'facts' | 'rest' | 'layout' | 'whole' | 'run' | 'hidden'>;
+
+/** `stops`: at gates. */
+function flowOf(parts: Parts, stops: boolean): { flow: Flow; knowledge: Knowledge } {
+  const { rest, layout, run, whole, hidden } = parts;
+  let knowledge: Knowledge | undefined;
+  const flow = walk(
+    layout,
+    (left, isDone) => {
+      const own = createKnowledge(layout, stateOf(run), left, isDone);
+      const known = knowledgeWithin(run, whole, { knowledge: own, hidden });
+      knowledge = known;
+      return (at) => {
+        const found = examinedAt(parts, known, at);
+        return stops && isWaiting(layout.nodes[at]!) ? { ...found, waits: 'always' } : found;
+      };
+    },
+    { isReached: (at) => rest.places[at]!.reached },
+  );
+  return { flow, knowledge: knowledge! };
+}
+
+function examinedAt({ facts, rest, layout }: Parts, knowledge: Knowledge, at: number): Examined {
+  const node = layout.nodes[at]!;
+  const { node: original, open, items, later } = rest.places[at]!;
+  if (open) return { ...NOTHING, fails: 'maybe' };
+  if (original === later && node.kind === 'loop') {
+    return { ...NOTHING, fails: 'maybe', rounds: { min: 0, max: node.max_iterations } };
+  }
+  if (items !== undefined) return { ...NOTHING, fails: 'never', rounds: exactly(items.length) };
+  const found = examine({ ...facts, knowledge, crowded: false }, at, node);
+  // A run that fails can be resumed under the same decisions.
+  const resumes = found.fails === 'always' && !layout.isCaught[at]!;
+  return resumes ? { ...found, fails: 'maybe' } : found;
+}

@@ -1,0 +1,65 @@
+import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { readGraph, type ShownGate } from '#shared/db/gates/shown.ts';
+import type { Consequences } from '#shared/graph/consequences/consequences.ts';
+import type { Effect } from '#shared/graph/consequences/effects.ts';
+import type { GateConsequences as Found } from '#shared/graph/consequences/gate-consequences.ts';
+import type { Situation } from '#shared/graph/schedule/scheduler.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import {
+  type DryRunDeps,
+  inDollars,
+  readDryRunFacts,
+} from '#shared/operations/workflows/dry-run.ts';
+import { consequencesUntrusted } from '#shared/platform/threads/untrusted.ts';
+
+/** A gate as its approvers see it. */
+interface AskedGate {
+  step_key: string;
+  round: number;
+  prompt: string;
+  /** What the approvers send. */
+  input?: JsonObject | undefined;
+}
+
+/**
+ * What each answer to open gates of a run sets in motion. Empty when it cannot be known, because values that decide it
+ * are too large. Throws AppError `not_found`, WorkBusyError, and `invalid` when it takes too long to compute.
+ */
+export async function findConsequences(
+  deps: DryRunDeps,
+  runId: string,
+  { gates, situation }: { gates: readonly AskedGate[]; situation: Situation },
+): Promise<ShownGate[]> {
+  const { workspaceId, workflowId, graph } = await readGraph(deps.db, runId);
+  const facts = await readDryRunFacts(
+    deps,
+    { workspaceId, workflowId },
+    { graph, input: undefined },
+  );
+  const asked = gates.map(({ step_key, input }) => ({ step_key, input }));
+  const found = await consequencesUntrusted(workspaceId, { gates: asked, situation, facts });
+  return (found ?? []).map(({ consequences: each, situation: own }, at) => {
+    const { step_key, round, prompt } = gates[at]!;
+    const consequences = shownConsequences(each);
+    const digested = { run_id: runId, step_key, round, title: '', prompt, ...consequences };
+    return {
+      ...{ step_key, round, consequences, situation: own },
+      digest: jsonDigest(digested as unknown as Json),
+    };
+  });
+}
+
+const shownConsequences = ({ approve, reject, timeout }: Found): GateConsequences => ({
+  approve: shownAnswer(approve),
+  reject: shownAnswer(reject),
+  ...(timeout === undefined ? {} : { timeout: shownAnswer(timeout) }),
+});
+
+const shownAnswer = ({ effects, more, next_gates }: Consequences) => ({
+  effects: effects.map(shownEffect),
+  more,
+  next_gates,
+});
+
+const shownEffect = ({ cost, ...effect }: Effect) => ({ ...effect, cost_usd: inDollars(cost) });

@@ -1,0 +1,137 @@
+import { expect, test } from '@jest/globals';
+import { edge, mock } from '#test/support/engine.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
+import { addCaller } from '#test/api/people/caller.ts';
+
+const { engine, call } = useEngineApi();
+
+const request = (id: string, params: object) =>
+  ({ id, kind: 'tool', tool_name: 'http_request', params }) as never;
+
+const graph = {
+  nodes: [
+    { id: 'review', kind: 'human_gate', prompt: 'Pay {amount} to {who}?' } as never,
+    mock('quote', { output: { price: 7 } }),
+    request('pay', {
+      url: 'https://bank.test/pay',
+      method: 'POST',
+      body: { to: '{who}', amount: '{amount}', note: 'at {quote.price}' },
+    }),
+    { id: 'each', kind: 'map', items: 'parts' } as never,
+    request('send', { url: 'https://mail.test/{each.item}', method: 'POST' }),
+    { id: 'large', kind: 'condition', expression: 'quote.price > 5' } as never,
+    request('tell', { url: 'https://mail.test/large' }),
+    { id: 'second', kind: 'human_gate', prompt: 'More?' } as never,
+    request('last', { url: 'https://mail.test/last', method: 'POST' }),
+  ],
+  edges: [
+    ...[edge('review', 'quote', 'true'), edge('quote', 'pay'), edge('review', 'each', 'true')],
+    ...[edge('each', 'send', 'true'), edge('send', 'each'), edge('pay', 'large')],
+    ...[edge('large', 'tell', 'true'), edge('pay', 'second'), edge('second', 'last')],
+  ],
+};
+
+test('a gate shows what an approval sets in motion, with its arguments', async () => {
+  const workflowId = await engine.define(graph);
+  const input = { who: 'Ada', amount: 100, parts: ['a', 'b'] };
+  const runId = await engine.trigger(workflowId, input);
+  await engine.until(runId, ['paused']);
+  const { status, body } = await call('GET', `/api/runs/${runId}/gates/review`);
+  expect([status, body.detail]).toEqual([200, undefined]);
+  expect(body.digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+  const { approve, reject } = body.consequences;
+  expect(reject).toEqual({ effects: [], more: 0, next_gates: [] });
+  expect(approve).toMatchObject({ more: 1, next_gates: ['second'] });
+  const byKey = Object.fromEntries(
+    approve.effects.map((effect: { step_key: string }) => [effect.step_key, effect]),
+  );
+  expect(Object.keys(byKey).toSorted()).toEqual(['pay', 'quote', 'send#1', 'send#2', 'tell']);
+  expect(byKey.pay).toMatchObject({
+    ...{ kind: 'tool', tool: 'http_request', certainty: 'certain', effect: 'write' },
+    ...{ host: 'bank.test', conditions: [], cost_usd: { min: 0, max: 0 } },
+    arguments: {
+      url: 'https://bank.test/pay',
+      method: 'POST',
+      body: { to: 'Ada', amount: 100, note: null },
+    },
+    unknown: [{ path: ['body', 'note'], reads: ['quote.price'] }],
+  });
+  expect(byKey['send#2']).toMatchObject({
+    ...{ certainty: 'certain', arguments: { url: 'https://mail.test/b' }, unknown: [] },
+  });
+  expect(byKey.tell).toMatchObject({
+    certainty: 'conditional',
+    effect: 'read',
+    conditions: [{ node_id: 'large', when: 'true', expression: 'quote.price > 5' }],
+  });
+  const viewer = await addCaller(
+    { db: engine.db, workspaceId: engine.actor.workspaceId },
+    { role: 'viewer' },
+  );
+  const seen = await call('GET', `/api/runs/${runId}/gates/review`, undefined, viewer.headers);
+  expect(seen.body.digest).toBeNull();
+  expect(JSON.stringify(seen.body.consequences)).not.toContain('Ada');
+});
+
+test('a decision with a digest counts only for what was shown, with the input it has', async () => {
+  const workflowId = await engine.define(graph);
+  const start = async () => {
+    const runId = await engine.trigger(workflowId, { who: 'Ada', amount: 100, parts: [] });
+    await engine.until(runId, ['paused']);
+    return runId;
+  };
+  const runId = await start();
+  const gate = async () => (await call('GET', `/api/runs/${runId}/gates/review`)).body;
+  const approve = (body: object) => call('POST', `/api/runs/${runId}/approve`, body);
+  const other = `sha256:${'0'.repeat(64)}`;
+  const stale = await approve({ digest: other, only_check: true });
+  expect([stale.status, stale.body.detail]).toEqual([
+    409,
+    "What gate 'review' sets in motion has changed since you read it: read it again",
+  ]);
+  const { digest } = await gate();
+  expect((await approve({ digest, only_check: true })).status).toBe(200);
+  // The digest is for 100, not for what the approver now writes over it.
+  const changed = await approve({ digest, input: { amount: 5 }, only_check: true });
+  expect(changed.status).toBe(409);
+  // An input that changes nothing of what is shown has the same digest.
+  expect((await approve({ digest, input: { note: 'fine' }, only_check: true })).status).toBe(200);
+  const { shown } = (await approve({ input: { amount: 5 }, only_check: true })).body;
+  expect(shown.digest).not.toBe(digest);
+  const bound = { input: { amount: 5 }, digest: shown.digest };
+  expect((await approve(bound)).status).toBe(200);
+  const decided = await gate();
+  const [pay] = decided.consequences.approve.effects.filter(
+    ({ node_id }: { node_id: string }) => node_id === 'pay',
+  );
+  expect(pay.arguments.body).toEqual({ to: 'Ada', amount: 5, note: null });
+});
+
+test('an input that changes what happens withdraws earlier approvals, which were for something else', async () => {
+  const [review, ...others] = graph.nodes;
+  const nodes = [Object.assign({}, review, { required: 2 }), ...others];
+  const workflowId = await engine.define({ ...graph, nodes });
+  const runId = await engine.trigger(workflowId, { who: 'Ada', amount: 100, parts: [] });
+  await engine.until(runId, ['paused']);
+  const place = { db: engine.db, workspaceId: engine.actor.workspaceId };
+  const [ada, bob] = [await addCaller(place), await addCaller(place)];
+  const approve = (headers: Record<string, string>, body: object) =>
+    call('POST', `/api/runs/${runId}/approve`, body, headers);
+  const gate = async () =>
+    (await call('GET', `/api/runs/${runId}`)).body.pending_gates.find(
+      ({ step_key }: { step_key: string }) => step_key === 'review',
+    );
+  expect((await approve(ada.headers, {})).status).toBe(200);
+  expect((await gate()).decisions).toHaveLength(1);
+  expect((await approve(bob.headers, { input: { amount: 5 } })).status).toBe(200);
+  const [left, ...rest] = (await gate()).decisions;
+  expect([left.member_id, rest]).toEqual([bob.id, []]);
+  const { body } = await call('GET', `/api/runs/${runId}/gates/review`);
+  const pay = body.consequences.approve.effects.find(
+    ({ node_id }: { node_id: string }) => node_id === 'pay',
+  );
+  expect(pay.arguments.body.amount).toBe(5);
+  // The same input again changes nothing more, so this is the second approval of it.
+  expect((await approve(ada.headers, { digest: body.digest })).status).toBe(200);
+  expect(await gate()).toBeUndefined();
+});

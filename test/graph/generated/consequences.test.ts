@@ -1,0 +1,196 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
+import { unrestricted } from '#shared/contract/policies/policy.ts';
+import { type CompiledGraph, compileGraph } from '#shared/graph/compile.ts';
+import { type Consequences, consequencesOf } from '#shared/graph/consequences/consequences.ts';
+import { differencesFrom, entryFor } from '#shared/graph/consequences/binding.ts';
+import { keysReadBy } from '#shared/graph/read-keys.ts';
+import type { Situation } from '#shared/graph/schedule/scheduler.ts';
+import { renderValue } from '#shared/graph/expression/template.ts';
+import { renderParams } from '#shared/graph/prepare/step.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { compilePolicies, judgeStep } from '#shared/policies/judge.ts';
+import { randomGraph, randomInput } from './build.ts';
+import { runInShell } from './shell.ts';
+import { gateError, hash, worldOf } from './world.ts';
+
+/** `GRAPHS` sets the number of graphs. The report of a failure has a seed and a path, which repeat it. */
+const { GRAPHS = '500', GRAPH_SEED, GRAPH_PATH } = process.env;
+const settings = {
+  numRuns: Number(GRAPHS),
+  ...(GRAPH_SEED === undefined ? {} : { seed: Number(GRAPH_SEED) }),
+  ...(GRAPH_PATH === undefined ? {} : { path: GRAPH_PATH }),
+};
+
+const policies = compilePolicies(unrestricted);
+
+const factsOf = (graph: CompiledGraph) => ({
+  request: {
+    ...{
+      workflowId: 'wf',
+      graph: { nodes: graph.nodes, edges: [] },
+      capMicros: null,
+      policies: '',
+    },
+    ...{ prices: {}, customTools: {}, called: {} },
+  },
+  judging: { policies, judgeStep, workflowId: 'wf', budget: { work: 20_000_000 } },
+  budget: { work: 20_000_000 },
+  childOf: () => undefined,
+});
+
+const place = (stepKey: string): number[] => stepKey.split('#')[1]?.split('.').map(Number) ?? [];
+
+/** The loops and maps around each node, outermost first. */
+function headsOf({ nodes, regions }: CompiledGraph, id: string): number[] {
+  const heads: number[] = [];
+  const at = nodes.findIndex((node) => node.id === id);
+  for (let head = regions[at]!; head !== -1; head = regions[head]!) heads.unshift(head);
+  return heads;
+}
+
+/**
+ * Whether a step can follow a gate's step: along the edges, or in a later iteration of a loop. `outside`: it follows the
+ * map around the gate, so it is only counted.
+ */
+function relation(graph: CompiledGraph, gate: string, step: string): 'listed' | 'outside' | 'none' {
+  const [gateId, stepId] = [gate.split('#')[0]!, step.split('#')[0]!];
+  const [around, other] = [headsOf(graph, gateId), headsOf(graph, stepId)];
+  const isMap = (head: number): boolean => graph.nodes[head]!.kind === 'map';
+  const start = graph.nodes.findIndex(({ id }) => id === gateId);
+  let depth = 0;
+  for (; depth < around.length; depth += 1) {
+    const head = around[depth]!;
+    const same = other[depth] === head && place(gate)[depth] === place(step)[depth];
+    if (same) continue;
+    const outside = around.slice(depth).some(isMap) ? 'outside' : 'listed';
+    if (other[depth] !== head) return along(graph, head, stepId) ? outside : 'none';
+    if (isMap(head)) return 'none';
+    return place(step)[depth]! > place(gate)[depth]! ? outside : 'none';
+  }
+  return along(graph, start, stepId) ? 'listed' : 'none';
+}
+
+function along({ nodes, edges, regions }: CompiledGraph, start: number, stepId: string): boolean {
+  const found = new Set<number>();
+  const open = [start];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const { from, to, back } of edges) {
+      if (from !== at || back === true || found.has(to)) continue;
+      if (at === start && regions[to] === start) continue;
+      found.add(to);
+      open.push(to);
+    }
+  }
+  const target = nodes.findIndex(({ id }) => id === stepId);
+  const around = [target];
+  for (let head = regions[target]!; head !== -1; head = regions[head]!) around.push(head);
+  return around.some((at) => found.has(at));
+}
+
+const isEffect = (node: GraphNode): boolean =>
+  node.kind === 'agent' ||
+  node.kind === 'workflow' ||
+  (node.kind === 'tool' && node.tool_name !== 'json_transform');
+
+function sent(node: GraphNode, state: JsonObject): JsonObject {
+  if (node.kind === 'tool') return renderParams(node.tool_name, node.params, state).params;
+  if (node.kind === 'workflow') return renderValue(node.input, state) as JsonObject;
+  if (node.kind !== 'agent') return {};
+  const { prompt, system_prompt } = node;
+  return renderValue(
+    {
+      ...(system_prompt === undefined ? {} : { system_prompt }),
+      ...(prompt === undefined ? {} : { prompt }),
+    },
+    state,
+  ) as JsonObject;
+}
+
+/** The graph with prompts that read the state: what the input, nodes and gates write. */
+function withPrompts(graph: Graph, salt: number): Graph {
+  const ids = graph.nodes.map(({ id }) => id);
+  const nodes = graph.nodes.map((node): GraphNode => {
+    if (node.kind !== 'agent') return node;
+    const pick = (about: string, among: readonly string[]) =>
+      among[hash(`${salt} ${about} ${node.id}`) % among.length]!;
+    const prompt = `{${pick('first', [...ids, 'yes', 'list', 'shared'])}} and {list}`;
+    const system_prompt = `{${pick('second', ['yes', 'list', 'shared', ...ids.slice(0, 3)])}}`;
+    return { ...node, prompt, ...(hash(`${salt} ${node.id}`) % 2 === 0 ? { system_prompt } : {}) };
+  });
+  return { ...graph, nodes };
+}
+
+test('each effect behind an answered gate was listed by it, with the arguments that were known', () => {
+  const seen = { effects: 0, known: 0, certain: 0, behind: 0 };
+  fc.assert(
+    fc.property(
+      randomGraph,
+      randomInput,
+      fc.array(fc.nat({ max: 1000 }), { minLength: 1, maxLength: 30 }),
+      fc.nat({ max: 10_000 }),
+      (plain, given, picks, salt) => {
+        const ids = plain.nodes.map(({ id }) => [id, `before ${id}`]);
+        const input = { ...Object.fromEntries(ids), shared: 'none', ...given };
+        const compiled = compileGraph(withPrompts(plain, salt));
+        const answered: { key: string; found: Consequences }[] = [];
+        const executed = new Map<string, string[]>();
+        const problems: string[] = [];
+        const run = runInShell(compiled, input, worldOf(salt), {
+          picks,
+          watch: {
+            decides: (key, node, end, scheduler) => {
+              const keys = new Set(compiled.nodes.flatMap(keysReadBy));
+              const taken = JSON.stringify(scheduler.situation([key], keys));
+              const situation = JSON.parse(taken) as Situation;
+              const asked = { graph: compiled, situation, stepKey: key, facts: factsOf(compiled) };
+              answered.push({
+                key,
+                found: consequencesOf(asked, { ...end, error: gateError(node, end) }),
+              });
+            },
+            executes: (key, node, state) => {
+              if (executed.has(key) || !isEffect(node)) return;
+              executed.set(key, []);
+              const last = answered
+                .filter((each) => relation(compiled, each.key, key) !== 'none')
+                .at(-1);
+              if (last === undefined || relation(compiled, last.key, key) === 'outside') return;
+              seen.behind += 1;
+              const shown = entryFor(last.found.effects, key);
+              if (shown === undefined) {
+                problems.push(`${key} was not listed by ${last.key}`);
+                return;
+              }
+              let real: JsonObject;
+              try {
+                real = sent(node, state);
+              } catch {
+                return;
+              }
+              problems.push(
+                ...differencesFrom(shown, { tool: shown.tool, arguments: real }).map(
+                  (each) => `${key} behind ${last.key}: ${each}`,
+                ),
+              );
+            },
+          },
+        });
+        for (const { key, found } of answered) {
+          for (const { step_key, certainty, unknown } of found.effects) {
+            seen.effects += 1;
+            if (unknown.length === 0) seen.known += 1;
+            if (certainty !== 'certain' || step_key.includes('*')) continue;
+            seen.certain += 1;
+            if (run.failed || run.restarts.ledger > 0) continue;
+            if (!executed.has(step_key)) problems.push(`${step_key} was certain after ${key}`);
+          }
+        }
+        expect(problems).toEqual([]);
+      },
+    ),
+    settings,
+  );
+  expect(Object.values(seen).every((count) => count > 0)).toBe(true);
+});
