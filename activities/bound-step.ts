@@ -11,7 +11,7 @@ import type { ExecuteNodeDeps } from './step-context.ts';
  * they differ, and records it: then nothing is sent.
  */
 export async function requireAsShown(
-  { db }: Pick<ExecuteNodeDeps, 'db'>,
+  { db, metrics }: Pick<ExecuteNodeDeps, 'db' | 'metrics'>,
   { run_id: runId, step_key: stepKey, node, params, bound, agent }: StepCall,
   claim: string,
 ): Promise<void> {
@@ -22,6 +22,7 @@ export async function requireAsShown(
   const tool = node.kind === 'tool' ? node.tool_name : undefined;
   const different = differencesFrom(found.shown, { tool, arguments: sentBy(node.kind, params) });
   if (different.length === 0) return;
+  metrics?.mismatched();
   const reason = `Not sent: ${different.join(', ')} would not be what gate '${found.gateKey}' showed`;
   await recordStepVerdict(
     db,

@@ -24,6 +24,8 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 export interface StepMetrics {
   ended(kind: string, outcome: AttemptOutcome, seconds: number): void;
+  /** A step would have sent something else than what was shown at a gate. */
+  mismatched(): void;
 }
 
 export interface ExecuteNodeDeps {

@@ -9,7 +9,10 @@ export class ApiError extends Error {
   readonly requestId: string | undefined;
   /** Seconds to wait before a retry, if the service says so. */
   readonly retryAfter: number | undefined;
-  /** For status 412: the present record; null if it was deleted. */
+  /**
+   * For status 412: the present record; null if it was deleted. For a decision with an older digest (409): the `digest`
+   * and the `consequences` that the gate has now.
+   */
   readonly current: unknown;
 
   constructor(

@@ -31,7 +31,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   /** When to retry, for a temporary refusal. */
   readonly retryAfterSeconds: number | undefined;
-  /** For `precondition_failed`: the present record, or null when it was deleted. */
+  /** What the caller should have read: the present record, or null when it was deleted; what a gate shows. */
   readonly current: object | null | undefined;
 
   constructor(

@@ -40,6 +40,11 @@ export function createWorkerMetrics(db: Pool, log: Logger): WorkerMetrics {
     labelNames: ['cause'],
     registers,
   });
+  const mismatches = new Counter({
+    name: 'workflow_approval_mismatches_total',
+    help: 'Steps that sent nothing, because it would not have been what a gate had shown',
+    registers,
+  });
   // A counter whose first sample is 1 shows no increase, so an alert would miss the first event.
   for (const cause of taskFailures) stuckTasks.inc({ cause }, 0);
   for (const kind of ['agent', 'tool']) {
@@ -58,6 +63,7 @@ export function createWorkerMetrics(db: Pool, log: Logger): WorkerMetrics {
     },
     steps: {
       ended: (kind, outcome, seconds) => durations.observe({ kind, outcome }, seconds),
+      mismatched: () => mismatches.inc(),
     },
   };
 }

@@ -21,7 +21,7 @@ const GOODBYE_MS = 1_000;
 interface Refusal {
   code: ErrorCode;
   detail: string;
-  /** The present record, for `precondition_failed`. */
+  /** What the caller should have read. */
   current?: object | null;
 }
 

@@ -8,7 +8,7 @@ import {
   MAX_DURATION_MS,
   refuseEmptyRanges,
   runStatusSchema,
-  toolCallDecisionFields,
+  boundDecisionFields,
   idempotencyKeySchema,
   type Run,
   runListSchema,
@@ -213,7 +213,7 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
       run_id: runId,
       ...gateChoiceFields,
       ...gateAnswerFields,
-      ...toolCallDecisionFields,
+      ...boundDecisionFields,
     }),
     output: runAfter,
     handle: async ({ actions, actor }, { run_id, node_id: nodeId, step_key: stepKey, ...answer }) =>

@@ -45,6 +45,7 @@ describe('the worker’s /metrics', () => {
       'workflow_step_duration_seconds_count{kind="agent",outcome="retried"} 0',
     );
     expect(text).toMatch(/^workflow_runs_settled_without_execution_total 0$/m);
+    expect(text).toMatch(/^workflow_approval_mismatches_total 0$/m);
   });
 
   test('serves a health check that depends on nothing else', async () => {

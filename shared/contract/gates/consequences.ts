@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject } from '#shared/contract/common.ts';
+import { errorBody, jsonObject } from '#shared/contract/common.ts';
 import { countBounds, dollarBounds } from '#shared/contract/bounds.ts';
 
 const deciderSchema = z
@@ -76,5 +76,19 @@ export const consequencesSchema = z
     timeout: answerSchema.optional().meta({ description: 'For a gate with a deadline' }),
   })
   .meta({ id: 'Consequences' });
+
+/** What a gate shows. */
+export const shownSchema = z.object({ digest: z.string(), consequences: consequencesSchema });
+
+/** The response to a decision that does not count, with what the gate shows if that is the reason. */
+export const gateChangedSchema = z
+  .object({
+    detail: errorBody.shape.detail,
+    current: shownSchema.optional().meta({
+      description:
+        'For the `digest` of something else than the gate shows now: what it shows, with the `input` of the decision',
+    }),
+  })
+  .meta({ id: 'GateChanged', description: 'The state of the gate does not allow this' });
 
 export type GateConsequences = z.infer<typeof consequencesSchema>;

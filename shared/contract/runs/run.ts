@@ -1,4 +1,4 @@
-import { consequencesSchema } from '#shared/contract/gates/consequences.ts';
+import { shownSchema } from '#shared/contract/gates/consequences.ts';
 import { z } from 'zod';
 import {
   dollars,
@@ -305,15 +305,15 @@ export const gateAnswerFields = {
   }),
 } satisfies Record<keyof GateAnswer, z.ZodType>;
 
-/** What a decision about a tool call is bound to. */
-export const toolCallDecisionFields = {
+/** What a decision is bound to. */
+export const boundDecisionFields = {
   digest: z
     .string()
-    .regex(/^sha256:[0-9a-f]{64}$/, 'must be the digest of an open tool call')
+    .regex(/^sha256:[0-9a-f]{64}$/, 'must be the digest of an open gate')
     .optional()
     .meta({
       description:
-        'Required for a gate of kind `tool_call`: its `digest`, so that exactly the call that was shown is decided',
+        'The `digest` of the gate, so that the decision counts only for what was shown. Required for one of kind `tool_call`',
     }),
   arguments: jsonObject.optional().meta({
     description:
@@ -338,7 +338,7 @@ export const gateChoiceFields = {
 /** A run, with what a decision about it would set in motion. */
 export const checkedRunSchema = runSchema
   .extend({
-    shown: z.object({ digest: z.string(), consequences: consequencesSchema }).optional().meta({
+    shown: shownSchema.optional().meta({
       description:
         'With `only_check`: what the gate sets in motion with this `input`, and the digest to send with the decision',
     }),
@@ -351,7 +351,7 @@ export const decisionBody = z
   .strictObject({
     ...gateAnswerFields,
     ...gateChoiceFields,
-    ...toolCallDecisionFields,
+    ...boundDecisionFields,
     only_check: z.boolean().default(false).meta({
       description: 'True: refuses what could not be decided like this, and decides nothing',
     }),

@@ -3,14 +3,18 @@ import type { GateAnswer, GateChoice } from '#shared/graph/gates/gate-decision.t
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import type { JsonObject } from '#shared/json.ts';
 
+/** What a gate sets in motion. */
+export interface Shown {
+  digest: string;
+  consequences: GateConsequences;
+}
+
 /** What was computed for an input, and for what. */
-export interface ShownFor {
+export interface ShownFor extends Shown {
   step_key: string;
   /** The digest of the gate at that time, and the number of its votes. */
   basis: string;
   votes: number;
-  digest: string;
-  consequences: GateConsequences;
 }
 
 export interface Decision extends GateChoice, GateAnswer {

@@ -7,8 +7,9 @@ import { recordAudit } from '#shared/db/audit/audit.ts';
 import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { enqueueDecision, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import { closeGate } from './close.ts';
-import type { Decision, ShownFor } from './decision.ts';
+import type { Decision, Shown, ShownFor } from './decision.ts';
 import { findGateToDecide, type GateToDecide, refusalFor } from './gate-to-decide.ts';
+import { findShown } from './shown.ts';
 import { mayStillDecide } from './standing.ts';
 
 /**
@@ -37,7 +38,7 @@ export type Unprepared =
  * Records a person's decision at a gate, in one transaction: lock, read, judge, write. All decisions about a run wait
  * for the lock on its row, so each sees the earlier ones: a gate is decided once, by the last approval it needs.
  *
- * Throws AppError `not_found`, `conflict` with the state of the gate, `invalid` for a tool call without its digest, and
+ * Throws AppError `not_found`, `conflict` with the state of the gate, and with what it shows if the digest is of another, `invalid` for a tool call without its digest, and
  * `forbidden` for a member who has lost the permission in the meantime.
  */
 export async function decideGate(db: Pool, decision: Decision): Promise<Outcome> {
@@ -88,7 +89,12 @@ async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judg
   if (!(await mayStillDecide(tx, actor))) throw forbiddenWithout('approve_gates');
   const gate = await findGateToDecide(tx, decision);
   if (gate !== undefined && hasApproved(gate, decision)) return { outcome: 'open' };
-  if (gate === undefined || !isDecidable(run, gate)) throw refusalOfState(run, gate, decision);
+  if (gate === undefined || !isDecidable(run, gate)) {
+    if (gate !== undefined && isOutdated(run, gate)) {
+      throw changedSince(gate.step_key, await findShown(tx, { runId: decision.runId, ...gate }));
+    }
+    throw refusalOfState(run, gate, decision);
+  }
   const reason = await refusalFor(tx, gate, actor);
   if (reason !== undefined) return { outcome: 'refused', gate, reason };
   // An approval needs the input that the gate requires. A rejection needs none, but its input must also be valid.
@@ -98,7 +104,7 @@ async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judg
   if (!isShown(decision, gate)) return { outcome: 'unshown', gate };
   const { shown, digest } = decision;
   if (shown !== undefined && digest !== undefined && digest !== shown.digest) {
-    throw changedSince(gate.step_key);
+    throw changedSince(gate.step_key, shown);
   }
   return { outcome: 'counts', gate };
 }
@@ -110,8 +116,19 @@ function isShown({ approved, input, shown }: Decision, gate: GateToDecide): bool
   return shown.basis === gate.digest && shown.votes === gate.votes.length;
 }
 
-const changedSince = (stepKey: string): AppError =>
-  conflict(`What gate '${stepKey}' sets in motion has changed since you read it: read it again`);
+/** Whether a decision is refused only because its digest is not that of the gate. */
+const isOutdated = (run: RunToDecide, { status, kind, expired }: GateToDecide): boolean =>
+  isOpen(run) && !run.rehearsed && status === 'open' && !expired && kind === 'human_gate';
+
+/** `shown`: what the gate sets in motion now. */
+function changedSince(stepKey: string, shown: Shown | undefined): AppError {
+  const current =
+    shown === undefined
+      ? {}
+      : { current: { digest: shown.digest, consequences: shown.consequences } };
+  const detail = `What gate '${stepKey}' sets in motion has changed since you read it: read it again`;
+  return new AppError('conflict', detail, current);
+}
 
 /** Whether the member's approval already counts: while the gate is open, and after it was approved. */
 const hasApproved = ({ status, votes }: GateToDecide, { actor, approved }: Decision): boolean =>
@@ -135,7 +152,7 @@ export function refusalOfState(
   { nodeId, stepKey, digest }: Pick<Decision, 'nodeId' | 'stepKey' | 'digest'>,
 ): Error {
   if (gate !== undefined) {
-    const { step_key: key, status, kind, expired, decided_by_name: name } = gate;
+    const { step_key: key, status, expired, decided_by_name: name } = gate;
     if (run.rehearsed) {
       return conflict(
         `No one decides the gates of a rehearsal: start another one with '${key}' in its decisions`,
@@ -143,7 +160,6 @@ export function refusalOfState(
     }
     if (expired) return conflict(`Gate '${key}' has timed out: its deadline has passed`);
     if (status === 'open' && isOpen(run)) {
-      if (kind === 'human_gate') return changedSince(key);
       return digest === undefined
         ? new AppError('invalid', `Gate '${key}' is a tool call: send its digest with the decision`)
         : conflict(`The digest is not that of the call at gate '${key}': read the run again`);

@@ -70,7 +70,7 @@ export async function findGateToDecide(
     FROM runs r JOIN gates g ON g.run_id = r.id
     CROSS JOIN LATERAL (SELECT CASE WHEN ${digest}::text IS NULL THEN g.kind = 'human_gate'
                                     -- What an input sets in motion has a digest of its own, which is compared later.
-                                    ELSE g.digest = ${digest} OR g.kind = 'human_gate' AND ${input !== undefined}::boolean
+                                    ELSE coalesce(g.digest = ${digest}, false) OR g.kind = 'human_gate' AND ${input !== undefined}::boolean
                                END AS fits) AS fit
     WHERE r.id = ${runId} AND r.workspace_id = ${actor.workspaceId} AND ${isChosen({ nodeId, stepKey })}
     ORDER BY g.status = 'open' AND fit.fits DESC, coalesce(g.digest = ${digest}, false) DESC, g.status = 'open' DESC,

@@ -2,18 +2,16 @@ import { z } from 'zod';
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import { type Db, statement, type Tx } from '#shared/db/pool.ts';
 import { notFound } from '#shared/errors.ts';
+import type { Shown } from './decision.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { entryFor, type ShownEffect } from '#shared/graph/consequences/binding.ts';
 import { graphSchema } from '#shared/contract/workflows/graph.ts';
 import type { Situation } from '#shared/graph/schedule/scheduler.ts';
 
 /** What the approvers of an open gate see, and the part of the run that it follows from. */
-export interface ShownGate {
+export interface ShownGate extends Shown {
   step_key: string;
   round: number;
-  consequences: GateConsequences;
-  /** Of the gate and its consequences. */
-  digest: string;
   situation: Situation;
 }
 
@@ -79,6 +77,24 @@ export async function findBound(
     fits.filter((entry) => entry.gateKey === gateKey && entry.round === round),
     step.stepKey,
   );
+}
+
+const shownRow = z.object({
+  digest: z.string().nullable(),
+  consequences: storedJson<GateConsequences | null>(),
+});
+
+/** What a gate shows; undefined when it is not known. */
+export async function findShown(
+  db: Db,
+  gate: { runId: string; step_key: string; round: number },
+): Promise<Shown | undefined> {
+  const row = await db.maybeOne(statement(shownRow)`
+    SELECT digest, consequences FROM gates
+    WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int
+  `);
+  const { digest = null, consequences = null } = row ?? {};
+  return digest === null || consequences === null ? undefined : { digest, consequences };
 }
 
 /** Stores what open gates show. */

@@ -1,20 +1,13 @@
 import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import { findConsequences } from './consequences.ts';
-import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
-import { findGate } from '#shared/db/gates/asked.ts';
-import type { Decision, ShownFor } from '#shared/db/gates/decision.ts';
+import type { Decision, Shown, ShownFor } from '#shared/db/gates/decision.ts';
 import { judgeDecision, type Unprepared } from '#shared/db/gates/decisions.ts';
 import type { GateToDecide } from '#shared/db/gates/gate-to-decide.ts';
+import { findShown } from '#shared/db/gates/shown.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
 import { bindDecision, type RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
 import { refusedInput } from '#shared/operations/workflows/workflow-input.ts';
-
-/** What a decision would set in motion. */
-export interface Checked {
-  digest: string;
-  consequences: GateConsequences;
-}
 
 /**
  * Throws what `decideGate` would throw for the same decision. Changes nothing. Returns what the gate sets in motion with
@@ -23,7 +16,7 @@ export interface Checked {
 export async function checkDecision(
   deps: DryRunDeps & { db: Pool },
   requested: RequestedDecision,
-): Promise<Checked | undefined> {
+): Promise<Shown | undefined> {
   for (let next = await bindDecision(deps.db, requested); ;) {
     const judged = await judgeDecision(deps.db, next);
     if (judged.outcome === 'refused') throw new AppError('forbidden', judged.reason);
@@ -32,19 +25,8 @@ export async function checkDecision(
       continue;
     }
     if (judged.outcome === 'open') return undefined;
-    return next.shown ?? storedAt(deps.db, next, judged.gate.step_key);
+    return next.shown ?? findShown(deps.db, { runId: next.runId, ...judged.gate });
   }
-}
-
-/** What an open gate shows. */
-async function storedAt(
-  db: Pool,
-  { actor: { workspaceId }, runId }: Decision,
-  stepKey: string,
-): Promise<Checked | undefined> {
-  const { digest = null, consequences = null } =
-    (await findGate(db, { workspaceId, runId, stepKey })) ?? {};
-  return digest === null || consequences === null ? undefined : { digest, consequences };
 }
 
 /** The decision with what was missing. Throws AppError `input_invalid` for an input that does not fit, WorkBusyError. */

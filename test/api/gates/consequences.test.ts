@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { sql } from '#shared/db/pool.ts';
 import { edge, mock } from '#test/support/engine.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 import { addCaller } from '#test/api/people/caller.ts';
@@ -7,6 +8,16 @@ const { engine, call } = useEngineApi();
 
 const request = (id: string, params: object) =>
   ({ id, kind: 'tool', tool_name: 'http_request', params }) as never;
+
+interface Shown {
+  consequences: {
+    approve: { effects: { node_id: string; arguments: { body: { amount: number } } }[] };
+  };
+}
+
+/** What an approval pays. */
+const amountIn = ({ consequences: { approve } }: Shown) =>
+  approve.effects.find(({ node_id }) => node_id === 'pay')?.arguments.body.amount;
 
 const graph = {
   nodes: [
@@ -89,11 +100,17 @@ test('a decision with a digest counts only for what was shown, with the input it
     409,
     "What gate 'review' sets in motion has changed since you read it: read it again",
   ]);
-  const { digest } = await gate();
+  const { digest, consequences } = await gate();
+  expect(stale.body.current).toEqual({ digest, consequences });
   expect((await approve({ digest, only_check: true })).status).toBe(200);
   // The digest is for 100, not for what the approver now writes over it.
   const changed = await approve({ digest, input: { amount: 5 }, only_check: true });
   expect(changed.status).toBe(409);
+  const { current } = changed.body;
+  expect(amountIn(current)).toBe(5);
+  expect(
+    (await approve({ digest: current.digest, input: { amount: 5 }, only_check: true })).status,
+  ).toBe(200);
   // An input that changes nothing of what is shown has the same digest.
   expect((await approve({ digest, input: { note: 'fine' }, only_check: true })).status).toBe(200);
   const { shown } = (await approve({ input: { amount: 5 }, only_check: true })).body;
@@ -101,10 +118,22 @@ test('a decision with a digest counts only for what was shown, with the input it
   const bound = { input: { amount: 5 }, digest: shown.digest };
   expect((await approve(bound)).status).toBe(200);
   const decided = await gate();
-  const [pay] = decided.consequences.approve.effects.filter(
-    ({ node_id }: { node_id: string }) => node_id === 'pay',
-  );
-  expect(pay.arguments.body).toEqual({ to: 'Ada', amount: 5, note: null });
+  expect(amountIn(decided)).toBe(5);
+  const late = await approve({ digest });
+  expect([late.status, late.body.current]).toEqual([409, undefined]);
+});
+
+test('a gate that shows nothing refuses every digest, and can be decided without one', async () => {
+  const workflowId = await engine.define(graph);
+  const runId = await engine.trigger(workflowId, { who: 'Ada', amount: 100, parts: [] });
+  await engine.until(runId, ['paused']);
+  const approve = (body: object) => call('POST', `/api/runs/${runId}/approve`, body);
+  const { digest } = (await call('GET', `/api/runs/${runId}/gates/review`)).body;
+  await engine.db.query(sql.unsafe`
+    UPDATE gates SET digest = NULL, consequences = NULL, situation = NULL WHERE run_id = ${runId}`);
+  const refused = await approve({ digest });
+  expect([refused.status, refused.body.current]).toEqual([409, undefined]);
+  expect((await approve({})).status).toBe(200);
 });
 
 test('an input that changes what happens withdraws earlier approvals, which were for something else', async () => {
@@ -127,10 +156,7 @@ test('an input that changes what happens withdraws earlier approvals, which were
   const [left, ...rest] = (await gate()).decisions;
   expect([left.member_id, rest]).toEqual([bob.id, []]);
   const { body } = await call('GET', `/api/runs/${runId}/gates/review`);
-  const pay = body.consequences.approve.effects.find(
-    ({ node_id }: { node_id: string }) => node_id === 'pay',
-  );
-  expect(pay.arguments.body.amount).toBe(5);
+  expect(amountIn(body)).toBe(5);
   // The same input again changes nothing more, so this is the second approval of it.
   expect((await approve(ada.headers, { digest: body.digest })).status).toBe(200);
   expect(await gate()).toBeUndefined();

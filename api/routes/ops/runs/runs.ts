@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { emptyBody } from '#shared/contract/common.ts';
 import { overrideBody } from '#shared/contract/money/budget.ts';
+import { gateChangedSchema } from '#shared/contract/gates/consequences.ts';
 import {
   assignmentBody,
   checkedRunSchema,
@@ -183,11 +184,12 @@ function continueRuns(app: App, actions: RunActions): void {
         'A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the ' +
         'oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse' +
         ' the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409' +
-        ' says what was decided before, or that the tool has changed. With `only_check` nothing is decided: the response is' +
+        ' says what was decided before, or that the tool has changed; for an older `digest` of a gate, `current` is what the ' +
+        'gate shows now. With `only_check` nothing is decided: the response is' +
         ' the run as it is, with what the decision would set in motion, or the refusal that it would get.',
       params: idParams,
       body: decisionBody,
-      response: responses({ 200: checkedRunSchema }, 'conflict'),
+      response: responses({ 200: checkedRunSchema, 409: gateChangedSchema }),
     },
     config: { capability: 'approve_gates' },
     handler: async (request) => {
