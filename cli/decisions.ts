@@ -1,9 +1,11 @@
-import type { Client, JsonObject, PendingGate, Run } from '#client/index.ts';
+import type { Client, Gate, JsonObject, PendingGate, Run } from '#client/index.ts';
+import { printConsequences } from './consequences.ts';
 import { Ending, exitCodes, misuse } from './endings.ts';
 import { objectIn, readJsonObject } from './input.ts';
 import { createOutput, exactJson, type Output } from './output.ts';
 import { readYes } from './secrets.ts';
 import { terminal } from './terminal.ts';
+import { progressOf } from './watch.ts';
 
 export interface DecisionFlags {
   node?: string;
@@ -23,32 +25,62 @@ export const gateOf = (
       : gate.tool_call?.digest === digest,
   );
 
+/** What a gate shows to someone who decides it. */
+type Shown = Pick<Gate, 'digest' | 'consequences'>;
+
+interface Asked {
+  runId: string;
+  approved: boolean;
+  flags: DecisionFlags;
+  /** What the gate of a step sets in motion with the input of the decision. Undefined without input. */
+  shownWith: ((stepKey: string) => Promise<Shown | undefined>) | undefined;
+}
+
 /**
- * What a decision is bound to. For a tool call, this shows the call and asks for confirmation before it returns. A gate
- * without a tool call needs no confirmation. A digest that is not open is sent unchanged, and the service explains why
- * it refuses.
+ * What a decision is bound to. On a terminal, this shows the tool call, or the gate with what the answer sets in motion,
+ * and asks for confirmation before it returns. Without a terminal, only a tool call needs confirmation. A digest that is
+ * given, but is not that of a tool call, is sent unchanged: the service explains why it refuses.
  */
 export async function bindDecision(
   client: Client,
   output: Output,
-  { runId, approved, flags }: { runId: string; approved: boolean; flags: DecisionFlags },
-): Promise<{ stepKey?: string; digest?: string; arguments?: JsonObject }> {
+  { runId, approved, flags, shownWith }: Asked,
+): Promise<{ stepKey?: string; digest?: string | undefined; arguments?: JsonObject | undefined }> {
   const edited = flags.arguments === undefined ? undefined : await readArguments(flags.arguments);
   const gate = gateOf(await client.getRun(runId), flags);
   const call = gate?.tool_call;
-  if (gate === undefined || call === undefined) {
-    if (flags.digest !== undefined) {
-      return { digest: flags.digest, arguments: edited };
-    }
-    if (edited === undefined) return {};
+  if (gate !== undefined && call !== undefined) {
+    if (flags.yes !== true) await confirm(output, { gate, call, approved, edited });
+    return { stepKey: gate.step_key, digest: call.digest, arguments: edited };
+  }
+  if (flags.digest !== undefined) return { digest: flags.digest, arguments: edited };
+  if (edited !== undefined) {
     throw misuse('--arguments is only for a tool call that waits for approval');
   }
-  if (flags.yes !== true) await confirm(output, { gate, call, approved, edited });
-  return {
-    stepKey: gate.step_key,
-    digest: call.digest,
-    arguments: edited,
-  };
+  if (gate === undefined) return {};
+  const { step_key: stepKey } = gate;
+  const shown = (await shownWith?.(stepKey)) ?? (await client.getGate(runId, stepKey));
+  const asks = flags.yes !== true && terminal().stdin.isTTY === true;
+  if (asks || flags.yes === true) showGate(output, gate, { approved, shown });
+  if (asks && !(await readYes(approved ? 'Approve?' : 'Reject?'))) throw nothingSent();
+  return { stepKey, digest: shown.digest ?? undefined };
+}
+
+const nothingSent = (): Ending => new Ending(exitCodes.refused, 'Nothing was sent');
+
+/** Where people read while standard output goes to a program. */
+const besides = ({ colour }: Output): Output =>
+  createOutput(terminal().stderr, { format: 'table', colour });
+
+function showGate(
+  output: Output,
+  gate: PendingGate,
+  { approved, shown: { consequences } }: { approved: boolean; shown: Shown },
+): void {
+  const shown = besides(output);
+  shown.line(`${gate.label}: ${gate.prompt}${progressOf(gate)}`);
+  if (consequences === null) shown.line('It is not known what the answer sets in motion.');
+  else printConsequences(shown, consequences, [approved ? 'approve' : 'reject']);
 }
 
 /** `@file`, or JSON. */
@@ -76,8 +108,7 @@ async function confirm(
       `${verb} the call of ${call.tool} with --yes: there is no terminal to ask for a confirmation`,
     );
   }
-  // Not on standard output, which may be read by a program.
-  const shown = createOutput(terminal().stderr, { format: 'table', colour: output.colour });
+  const shown = besides(output);
   shown.record({ tool: call.tool, agent: gate.node_id, turn: call.turn, digest: call.digest });
   shown.line('arguments');
   shown.line(exactJson(call.arguments));
@@ -85,7 +116,5 @@ async function confirm(
     shown.line('arguments to send instead');
     shown.line(exactJson(edited));
   }
-  if (!(await readYes(`${verb} this call?`))) {
-    throw new Ending(exitCodes.refused, 'Nothing was sent');
-  }
+  if (!(await readYes(`${verb} this call?`))) throw nothingSent();
 }

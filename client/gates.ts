@@ -1,7 +1,7 @@
 import { byCursor } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { QueryOf } from './routes.ts';
-import type { Approval, Gate, JsonObject, Run } from './types.ts';
+import type { Approval, CheckedRun, Gate, JsonObject, Run } from './types.ts';
 
 export interface AssignmentOptions extends CallOptions {
   /** The gate, if several are open. Default: the oldest. */
@@ -12,7 +12,7 @@ export interface AssignmentOptions extends CallOptions {
 
 export interface DecisionOptions extends AssignmentOptions {
   reason?: string;
-  /** Required for a tool call: its `digest`, so that the decision is about exactly the call that was shown. */
+  /** The `digest` of the gate, so that the decision counts only for what was shown. Required for a tool call. */
   digest?: string;
   /** For an approved tool call: the arguments to send instead. */
   arguments?: JsonObject;
@@ -55,13 +55,16 @@ export function gateMethods(send: Send) {
         },
         options,
       }),
-    /** Approves or rejects a gate at which a run waits: the oldest open gate, or the one in the options. */
+    /**
+     * Approves or rejects a gate at which a run waits: the oldest open gate, or the one in the options. With `onlyCheck`,
+     * `shown` has what the decision would set in motion, and the `digest` to send with it.
+     */
     approve: (
       runId: string,
       approved = true,
       input?: JsonObject,
       { nodeId, stepKey, onlyCheck, arguments: edited, ...given }: DecisionOptions = {},
-    ): Promise<Run> => {
+    ): Promise<CheckedRun> => {
       const { reason, digest, ...options } = given;
       return send('POST /api/runs/{id}/approve', [runId], {
         body: {

@@ -59,6 +59,8 @@ export type Price = Schemas['Price'];
 export type Redelivered = Schemas['Redelivered'];
 export type RotatedSecret = Schemas['RotatedSecret'];
 export type Run = Schemas['Run'];
+/** A run, with what a decision about it would set in motion. */
+export type CheckedRun = Schemas['CheckedRun'];
 /** A run that started from a step of another run. */
 export type Fork = Schemas['Fork'];
 /** What a run would do, without running it. */

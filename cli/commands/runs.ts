@@ -89,7 +89,7 @@ export function runCommands(program: Command): void {
           const gate = await client.getGate(runId, stepKey);
           const { consequences: _consequences, ...fields } = gate;
           output.record(gate, fields);
-          if (output.format === 'table') printConsequences(output, gate);
+          if (gate.consequences !== null) printConsequences(output, gate.consequences);
         },
       ),
     );
@@ -155,8 +155,11 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
     .option('-i, --input <input>', 'merged into the state of the run; as in ops run', collect)
     .option('--node <id>', 'the gate, when several are open')
     .option('--reason <text>', 'the reason; stored with the decision')
-    .option('--digest <digest>', 'the tool call, when several wait; from ops runs show -o json')
-    .option('--yes', 'do not ask before a tool call is decided');
+    .option(
+      '--digest <digest>',
+      'decide only what was read with it; the tool call, when several wait',
+    )
+    .option('--yes', 'do not ask for confirmation');
   if (approved) {
     command.option(
       '--arguments <json>',
@@ -167,7 +170,14 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
     inSession<DecisionFlags & { input?: string[]; reason?: string }>(
       async ({ client, output }, [runId = ''], { input, reason, ...flags }) => {
         const given = await readInputIf(input);
-        const bound = await bindDecision(client, output, { runId, approved, flags });
+        const shownWith = async (stepKey: string) => {
+          const checking = { stepKey, reason, onlyCheck: true };
+          return (await client.approve(runId, true, given, checking)).shown;
+        };
+        const bound = await bindDecision(client, output, {
+          ...{ runId, approved, flags },
+          shownWith: approved && given !== undefined ? shownWith : undefined,
+        });
         const options = { nodeId: flags.node, reason, ...bound };
         const run = await client.approve(runId, approved, given, options);
         output.record(run, shortly(run));

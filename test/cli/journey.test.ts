@@ -212,6 +212,30 @@ describe('on a terminal', () => {
     await ops(['use', 'default']);
   });
 
+  test('what an answer sets in motion is shown before the question, with the input', async () => {
+    const [gate, pay] = [
+      { id: 'review', kind: 'human_gate', prompt: 'Pay {amount}?' },
+      { id: 'pay', kind: 'agent', mock: { output: 'paid' }, prompt: 'Pay {amount}' },
+    ];
+    const edges = [{ source: 'review', target: 'pay', condition_value: 'true' }];
+    await applyGraph('Paying', { nodes: [gate, pay], edges });
+    const { id } = await json('run', 'Paying', '-i', 'amount=100', '--wait');
+    const decide = (name: string, key: string, ...args: string[]) =>
+      onTerminal([name, id, ...args], {
+        env: { NO_COLOR: '1' },
+        answer: [/(Approve|Reject)\?[^]*No/, key],
+      });
+    const refused = await decide('reject', '\r');
+    expect(refused).toMatch(/If you reject\s+Nothing is executed/);
+    expect(refused).toContain('Nothing was sent');
+    expect(await json('runs', 'show', id)).toMatchObject({ status: 'paused' });
+    const approved = await decide('approve', 'y', '-i', 'amount=5');
+    expect(approved).toMatch(/review: Pay 100\?\s+If you approve\s+pay: asks a model, always/);
+    expect(approved).toContain('{"prompt":"Pay 5"}');
+    expect(approved).toMatch(/status +(running|success)/);
+    expect(await codeOf('runs', 'watch', id)).toBe(0);
+  });
+
   test('a tool call is shown before the question, and its conversation once it is decided', async () => {
     const { id } = await json('run', 'Agent', '--wait');
     const decide = (key: string) =>
