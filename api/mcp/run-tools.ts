@@ -9,6 +9,8 @@ import {
   refuseEmptyRanges,
   runStatusSchema,
   boundDecisionFields,
+  checkedRunSchema,
+  onlyCheckField,
   idempotencyKeySchema,
   type Run,
   runListSchema,
@@ -20,6 +22,7 @@ import type { StartRequest } from '#shared/operations/runs/runs.ts';
 import { listRuns } from '#shared/db/runs/run-list.ts';
 import { waitUntilIdle } from '#api/http/run-watch.ts';
 import { shownOpenings } from '#api/identity/shown-gates.ts';
+import { gateText } from './gate-text.ts';
 import { changes, defineTool, looksOnly, type McpTool, type ToolCall } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
@@ -185,8 +188,9 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
     name: 'get_gate',
     title: 'Read a gate',
     description:
-      'Reads one gate of a run, open or decided: whether the caller can decide it and who else can, the schema of the arguments of a ' +
-      'tool call, and the earlier decisions of the same node. Read it before you ask a person to decide.',
+      'Reads one gate of a run, open or decided: whether the caller can decide it and who else can, what each answer ' +
+      'sets in motion with its exact arguments (consequences), the schema of the arguments of a tool call, and the earlier ' +
+      'decisions of the same node. Read it before you ask a person to decide, and pass its digest to approve_run.',
     capability: 'view',
     annotations: looksOnly,
     input: z.strictObject({
@@ -199,14 +203,17 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
         actor,
         await readGate(context.db, { actor, runId: args.run_id, stepKey: args.step_key }),
       ),
+    explain: gateText,
   }),
   defineTool({
     name: 'approve_run',
     title: 'Approve or reject a gate',
     description:
       'Decides an open gate of a run on behalf of a person. Only call it when a person has decided: ask them ' +
-      'with the prompt in pending_gates first. With approved false the gate is rejected. For a gate of kind ' +
-      'tool_call, show the person its arguments, and send its digest. A gate with an input_schema needs an input that fits.',
+      'first with what get_gate shows, and send the digest that it returns. With approved false the gate is rejected. A gate with ' +
+      'an input_schema needs an input that fits. Input can change what an approval sets in motion: with only_check, nothing is ' +
+      'decided, and shown has the consequences with this input and the digest to send with it. If they have changed, the call is ' +
+      'refused with the present ones: show them to the person and ask again.',
     capability: 'approve_gates',
     annotations: executesGraph,
     input: z.strictObject({
@@ -214,10 +221,15 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
       ...gateChoiceFields,
       ...gateAnswerFields,
       ...boundDecisionFields,
+      only_check: onlyCheckField,
     }),
-    output: runAfter,
-    handle: async ({ actions, actor }, { run_id, node_id: nodeId, step_key: stepKey, ...answer }) =>
-      actions.decide(actor, run_id, { ...answer, nodeId, stepKey }),
+    output: runAfter.extend({ shown: checkedRunSchema.shape.shown }),
+    handle: async ({ actions, actor }, { run_id, node_id, step_key, only_check, ...answer }) => {
+      const decision = { ...answer, nodeId: node_id, stepKey: step_key };
+      return only_check
+        ? actions.check(actor, run_id, decision)
+        : actions.decide(actor, run_id, { ...decision, needsDigest: true });
+    },
   }),
   defineTool({
     name: 'assign_gate',

@@ -109,13 +109,15 @@ async function callTool(tool: McpTool, call: ToolCall, given: unknown): Promise<
     throw new AppError('invalid', describeIssues('arguments', args.error.issues));
   }
   const result = await tool.handle(call, args.data);
-  return answer(tool.output.parse(result) as JsonObject);
+  const shown = tool.output.parse(result);
+  return answer(shown as JsonObject, tool.explain?.(shown));
 }
 
-function answer(result: JsonObject): CallToolResult {
+function answer(result: JsonObject, explanation?: string): CallToolResult {
   const length = lengthOf(result);
   const shown = length <= MAX_RESULT ? result : (shortened(result, MAX_RESULT) as JsonObject);
   const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(shown) }];
+  if (explanation !== undefined) content.push({ type: 'text', text: explanation });
   if (length > MAX_RESULT) {
     content.push({
       type: 'text',

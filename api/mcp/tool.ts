@@ -27,6 +27,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   output: Output;
   /** Throws AppErrors, whose text becomes the tool's error. */
   handle(call: ToolCall, args: z.output<Input>): Promise<z.input<Output>>;
+  /** What a model should know about a result, besides its JSON. */
+  explain?(result: z.output<Output>): string | undefined;
 }
 
 export interface McpTool extends Definition<z.ZodObject, z.ZodObject> {

@@ -321,6 +321,10 @@ export const boundDecisionFields = {
   }),
 };
 
+export const onlyCheckField = z.boolean().default(false).meta({
+  description: 'True: refuses what could not be decided like this, and decides nothing',
+});
+
 /** The gate to decide. */
 export const gateChoiceFields = {
   node_id: z
@@ -352,9 +356,7 @@ export const decisionBody = z
     ...gateAnswerFields,
     ...gateChoiceFields,
     ...boundDecisionFields,
-    only_check: z.boolean().default(false).meta({
-      description: 'True: refuses what could not be decided like this, and decides nothing',
-    }),
+    only_check: onlyCheckField,
   })
   .nullish()
   .meta({ examples: [{ approved: true, input: { note: 'fine by me' }, reason: 'as agreed' }] });

@@ -22,6 +22,8 @@ export interface Decision extends GateChoice, GateAnswer {
   runId: string;
   /** The digest that the approver saw. Required for a tool call. */
   digest?: string;
+  /** Whether a gate that has a digest also requires it, because a program passes on the decision. */
+  needsDigest?: true;
   /** What a gate sets in motion with the input of this decision. */
   shown?: ShownFor;
   /** The call as the approver changed it. */

@@ -97,6 +97,9 @@ async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judg
   }
   const reason = await refusalFor(tx, gate, actor);
   if (reason !== undefined) return { outcome: 'refused', gate, reason };
+  if (decision.needsDigest === true && decision.digest === undefined && gate.digest !== null) {
+    throw new AppError('invalid', unread(gate.step_key));
+  }
   // An approval needs the input that the gate requires. A rejection needs none, but its input must also be valid.
   const asksForInput =
     gate.settings?.input_schema !== undefined && (approved || input !== undefined);
@@ -108,6 +111,9 @@ async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judg
   }
   return { outcome: 'counts', gate };
 }
+
+const unread = (stepKey: string): string =>
+  `Gate '${stepKey}' has a digest: call get_gate, show the person what the answer sets in motion, and send the digest`;
 
 /** Whether it is known what the gate sets in motion with the input. */
 function isShown({ approved, input, shown }: Decision, gate: GateToDecide): boolean {

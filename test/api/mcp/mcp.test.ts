@@ -256,11 +256,16 @@ describe('the tools', () => {
     const { step_key } = paused.pending_gates[0];
     const { data: asked } = await use(client, 'get_gate', { run_id: paused.id, step_key });
     expect(asked).toMatchObject({ prompt: 'Send x?', status: 'open', can_decide: true });
-    const { data: approved } = await use(client, 'approve_run', {
-      run_id: paused.id,
-      input: { note: 'fine' },
-      reason: 'She has read it',
+    const answer = { run_id: paused.id, input: { note: 'fine' }, reason: 'She has read it' };
+    expect(await use(client, 'approve_run', answer)).toEqual({
+      error:
+        "Gate 'gate' has a digest: call get_gate, show the person what the answer sets in motion, and send the digest",
     });
+    expect(await use(client, 'approve_run', { run_id: paused.id, approved: false })).toEqual({
+      error: expect.stringContaining('call get_gate'),
+    });
+    const { digest } = asked;
+    const { data: approved } = await use(client, 'approve_run', { ...answer, digest });
     expect(approved.status).toBe('running');
     const done = await engine.until(paused.id, ['success']);
     expect(done.state).toMatchObject({ note: 'fine' });

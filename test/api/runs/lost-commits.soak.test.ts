@@ -146,7 +146,10 @@ describe('a decision at a gate', () => {
   test('is reported as unknown if it cannot be looked up, also by MCP', async () => {
     for (const decide of [
       (runId: string) => lossy('POST', `/api/runs/${runId}/approve`, {}),
-      (runId: string) => useTool('approve_run', { run_id: runId }),
+      async (runId: string) => {
+        const { digest } = (await call('GET', `/api/runs/${runId}/gates/gate`)).body;
+        return useTool('approve_run', { run_id: runId, digest });
+      },
     ]) {
       const runId = await pausedRun();
       wire.breakAt({ at: 'commit', when: 'answered', thenDown: true });
