@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { unrestricted } from '#shared/contract/policies/policy.ts';
+import { findShown } from '#shared/db/gates/shown.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { redeliver } from '#shared/db/webhooks/deliveries.ts';
 import { secretContext } from '#shared/db/webhooks/endpoints.ts';
@@ -128,8 +129,16 @@ const WITHOUT_RULES = {
 describe('a gate', () => {
   test('sends run.paused and approval.requested', async () => {
     await hooks.register();
-    const runId = await trigger([gate('review'), echo('send')], [edge('review', 'send')]);
+    const tell = {
+      ...{ id: 'tell', kind: 'tool', tool_name: 'http_request' },
+      params: { url: `${hooks.receiver.url}/tell`, method: 'POST' },
+    };
+    const runId = await trigger(
+      [gate('review'), mock('send', { output: 'ok' }), tell],
+      [edge('review', 'send', 'true'), edge('send', 'tell')],
+    );
     const events = await hooks.events(runId, 2);
+    const shown = await findShown(hooks.engine.db, { runId, step_key: 'review', round: 1 });
     const { pending_gate } = await hooks.engine.run(runId);
     expect(events.map(({ type }) => type).sort()).toEqual(['approval.requested', 'run.paused']);
     for (const { data } of events) {
@@ -143,6 +152,11 @@ describe('a gate', () => {
         since: pending_gate!.since,
         url: `https://ops.example.com/approvals/${runId}/review`,
         tool_call: null,
+        digest: shown?.digest,
+        consequences: {
+          approve: { effects: 2, writes: 1, more: 0, next_gates: [] },
+          reject: { effects: 0, writes: 0, more: 0, next_gates: [] },
+        },
         ...WITHOUT_RULES,
       });
     }
@@ -207,6 +221,8 @@ describe('a gate', () => {
         kind: 'tool_call',
         node_id: 'agent.1:2',
         step_key: pending_gate!.step_key,
+        digest: pending_gate!.tool_call!.digest,
+        consequences: null,
         url: `https://ops.example.com/approvals/${runId}/agent.1%3A2?step=${encodeURIComponent(pending_gate!.step_key)}`,
         tool_call: {
           tool: 'http_request',

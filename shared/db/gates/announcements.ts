@@ -87,6 +87,15 @@ const redactedArguments: FragmentSqlToken = sql.fragment`(
   WHERE t.run_id = g.run_id AND t.step_key = regexp_replace(g.step_key, '[.][0-9]+$', '')
     AND call ->> 'index' = substring(g.step_key FROM '[0-9]+$'))`;
 
+/** How much each answer to gate `g` sets in motion. Receivers are not approvers, so they get no arguments. */
+const countedConsequences: FragmentSqlToken = sql.fragment`(
+  SELECT json_object_agg(answer.key, json_build_object(
+    'effects', json_array_length(answer.value -> 'effects'),
+    'writes', (SELECT count(*) FROM json_array_elements(answer.value -> 'effects') AS effect
+               WHERE effect ->> 'effect' = 'write'),
+    'more', answer.value -> 'more', 'next_gates', answer.value -> 'next_gates'))
+  FROM json_each(g.consequences) AS answer)`;
+
 const gateOfEvent: FragmentSqlToken = sql.fragment`
   json_build_object(
     'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
@@ -94,5 +103,6 @@ const gateOfEvent: FragmentSqlToken = sql.fragment`
     'input_schema', g.settings -> 'input_schema', 'approvers', g.settings -> 'approvers',
     'required', g.settings -> 'required', 'not_the_starter', g.settings -> 'not_the_starter',
     'on_timeout', g.settings -> 'on_timeout', 'expires_at', ${eventTime(sql.fragment`g.expires_at`)},
+    'digest', g.digest, 'consequences', ${countedConsequences},
     'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object(
       'tool', g.tool, 'turn', g.turn, 'arguments', ${redactedArguments}, 'digest', g.digest) END)`;
