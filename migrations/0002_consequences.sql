@@ -21,3 +21,7 @@ ALTER TABLE governance_events DROP CONSTRAINT governance_events_type_check,
   DROP CONSTRAINT governance_events_policy_check,
   ADD CONSTRAINT governance_events_policy_check CHECK (policy IN ('tool_permission', 'tool_argument', 'dlp',
     'model_allowlist', 'budget', 'fallback', 'approval')) NOT VALID;
+
+-- The SHA-256 of the entry, which is part of the seal's hash: so a proof can include a seal without the entry. NULL: sealed
+-- by 1.0.0, whose seals have the hash of the entry itself.
+ALTER TABLE audit_seals ADD COLUMN entry_digest bytea CHECK (length(entry_digest) = 32);

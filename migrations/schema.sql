@@ -71,8 +71,10 @@ CREATE TABLE audit_seals (
   previous_hash bytea NOT NULL,
   hash bytea NOT NULL,
   sealed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  entry_digest bytea,
   CONSTRAINT audit_seals_pkey PRIMARY KEY (workspace_id, "position"),
   CONSTRAINT audit_seals_audit_id_key UNIQUE (audit_id),
+  CONSTRAINT audit_seals_entry_digest_check CHECK ((length(entry_digest) = 32)),
   CONSTRAINT audit_seals_hash_check CHECK ((length(hash) = 32)),
   CONSTRAINT audit_seals_position_check CHECK (("position" > 0)),
   CONSTRAINT audit_seals_previous_hash_check CHECK ((length(previous_hash) = 32))

@@ -79,7 +79,31 @@ const tamper = async (text: string, values: unknown[] = []): Promise<void> => {
   }
 };
 
+/** The sealed text of an entry `a`. */
+const entry = `convert_to(json_build_array(a.id, a.seq::text, a.workspace_id, a.action, a.actor_id, a.actor_name,
+  a.target_type, a.target_id, a.details::text,
+  to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, 'UTF8')`;
+
 describe('sealing', () => {
+  test('continues a chain that 1.0.0 has begun, and verifies all of it', async () => {
+    const [first] = await chainOf(1);
+    // The seals of 1.0.0 have the hash of the entry itself.
+    await tamper(
+      `UPDATE audit_seals s SET entry_digest = NULL, hash = sha256(previous_hash || ${entry})
+       FROM audit_log a WHERE a.id = s.audit_id AND a.id = $1`,
+      [first],
+    );
+    await tamper(
+      `UPDATE audit_chains c SET head_hash = s.hash FROM audit_seals s WHERE s.audit_id = $1 AND c.workspace_id = $2`,
+      [first, workspaceId],
+    );
+    expect(await verify()).toMatchObject({ valid: true, sealed: 1 });
+    await chainOf(2);
+    expect(await verify()).toMatchObject({ valid: true, sealed: 3 });
+    await tamper(`UPDATE audit_log SET actor_name = 'Bob' WHERE id = $1`, [first]);
+    expect(await verify()).toMatchObject({ valid: false, first_problem: { position: 1 } });
+  });
+
   test('links every entry of a workspace, in order, across batches and workspaces', async () => {
     const other = newId('workspace');
     for (let round = 0; round < 5; round += 1) {
@@ -234,9 +258,7 @@ describe('with triggers disabled, the check finds', () => {
     const ids = await chainOf(5);
     await tamper(`UPDATE audit_log SET actor_name = 'Bob' WHERE id = $1`, [ids[2]]);
     await tamper(
-      `UPDATE audit_seals s SET hash = sha256(previous_hash || convert_to(json_build_array(a.id, a.seq::text,
-         a.workspace_id, a.action, a.actor_id, a.actor_name, a.target_type, a.target_id, a.details::text,
-         to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, 'UTF8'))
+      `UPDATE audit_seals s SET entry_digest = sha256(${entry}), hash = sha256(previous_hash || sha256(${entry}))
        FROM audit_log a WHERE a.id = s.audit_id AND a.id = $1`,
       [ids[2]],
     );
@@ -244,6 +266,14 @@ describe('with triggers disabled, the check finds', () => {
       position: 4,
       problem: 'the seal does not follow the one before it',
     });
+  });
+
+  test('a changed digest of an entry', async () => {
+    const ids = await chainOf(3);
+    await tamper('UPDATE audit_seals SET entry_digest = previous_hash WHERE audit_id = $1', [
+      ids[1],
+    ]);
+    await expectProblem({ position: 2, problem: 'the entry or its seal was changed' });
   });
 
   test('a removed entry', async () => {

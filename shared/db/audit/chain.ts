@@ -25,6 +25,11 @@ const canonicalEntry = (entry: FragmentSqlToken) => sql.fragment`json_build_arra
   ${entry}.target_type, ${entry}.target_id, ${entry}.details::text,
   to_char(${entry}.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text`;
 
+/** The bytes of an entry `a`, with their hash. */
+const hashedEntry = sql.fragment`(
+  SELECT e.entry, sha256(e.entry) AS digest
+  FROM (SELECT convert_to(${canonicalEntry(sql.fragment`a`)}, 'UTF8') AS entry) e)`;
+
 const nothing = z.object({});
 const queuedRow = z.object({ seq: z.number(), id: z.string(), canonical: z.string() });
 const placeRow = z.object({ position: z.number(), hash: z.string() });
@@ -84,19 +89,18 @@ async function appendSeals(
   const seals = entries.map((entry) => {
     const previous = hash;
     position += 1;
-    hash = createHash('sha256')
-      .update(Buffer.from(previous, 'hex'))
-      .update(entry.canonical, 'utf8')
-      .digest('hex');
-    return [entry.seq, position, entry.id, previous, hash];
+    const digest = createHash('sha256').update(entry.canonical, 'utf8').digest();
+    hash = createHash('sha256').update(Buffer.from(previous, 'hex')).update(digest).digest('hex');
+    return [entry.seq, position, entry.id, previous, digest.toString('hex'), hash];
   });
   await tx.query(statement(nothing)`
     WITH s AS MATERIALIZED (
-      SELECT * FROM ${sql.unnest(seals, ['int8', 'int8', 'text', 'text', 'text'])}
-        AS s (seq, position, audit_id, previous_hash, hash)
+      SELECT * FROM ${sql.unnest(seals, ['int8', 'int8', 'text', 'text', 'text', 'text'])}
+        AS s (seq, position, audit_id, previous_hash, entry_digest, hash)
     ), sealed AS (
-      INSERT INTO audit_seals (workspace_id, position, audit_id, previous_hash, hash)
-      SELECT ${workspaceId}, position, audit_id, decode(previous_hash, 'hex'), decode(hash, 'hex') FROM s
+      INSERT INTO audit_seals (workspace_id, position, audit_id, previous_hash, entry_digest, hash)
+      SELECT ${workspaceId}, position, audit_id, decode(previous_hash, 'hex'), decode(entry_digest, 'hex'),
+             decode(hash, 'hex') FROM s
     ), done AS (
       DELETE FROM audit_unsealed u USING s WHERE u.workspace_id = ${workspaceId} AND u.seq = s.seq
     ), ${countSealed(sql.fragment`s`, workspaceId)}
@@ -250,7 +254,7 @@ async function walkSeals(
   for (;;) {
     const page = await tx.one(statement(sealPage)`
       WITH page AS MATERIALIZED (
-        SELECT position, audit_id, previous_hash, hash,
+        SELECT position, audit_id, previous_hash, entry_digest, hash,
                lag(position, 1, ${at.position}::bigint) OVER (ORDER BY position) AS position_before,
                lag(hash, 1, decode(${at.hash}, 'hex')) OVER (ORDER BY position) AS hash_before
         FROM (SELECT * FROM audit_seals WHERE workspace_id = ${workspaceId} AND position > ${at.position}
@@ -260,10 +264,11 @@ async function walkSeals(
           CASE WHEN p.position <> p.position_before + 1 THEN 'a seal was removed'
                WHEN a.id IS NULL THEN 'the entry was removed'
                WHEN p.previous_hash <> p.hash_before THEN 'the seal does not follow the one before it'
-               WHEN p.hash <> sha256(p.previous_hash || convert_to(${canonicalEntry(sql.fragment`a`)}, 'UTF8'))
+               WHEN e.digest <> p.entry_digest OR p.hash <> sha256(p.previous_hash || coalesce(p.entry_digest, e.entry))
                  THEN 'the entry or its seal was changed'
           END AS problem
         FROM page p LEFT JOIN audit_log a ON a.id = p.audit_id AND a.workspace_id = ${workspaceId}
+        LEFT JOIN LATERAL ${hashedEntry} AS e ON a.id IS NOT NULL
       ), last AS (SELECT position, hash FROM page ORDER BY position DESC LIMIT 1),
       bad AS (SELECT * FROM judged WHERE problem IS NOT NULL ORDER BY seal_position LIMIT 1)
       SELECT last.position, encode(last.hash, 'hex') AS hash,
