@@ -1,8 +1,9 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { lastCost } from '#shared/db/money/step-room.ts';
 import { type BeginOutcome, beginStep } from '#shared/db/steps/steps.ts';
 import type { StepBeginning } from '#shared/db/steps/beginning.ts';
-import type { StepCall } from '#shared/execution.ts';
+import { FAILURE_WAITS, type StepCall } from '#shared/execution.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
 import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
 import { judgeUntrusted } from '#shared/platform/threads/untrusted.ts';
@@ -163,3 +164,19 @@ function labelOf({ node, agent }: StepCall): string {
 export function inputOf({ node }: StepCall, { stored }: Judgment): JsonObject {
   return node.kind === 'agent' ? { model: node.model, ...stored } : stored;
 }
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+
+/** Temporal retries soon, and no worker waits until then. The failure is marked benign, since nothing has failed. */
+export const waiting = (attempt: number): ApplicationFailure =>
+  ApplicationFailure.create({
+    message:
+      'Waiting for steps in progress: their possible cost leaves no room under a cap or a budget',
+    type: FAILURE_WAITS,
+    nextRetryDelay: Math.round(
+      Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.5 ** Math.min(attempt, 20)) *
+        (0.75 + Math.random() / 2),
+    ),
+    category: ApplicationFailureCategory.BENIGN,
+  });

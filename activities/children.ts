@@ -5,6 +5,7 @@ import type { ChildReport, ChildCall, ChildPlace } from '#shared/graph/children/
 import type { JsonObject } from '#shared/json.ts';
 import { type ChildRules, lookAtChild, startChild } from '#shared/operations/children/children.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';
+import { findChosen, targetOfChild } from '#shared/operations/gates/step-tools.ts';
 import { judgeUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { asTool } from '#shared/tools.ts';
 import {
@@ -14,11 +15,15 @@ import {
   resultForModel,
 } from './agents/call.ts';
 import { createRedact } from './agents/redact.ts';
+import { type PermitDeps, permitStep } from './own-approval.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import type { PolicyCache } from './policies.ts';
 import { rehearseChild } from './rehearsals/children.ts';
 
-export type ChildDeps = RunDeps & { frames: FrameNotifier; policies: PolicyCache };
+export type ChildDeps = RunDeps & {
+  frames: FrameNotifier;
+  policies: PolicyCache;
+} & Pick<PermitDeps, 'metrics'>;
 
 /** The local activities of steps that wait for a child run. */
 export function createChildActivities(
@@ -57,6 +62,12 @@ async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
     if (recorded !== undefined) return recorded;
     requireOwnApproval(asked, agent ?? {});
     ({ approval } = asked);
+    if (agent === undefined && call.rehearsal === undefined) {
+      const permitted = await permitChild(deps, call);
+      if ('ask' in permitted) return { state: 'asks', ask: permitted.ask };
+      step.input = permitted.arguments;
+      ({ approval } = permitted);
+    }
   } catch (error) {
     // No one approved the call: this is a failure of the run, not of the infrastructure.
     if (!(error instanceof ApplicationFailure) || error.type !== FAILURE_NODE) throw error;
@@ -66,6 +77,19 @@ async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
     judge,
     approvedTool: approval?.toolDigest,
     resultOf: presenting(deps, call),
+  });
+}
+
+/** What the child of a node is started with, or that the step must ask first. */
+async function permitChild(deps: ChildDeps, call: ChildCall): ReturnType<typeof permitStep> {
+  const { workspace_id: workspaceId, workflow, version, asks = false, bound = false } = call;
+  if (!asks && !bound) return { arguments: call.input };
+  const called = await findChosen(deps.db, { workspaceId, workflow, version });
+  return permitStep(deps, {
+    ...{ runId: call.run_id, stepKey: call.step_key, nodeId: call.node_id, asks, bound },
+    ...{ tool: asTool(workflow), arguments: call.input },
+    target: () => targetOfChild(called),
+    redact: createRedact(workspaceId, deps.policies.known(workspaceId), {}),
   });
 }
 

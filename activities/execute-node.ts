@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { type CustomTool, findCustomTool, targetOf } from '#shared/db/tools/custom-tools.ts';
 import { recordStepVerdict } from '#shared/db/policies/governance.ts';
@@ -19,7 +18,6 @@ import {
   FAILURE_BUDGET,
   FAILURE_NODE,
   FAILURE_RUN_GONE,
-  FAILURE_WAITS,
   type FailureDetails,
   INFRASTRUCTURE_ATTEMPTS,
   type StepCall,
@@ -52,12 +50,12 @@ import {
   reportAgentPart,
   turnFrame,
 } from './agents/part.ts';
-import { beginJudged, permitted } from './begin-judged.ts';
-import { requireAsShown } from './bound-step.ts';
+import { beginJudged, permitted, waiting } from './begin-judged.ts';
 import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
 import { effectsOf } from './rehearsals/records.ts';
 import { rehearseStep } from './rehearsals/steps.ts';
 import { readStepSecrets } from './step-secrets.ts';
+import { permitOwn } from './own-approval.ts';
 import { whileAlive } from './until-stored.ts';
 
 /** How often a step reports that it is alive. Temporal forwards about one report in 0.8 × the heartbeat timeout. */
@@ -76,6 +74,10 @@ export function createExecuteNode(
     if (recorded !== undefined) return recorded.output;
     if (asked.rehearsal !== undefined) requireItsLane(asked, attempt);
     const { customTool, call: known } = await withCustomTool(deps.db, asked);
+    const own = await permitOwn(deps, attempt, known, customTool);
+    if (own !== undefined) {
+      return executeStep(deps, attempt, own.call, { customTool, approval: own.approval });
+    }
     const prepared = await prepareAgentPart(deps, known, attempt);
     if (prepared === undefined) return agentProgress(known, undefined);
     const { call, turn, approval } = prepared;
@@ -152,22 +154,6 @@ async function executeStep(
   }
 }
 
-const FIRST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 5_000;
-
-/** Temporal retries soon, and no worker waits until then. The failure is marked benign, since nothing has failed. */
-const waiting = (attempt: number): ApplicationFailure =>
-  ApplicationFailure.create({
-    message:
-      'Waiting for steps in progress: their possible cost leaves no room under a cap or a budget',
-    type: FAILURE_WAITS,
-    nextRetryDelay: Math.round(
-      Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.5 ** Math.min(attempt, 20)) *
-        (0.75 + Math.random() / 2),
-    ),
-    category: ApplicationFailureCategory.BENIGN,
-  });
-
 /**
  * The custom tool that the step calls, and the call with the tool's defaults for settings that the node omits. They are
  * read before the step is claimed, so that a database outage does not use up a retry of the node.
@@ -232,7 +218,6 @@ async function attemptStep(
     let result;
     try {
       requirePermitted(call, judgment, claim);
-      await requireAsShown(deps, claim.given, claim.claim);
       if ((claim.attempts - claim.errors) % INFRASTRUCTURE_ATTEMPTS === 0) {
         const message = `Its worker was lost ${INFRASTRUCTURE_ATTEMPTS} times`;
         throw new NodeError(message, { retryable: false });

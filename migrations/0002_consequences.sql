@@ -25,3 +25,8 @@ ALTER TABLE governance_events DROP CONSTRAINT governance_events_type_check,
 -- The SHA-256 of the entry, which is part of the seal's hash: so a proof can include a seal without the entry. NULL: sealed
 -- by 1.0.0, whose seals have the hash of the entry itself.
 ALTER TABLE audit_seals ADD COLUMN entry_digest bytea CHECK (length(entry_digest) = 32);
+
+-- A step of a tool or a workflow that needs approval is asked like a call of an agent, without a turn.
+ALTER TABLE gates DROP CONSTRAINT gates_tool_call_check,
+  ADD CONSTRAINT gates_tool_call_check CHECK (kind <> 'tool_call' OR (tool IS NOT NULL AND arguments IS NOT NULL
+    AND schema_digest IS NOT NULL AND digest IS NOT NULL)) NOT VALID;

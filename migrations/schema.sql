@@ -714,7 +714,7 @@ CREATE TABLE gates (
   CONSTRAINT gates_kind_check CHECK ((kind = ANY (ARRAY['human_gate'::text, 'tool_call'::text]))),
   CONSTRAINT gates_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'cancelled'::text]))),
   CONSTRAINT gates_timed_out_check CHECK ((timed_out = ANY (ARRAY['reject'::text, 'approve'::text, 'fail'::text]))),
-  CONSTRAINT gates_tool_call_check CHECK (((kind <> 'tool_call'::text) OR ((tool IS NOT NULL) AND (turn IS NOT NULL) AND (arguments IS NOT NULL) AND (schema_digest IS NOT NULL) AND (digest IS NOT NULL))))
+  CONSTRAINT gates_tool_call_check CHECK (((kind <> 'tool_call'::text) OR ((tool IS NOT NULL) AND (arguments IS NOT NULL) AND (schema_digest IS NOT NULL) AND (digest IS NOT NULL)))) NOT VALID
 );
 
 CREATE INDEX gates_open ON public.gates USING btree (opened_at, run_id) WHERE (status = 'open'::text);

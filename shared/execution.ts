@@ -133,6 +133,8 @@ export interface StepCall extends PendingWrites {
   rehearsal?: RehearsalRules;
   /** Set if a gate of the run was decided: what the step sends must be what was shown there. */
   bound?: true;
+  /** Set if a person must approve the step with exactly these parameters. */
+  asks?: true;
   /** For a step of a fork: it may reuse its result in the forked run. */
   reuses?: true;
 }
@@ -356,6 +358,8 @@ export const FAILURE_WAITS = 'StepWaits';
 export const FAILURE_MOVES = 'StepMoves';
 /** The workspace already has its share of the worker's steps, so this one continues in the overflow queue. */
 export const FAILURE_OVERFLOWS = 'StepOverflows';
+/** The step needs approval first. Its first detail is an AskingStep. */
+export const FAILURE_ASKS = 'StepAsks';
 /** A step of a rehearsal has no recorded result, and must not be executed. */
 export const FAILURE_UNRECORDED = 'Unrecorded';
 export const FAILURE_RUN_GONE = 'RunNotActive';

@@ -19,6 +19,7 @@ import {
 import { turnBytes } from '#activities/nodes/agent-cost.ts';
 import type { ModelCall, TurnResult, TurnRunner } from '#activities/nodes/model-turn.ts';
 import { type Consumption, NodeError } from '#activities/nodes/node.ts';
+import { askAbout } from './question.ts';
 import type { Redact } from './redact.ts';
 
 /** What a turn needs in addition to its call. */
@@ -154,8 +155,7 @@ async function decideCall(
   const asks = await needsApproval(workspaceId, tool.approval, { ...agent.state, args }, place);
   if (!asks) return recorded;
   const { value } = await redact(args);
-  const redacted = JSON.stringify(value).length > MAX_REDACTED ? null : value;
-  return { ...recorded, question: questionOf(tool.name, value), redacted };
+  return { ...recorded, ...askAbout(tool.name, value) };
 }
 
 /** A model writes plain text, not chat markup: what it has read could otherwise make it notify everyone. */
@@ -178,14 +178,4 @@ async function needsApproval(
   if (approval === 'never') return false;
   const outcome = await evaluateUntrusted(workspaceId, approval, scope, patiently(place));
   return 'problem' in outcome || truthy(outcome.value);
-}
-
-const MAX_QUESTION = 1_000;
-/** The maximum length of the redacted arguments in an event of a run, in characters. */
-const MAX_REDACTED = 20_000;
-
-function questionOf(tool: string, args: Json): string {
-  const text = JSON.stringify(args);
-  const short = text.length > MAX_QUESTION ? `${text.slice(0, MAX_QUESTION)}…` : text;
-  return `Call ${tool} with ${short}?`.toWellFormed();
 }

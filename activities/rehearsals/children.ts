@@ -20,7 +20,7 @@ export async function rehearseChild(
     inputOf: () => Promise<Json>;
   },
 ): Promise<ChildReport | undefined> {
-  const { rehearsal, reuses, agent, run_id: runId, step_key: stepKey } = call;
+  const { rehearsal, reuses, agent, asks, run_id: runId, step_key: stepKey } = call;
   if (rehearsal === undefined && reuses !== true) return undefined;
   const isPinned = agent === undefined && rehearsal?.pinned?.includes(call.node_id) === true;
   const pinned = isPinned ? await findPinned(db, { runId, nodeId: call.node_id }) : undefined;
@@ -41,7 +41,7 @@ export async function rehearseChild(
     step,
     found,
     rehearsal,
-    approval === undefined ? starts : approvedCall(starts),
+    approval === undefined && asks !== true ? starts : approvedCall(starts),
   );
   if (done === undefined) return undefined;
   const ended = await endStep(db, childBeginning(call, done.input), done);

@@ -59,7 +59,8 @@ async function endOfCall(
     agent === undefined
       ? await findRecorded(db, { runId, stepKey, digest })
       : await findRecordedTurn(db, { runId, agentKey: agent.step_key, turn: agent.turn, digest });
-  return endOf(step, record, rules, effectOf(call));
+  const effect = effectOf(call);
+  return endOf(step, record, rules, call.asks === true ? approvedCall(effect) : effect);
 }
 
 /** What a step stores as its input, by the present policies. */

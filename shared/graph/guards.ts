@@ -4,22 +4,23 @@ import { workflowOf, writes } from '#shared/tools.ts';
 import { callKey, type CalledWorkflow } from './children/called-workflows.ts';
 import { nodeLabel } from './compile.ts';
 import { isChild, isExecuted } from './kinds.ts';
+import { approvalOf } from './node-approval.ts';
 import { agentToolsOf } from './node-tools.ts';
 import { analyseLoops, innermostLoops } from './schedule/loops.ts';
 import { linkGraph, type Links } from './topology.ts';
 
 /**
- * What a graph can write, and which decisions by a person come before that: human gates, and approvals of agents'
- * calls. A guard comes before a node that can be reached from it along edges. The guards of a sub-workflow come before
+ * What a graph can write, and which decisions by a person come before that: human gates, and approvals of steps and of
+ * agents' calls. A guard comes before a node that can be reached from it along edges. The guards of a sub-workflow come before
  * what follows it.
  */
 
 export interface Guard {
   /** `unknown`: an unknown sub-workflow may contain some. */
   kind: 'gate' | 'approval' | 'unknown';
-  /** The gate; for an approval, the agent; otherwise the node that runs the sub-workflow. */
+  /** The gate; for an approval, the agent or the node that asks; otherwise the node that runs the sub-workflow. */
   node: GraphNode;
-  /** The tool whose calls need approval. */
+  /** The tool of an agent whose calls need approval. */
   tool?: AgentTool;
   /** For a guard of a sub-workflow: the steps that lead to it. */
   through: readonly CallingStep[];
@@ -69,16 +70,17 @@ export type Place = readonly CallingStep[];
 /** The guards that can ask for a decision while a node is executed, including those of its sub-workflows. */
 export function guardsIn(node: GraphNode, sight: Sight, through: Place = []): Guard[] {
   if (node.kind === 'human_gate') return [{ kind: 'gate', node, through }];
+  const own: Guard[] = approvalOf(node) === undefined ? [] : [{ kind: 'approval', node, through }];
   const tools = node.kind === 'agent' ? agentToolsOf(node) : [];
   const approvals = tools
-    .filter((tool) => approvalsOf(tool).length > 0)
+    .filter((tool) => asksFor(tool).length > 0)
     .map((tool): Guard => ({ kind: 'approval', node, tool, through }));
   const below = callsOf(node).flatMap((call): Guard[] => {
     const { graph, place } = lookInto(call, node, sight, through);
     if (graph === undefined) return [{ kind: 'unknown', node, through }];
     return graph.nodes.flatMap((each) => guardsIn(each, sight, place));
   });
-  return [...approvals, ...below];
+  return [...own, ...approvals, ...below];
 }
 
 /** What a node can write, including its sub-workflows. */
@@ -94,22 +96,27 @@ export function writesIn(node: GraphNode, sight: Sight, through: Place = []): Wr
   return [...ownWrites(node, through), ...below];
 }
 
-const approvalsOf = ({ approval }: Pick<AgentTool, 'approval'>): string[] =>
+const asksFor = ({ approval }: Pick<AgentTool, 'approval'>): string[] =>
   approval === undefined || approval === 'never' ? [] : [approval];
+
+const askedBy = (node: GraphNode): string[] => {
+  const approval = approvalOf(node);
+  return approval === undefined ? [] : [approval.when];
+};
 
 /** What a node itself writes. */
 export function ownWrites(node: GraphNode, through: Place): Write[] {
   if (node.kind === 'tool') {
     const { tool_name: tool, params } = node;
     const { method = 'GET' } = params;
-    return writes(tool, method) ? [{ node, tool, params, approvals: [], through }] : [];
+    return writes(tool, method) ? [{ node, tool, params, approvals: askedBy(node), through }] : [];
   }
   if (node.kind !== 'agent') return [];
   return agentToolsOf(node).flatMap((tool): Write[] => {
     const { name, fixed: params = {} } = tool;
     // If the node does not set the method, the model chooses it.
     if (workflowOf(name) !== undefined || !writes(name, params['method'])) return [];
-    return [{ node, tool: name, params, approvals: approvalsOf(tool), through }];
+    return [{ node, tool: name, params, approvals: asksFor(tool), through }];
   });
 }
 
@@ -119,13 +126,13 @@ export type Call = CalledWorkflow & Pick<Write, 'params' | 'approvals'>;
 export function callsOf(node: GraphNode): Call[] {
   if (node.kind === 'workflow') {
     const { workflow, version, input } = node;
-    return [{ workflow, version, params: input, approvals: [] }];
+    return [{ workflow, version, params: input, approvals: askedBy(node) }];
   }
   if (node.kind !== 'agent') return [];
   return agentToolsOf(node).flatMap((tool) => {
     const workflow = workflowOf(tool.name);
     if (workflow === undefined) return [];
-    return [{ workflow, params: tool.fixed ?? {}, approvals: approvalsOf(tool) }];
+    return [{ workflow, params: tool.fixed ?? {}, approvals: asksFor(tool) }];
   });
 }
 
@@ -177,9 +184,9 @@ export function guardedNodes(graph: Graph, sight: Sight, above?: string): Record
     const [guard, ...others] = guardsIn(node, sight);
     if (guard === undefined) return;
     for (const each of [guard, ...others]) {
-      if (each.tool !== undefined && each.through.length === 0) {
-        guarded[guardKey(node.id, each.tool.name)] = wordsOf(each);
-      }
+      if (each.kind !== 'approval' || each.through.length > 0) continue;
+      const key = each.tool === undefined ? node.id : guardKey(node.id, each.tool.name);
+      guarded[key] = wordsOf(each);
     }
     for (const position of behind(at, seen)) {
       if (reaching[position]) guarded[graph.nodes[position]!.id] = wordsOf(guard);
@@ -197,7 +204,11 @@ export function wordsOf({ kind, node, tool, through }: Guard): string {
   const name = nodeLabel(node);
   const calling =
     through[0] === undefined ? '' : ` of the workflow that '${through[0].nodeId}' runs`;
-  if (kind === 'approval') return `the approval of '${tool?.name}' at '${name}'${calling}`;
+  if (kind === 'approval') {
+    return tool === undefined
+      ? `the approval of '${name}'${calling}`
+      : `the approval of '${tool.name}' at '${name}'${calling}`;
+  }
   if (kind === 'gate') return `gate '${name}'${calling}`;
   return `a gate that can be in the workflow that '${name}' runs`;
 }

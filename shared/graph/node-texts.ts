@@ -3,6 +3,7 @@ import type { AgentNode, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { parseExpression } from './expression/expression.ts';
 import { templateReads } from './expression/template.ts';
 import { isObject } from './json-value.ts';
+import type { ApprovedNode } from './node-approval.ts';
 import { agentToolsOf } from './node-tools.ts';
 import { secretParamsOf, SECRETS } from '#shared/values/secrets.ts';
 
@@ -46,7 +47,7 @@ export function nodeTexts(node: GraphNode): NodeText[] {
       return [...prompts, ...offerTexts(node), ...mockTexts(node)];
     }
     case 'tool': {
-      const texts = paramTexts(node.tool_name, node.params, 'params');
+      const texts = [...paramTexts(node.tool_name, node.params, 'params'), ...approvalTexts(node)];
       if (node.tool_name !== 'json_transform') return texts;
       return texts.map((text) =>
         text.path === 'params.expression' ? { ...text, language: 'expression' } : text,
@@ -58,7 +59,7 @@ export function nodeTexts(node: GraphNode): NodeText[] {
     case 'map':
       return [{ language: 'expression', text: node.items, path: 'items' }];
     case 'workflow':
-      return textsIn(node.input, 'input');
+      return [...textsIn(node.input, 'input'), ...approvalTexts(node)];
     case 'human_gate':
       return textsIn(node.prompt, 'prompt');
     case 'merge':
@@ -70,11 +71,20 @@ export function nodeTexts(node: GraphNode): NodeText[] {
 function offerTexts(node: AgentNode): NodeText[] {
   return agentToolsOf(node).flatMap(({ name, approval = 'never', fixed = {} }, at): NodeText[] => {
     const texts = paramTexts(name, fixed, `tools[${at}].fixed`);
-    if (approval === 'always' || approval === 'never') return texts;
-    const path = `tools[${at}].approval`;
-    return [{ language: 'expression', text: approval, path, locals: ['args'] }, ...texts];
+    return [...approvalText(approval, `tools[${at}].approval`), ...texts];
   });
 }
+
+function approvalTexts({ approval = 'never' }: ApprovedNode): NodeText[] {
+  return typeof approval === 'string'
+    ? approvalText(approval, 'approval')
+    : approvalText(approval.when, 'approval.when');
+}
+
+const approvalText = (text: string, path: string): NodeText[] =>
+  text === 'always' || text === 'never'
+    ? []
+    : [{ language: 'expression', text, path, locals: ['args'] }];
 
 /** The texts of a tool's parameters. Some of them can contain secrets. */
 function paramTexts(tool: string, params: JsonObject, path: string): NodeText[] {

@@ -17,6 +17,7 @@ const pay = () =>
     },
   });
 
+const event = z.object({ type: z.string(), node_id: z.string(), reason: z.string() });
 const shownOf = (runId: string) =>
   engine.db.any(sql.type(z.object({ step_key: z.string(), gate_key: z.string() }))`
     SELECT step_key, gate_key FROM gate_effects WHERE run_id = ${runId} ORDER BY step_key`);
@@ -32,9 +33,10 @@ test('an effect behind a decided gate is sent as it was shown', async () => {
   expect(await shownOf(runId)).toEqual([{ step_key: 'pay', gate_key: 'review' }]);
 });
 
-test('nothing is sent that differs from what was shown, and it is recorded', async () => {
+test('a step that would differ from what was shown sends nothing, and asks for itself', async () => {
   const release = tools.hold('slow');
-  const graph = chain(gate, tools.node('slow'), pay());
+  const asking = { ...(gate as object), approvers: { roles: ['admin'] } } as never;
+  const graph = chain(asking, tools.node('slow'), pay());
   const runId = await engine.start(graph, { amount: 100, wait: 1 });
   await engine.until(runId, ['paused']);
   await engine.approve(runId);
@@ -44,11 +46,19 @@ test('nothing is sent that differs from what was shown, and it is recorded', asy
     UPDATE gate_effects SET shown = jsonb_set(shown::jsonb, '{arguments,body,amount}', '5')::json
     WHERE run_id = ${runId} AND node_id = 'pay'`);
   release();
-  const run = await engine.ended(runId);
-  expect(run).toMatchObject({ status: 'failed' });
-  expect(run.error).toContain("Not sent: body.amount would not be what gate 'review' showed");
+  const { pending_gate: asks } = await engine.until(runId, ['paused']);
+  expect(asks).toMatchObject({
+    ...{ kind: 'tool_call', step_key: 'pay', approvers: { roles: ['admin'] } },
+    tool_call: { tool: 'http_request', arguments: { body: { amount: 100, note: 1 } } },
+  });
   expect(tools.calls('pay')).toEqual([]);
-  const events = await engine.db.any(sql.type(z.object({ type: z.string(), node_id: z.string() }))`
-    SELECT type, node_id FROM governance_events WHERE run_id = ${runId}`);
-  expect(events).toEqual([{ type: 'approval_mismatch', node_id: 'pay' }]);
+  const events = await engine.db.any(sql.type(event)`
+    SELECT type, node_id, reason FROM governance_events WHERE run_id = ${runId}`);
+  const reason = "Not sent: body.amount would not be what gate 'review' showed";
+  expect(events).toEqual([{ type: 'approval_mismatch', node_id: 'pay', reason }]);
+  await engine.approve(runId, { digest: asks?.tool_call?.digest });
+  expect(await engine.ended(runId)).toMatchObject({ status: 'success' });
+  expect(tools.calls('pay').map(({ body }) => JSON.parse(body))).toEqual([
+    { amount: 100, note: 1 },
+  ]);
 });

@@ -3,6 +3,7 @@ import { callKey, type OpenCall, type TurnProgress, turnKey } from '#shared/agen
 import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import type { FailedStep } from '#shared/execution.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
+import { isAgentCall } from '#shared/graph/gates/gate-opening.ts';
 import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import type { Json } from '#shared/json.ts';
 import { workflowOf } from '#shared/tools.ts';
@@ -169,7 +170,9 @@ function awaitApproval(run: Run, agent: RunningAgent, turn: number, call: OpenCa
  * resumes.
  */
 export function applyCallDecision(run: Run, { opening, decision }: DecidedGate): void {
-  const { agent_key = '', call = 0 } = opening.tool_call ?? {};
+  const { tool_call: made } = opening;
+  if (made === undefined || !isAgentCall(made)) return;
+  const { agent_key, call } = made;
   const agent = run.agents.get(agent_key);
   if (agent === undefined) return;
   const { loop } = agent;

@@ -7,6 +7,7 @@ import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import type { Json } from '#shared/json.ts';
 import { isTimer } from '#shared/tools.ts';
 import { causeOf } from '#workflows/cause.ts';
+import { askFor, askingOf, permissionOf } from './approvals.ts';
 import { delayStep } from './delay.ts';
 import { fail, reasonOf, text } from './failures.ts';
 import type { PreparedStep } from '#shared/graph/prepare/step.ts';
@@ -46,7 +47,7 @@ function executeLong(
 export interface Work {
   step: Pick<ReadyNode, 'step_key' | 'iteration'>;
   prepared: PreparedStep;
-  call: PendingWrites & Pick<StepCall, 'bound'>;
+  call: PendingWrites & Pick<StepCall, 'bound' | 'asks'>;
   succeeded: (output: Json) => void;
   failed: (reason: FailedStep['reason'], error: unknown) => void;
 }
@@ -60,9 +61,13 @@ export const nodeWork = (
 ): Work => ({
   step,
   prepared,
-  call: run.gates.anyDecided ? { ...call, bound: true } : call,
+  call: { ...call, ...permissionOf(run, step, prepared.params) },
   succeeded: (output) => complete(run, step.step_key, output),
-  failed: (reason, error) => fail(run, step, text(causeOf(error)), reason, error),
+  failed: (reason, error) => {
+    const ask = askingOf(error);
+    if (ask === undefined) fail(run, step, text(causeOf(error)), reason, error);
+    else askFor(run, step, ask);
+  },
 });
 
 /** Dispatches a `delay`, which is a timer. */

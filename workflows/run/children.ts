@@ -20,6 +20,7 @@ import { renderValue } from '#shared/graph/expression/template.ts';
 import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { readChildSignal } from '#workflows/received.ts';
+import { askFor, permissionOf } from './approvals.ts';
 import { control } from './control.ts';
 import { fail, reasonOf, text } from './failures.ts';
 import type { Child, ChildWork, Phase } from './open-children.ts';
@@ -88,7 +89,8 @@ export const startNodeChild = (
 ): boolean => startChild(run, nodeChild(run, step, node), shared);
 
 /** The child run that the step of a `workflow` node waits for. */
-function nodeChild(run: Run, { step_key, iteration }: ReadyNode, node: WorkflowNode): ChildWork {
+function nodeChild(run: Run, step: ReadyNode, node: WorkflowNode): ChildWork {
+  const { step_key, iteration } = step;
   const { workflow, version, retry } = node;
   return {
     place: {
@@ -105,8 +107,10 @@ function nodeChild(run: Run, { step_key, iteration }: ReadyNode, node: WorkflowN
       run.pace.add(renderingWork(node.input, input));
       return { workflow, input, ...(version === undefined ? {} : { version }) };
     },
+    permission: (input) => permissionOf(run, step, input),
+    asks: (ask) => askFor(run, step, ask),
     succeeded: (output) => complete(run, step_key, output),
-    failed: (error, reason, cause) => fail(run, { step_key, iteration }, error, reason, cause),
+    failed: (error, reason, cause) => fail(run, step, error, reason, cause),
   };
 }
 
@@ -144,6 +148,7 @@ function begin(run: Run, child: Child, shared?: ControlStep[]): boolean {
     ...pendingWrites(run, shared),
     ...placeOf(child),
     ...called,
+    ...work.permission?.(called.input),
     ...recordOf(run.input, placeOf(child), work.place.agent),
   };
   follow(run, child, control.startChild(call));
@@ -193,6 +198,12 @@ function apply(run: Run, child: Child, report: ChildReport): void {
       close(run, child);
       run.children.attempts.delete(step_key);
       child.work.succeeded(report.state === 'success' ? report.output : {});
+      return;
+    case 'asks':
+      close(run, child);
+      // Nothing was started.
+      run.children.attempts.set(step_key, child.attempt - 1);
+      child.work.asks?.(report.ask);
       return;
     case 'failed': {
       const { error, attempts, kind = 'child', retry_ms } = report;

@@ -1,7 +1,7 @@
 import { defineSignal, log, setHandler } from '@temporalio/workflow';
 import type { GateNode } from '#shared/contract/workflows/graph.ts';
 import { type PauseCall, SIGNAL_DECISION, SIGNAL_RESUMED } from '#shared/execution.ts';
-import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
+import { type GateOpening, isAgentCall } from '#shared/graph/gates/gate-opening.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { renderTemplate } from '#shared/graph/expression/template.ts';
@@ -91,21 +91,34 @@ export function applyDecisions(run: Run): boolean {
     applied = true;
     run.atRest = false;
     show(run, 'running');
-    if (gate.opening.tool_call !== undefined) {
+    const { tool_call: call } = gate.opening;
+    if (call !== undefined && isAgentCall(call)) {
       applyCallDecision(run, gate);
       continue;
     }
     stopClock(run, gate.step.step_key);
-    decide(run, gate);
+    if (call === undefined) decide(run, gate);
+    else if (gate.decision.approved) run.scheduler.release(gate.step.step_key);
+    else reject(run, gate);
   }
   return applied;
 }
 
 function decide(run: Run, gate: DecidedGate): void {
+  const { step, decision } = gate;
+  if (decision.timed_out === 'fail') reject(run, gate);
+  else if (run.scheduler.decide(step.step_key, decision) === 'rejected') failRejected(run, gate);
+}
+
+function reject(run: Run, gate: DecidedGate): void {
+  run.scheduler.fail(gate.step.step_key);
+  failRejected(run, gate);
+}
+
+/** The failure of a gate, or of a step that was not approved. */
+function failRejected(run: Run, gate: DecidedGate): void {
   const { step, opening, decision } = gate;
   const timedOut = decision.timed_out === 'fail';
-  if (timedOut) run.scheduler.fail(step.step_key);
-  else if (run.scheduler.decide(step.step_key, decision) === 'continued') return;
   const error = timedOut
     ? timeoutError(decision.reason)
     : rejectionError(opening.label, decision.reason);

@@ -1,4 +1,5 @@
 import type { FailedStep } from '#shared/execution.ts';
+import type { AskingStep } from '#shared/graph/gates/gate-opening.ts';
 import type { ChildCall, ChildPlace } from '#shared/graph/children/child-call.ts';
 import type { JsonObject } from '#shared/json.ts';
 
@@ -10,6 +11,9 @@ export interface ChildWork {
   place: Omit<ChildPlace, 'attempt'>;
   /** Renders the workflow and input that it is started with. Throws TemplateError or ExpressionError. */
   called: () => Pick<ChildCall, 'workflow' | 'version' | 'input'>;
+  /** For a node: what the worker must check, and how the step waits for its approval. */
+  permission?: (input: JsonObject) => Pick<ChildCall, 'bound' | 'asks'>;
+  asks?: (ask: AskingStep) => void;
   succeeded: (output: JsonObject) => void;
   failed: (error: string, reason: FailedStep['reason'], cause: unknown) => void;
 }

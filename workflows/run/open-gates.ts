@@ -15,8 +15,8 @@ export interface OpenGates {
   learn: (decision: GateDecision) => void;
   /** The gates and decisions of a lost execution. */
   learnLedger: (ledger: LedgerState) => void;
-  /** Waits for a decision, about a gate or about a tool call that needs approval. */
-  reach: (step: ReadyNode, opening: Omit<GateOpening, 'round'>) => void;
+  /** Waits for a decision, about a gate or about a tool call that needs approval. `round`: if the worker knows it. */
+  reach: (step: ReadyNode, opening: Omit<GateOpening, 'round'> & { round?: number }) => void;
   /** Whether the run has any decisions. */
   readonly anyDecided: boolean;
   /** Whether a gate has been decided that was not taken yet. */
@@ -75,7 +75,7 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
     },
     reach: (step, opening) => {
       const { step_key: key } = opening;
-      const round = rounds.get(key) ?? firstRound(opening);
+      const { round = rounds.get(key) ?? firstRound(opening) } = opening;
       rounds.set(key, round);
       gates.set(key, { step, opening: { ...opening, round } });
     },

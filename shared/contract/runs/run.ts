@@ -36,7 +36,7 @@ const failureSchema = z
 const pendingToolCallSchema = z
   .object({
     tool: z.string(),
-    turn: z.int(),
+    turn: z.int().nullable().meta({ description: 'Null for the step of a node' }),
     arguments: jsonObject.nullable().meta({
       description: 'As they will be sent; null for a caller without the capability approve_gates',
     }),

@@ -39,13 +39,54 @@ export const mockSchema = z
   })
   .meta({ id: 'MockModel' });
 
+/** A member who has one of the roles, or is one of the members. */
+const approversSchema = z
+  .strictObject({
+    roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
+    /** Ids of members. */
+    members: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
+  })
+  .refine(
+    ({ roles, members }) => roles !== undefined || members !== undefined,
+    'needs `roles` or `members`',
+  )
+  .meta({ id: 'GateApprovers' });
+
+/** What a gate does at its deadline. */
+export const timeoutActions = ['reject', 'approve', 'fail'] as const;
+
+const MAX_WAIT_SECONDS = 31_536_000;
+
+/** When a person must approve. An expression can read `args` and the run's state. */
+const approvalRule = z.union([z.enum(['always', 'never']), z.string().min(1).max(2_000)]);
+
+/** What a gate, or a step that needs approval, requires of its approvers. */
+const askingFields = {
+  /** Who can decide; by default, every credential with the capability `approve_gates`. */
+  approvers: approversSchema.optional(),
+  /** How many different members must approve; the default is 1. A single rejection rejects. */
+  required: z.int().min(1).max(5).optional(),
+  /** Members who started the run, or a run that it started from, cannot decide. */
+  not_the_starter: z.boolean().optional(),
+  /** How long it waits for a decision. Requires `on_timeout`. */
+  timeout_seconds: z.number().positive().max(MAX_WAIT_SECONDS).optional(),
+  on_timeout: z.enum(timeoutActions).optional(),
+  /** The interval between reminders while it waits. */
+  remind_seconds: z.number().min(1).max(MAX_WAIT_SECONDS).optional(),
+};
+
+/** Whether a person must approve a step with its exact arguments before it is executed, and who. */
+const nodeApproval = z
+  .union([approvalRule, z.strictObject({ when: approvalRule, ...askingFields })])
+  .optional();
+
 /** How an agent can use a tool. Without options, an entry of `tools` can be just the name. */
 const agentToolSchema = z
   .strictObject({
     /** A built-in tool, `custom:<name>`, or `workflow:<id or exact name>`, which runs that workflow. */
     name: toolName,
     /** Whether a person must approve a call. An expression can read `args` and the run's state. */
-    approval: z.union([z.enum(['always', 'never']), z.string().min(1).max(2_000)]).optional(),
+    approval: approvalRule.optional(),
     /** For the model; replaces the tool's description. */
     description: z.string().min(1).max(5_000).optional(),
     /** JSON Schema of the arguments, for a tool that has none. Arguments are validated against it. */
@@ -105,6 +146,7 @@ const toolNodeSchema = z
     /** Strings in it, at any depth, are templates. */
     params: jsonObject.default({}),
     output_key: outputKey.optional(),
+    approval: nodeApproval,
   })
   .meta({ id: 'ToolNode' });
 
@@ -124,24 +166,6 @@ const loopNodeSchema = z
     max_iterations: z.int().min(1).max(10_000).default(5),
   })
   .meta({ id: 'LoopNode' });
-
-/** A member who has one of the roles, or is one of the members. */
-const approversSchema = z
-  .strictObject({
-    roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
-    /** Ids of members. */
-    members: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
-  })
-  .refine(
-    ({ roles, members }) => roles !== undefined || members !== undefined,
-    'needs `roles` or `members`',
-  )
-  .meta({ id: 'GateApprovers' });
-
-/** What a gate does at its deadline. */
-export const timeoutActions = ['reject', 'approve', 'fail'] as const;
-
-const MAX_WAIT_SECONDS = 31_536_000;
 
 const DEFAULT_CONCURRENCY = 10;
 const MAX_CONCURRENCY = 100;
@@ -180,6 +204,7 @@ const workflowNodeSchema = z
     input: jsonObject.default({}),
     /** State key of that run's output; the default is the node's id. */
     output_key: outputKey.optional(),
+    approval: nodeApproval,
   })
   .meta({ id: 'WorkflowNode' });
 
@@ -191,17 +216,7 @@ const gateNodeSchema = z
     prompt: text.default(''),
     /** JSON Schema of the approvers' input. The console shows it as a form. */
     input_schema: jsonObject.optional(),
-    /** Who can decide; by default, every credential with the capability `approve_gates`. */
-    approvers: approversSchema.optional(),
-    /** How many different members must approve; the default is 1. A single rejection rejects the gate. */
-    required: z.int().min(1).max(5).optional(),
-    /** Members who started the run, or a run that it started from, cannot decide. */
-    not_the_starter: z.boolean().optional(),
-    /** How long the gate stays open. Requires `on_timeout`. */
-    timeout_seconds: z.number().positive().max(MAX_WAIT_SECONDS).optional(),
-    on_timeout: z.enum(timeoutActions).optional(),
-    /** The interval between reminders while it is open. */
-    remind_seconds: z.number().min(1).max(MAX_WAIT_SECONDS).optional(),
+    ...askingFields,
   })
   .meta({ id: 'HumanGateNode' });
 

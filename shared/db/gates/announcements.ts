@@ -78,14 +78,15 @@ const eventTime = (time: FragmentSqlToken) => sql.fragment`
   to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * The redacted arguments of the tool call at gate `g`, as recorded with its turn. The key of a call is
- * `<turn>.<index>`.
+ * The redacted arguments of the tool call at gate `g`, as recorded with its turn, or with the step that needs approval. The
+ * key of a call is `<turn>.<index>`.
  */
 const redactedArguments: FragmentSqlToken = sql.fragment`(
+  CASE WHEN g.turn IS NULL THEN (SELECT input FROM steps s WHERE s.run_id = g.run_id AND s.step_key = g.step_key) ELSE (
   SELECT call -> 'redacted'
   FROM steps t CROSS JOIN LATERAL json_array_elements(t.output -> 'calls') AS call
   WHERE t.run_id = g.run_id AND t.step_key = regexp_replace(g.step_key, '[.][0-9]+$', '')
-    AND call ->> 'index' = substring(g.step_key FROM '[0-9]+$'))`;
+    AND call ->> 'index' = substring(g.step_key FROM '[0-9]+$')) END)`;
 
 /** How much each answer to gate `g` sets in motion. Receivers are not approvers, so they get no arguments. */
 const countedConsequences: FragmentSqlToken = sql.fragment`(

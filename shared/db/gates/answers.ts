@@ -20,7 +20,7 @@ const decisionRow = z.object({
 export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
   const rows = await db.any(statement(decisionRow)`
     SELECT step_key, round, status = 'approved' AS approved, input,
-           CASE WHEN kind = 'human_gate' THEN reason END AS reason,
+           CASE WHEN turn IS NULL THEN reason END AS reason,
            CASE WHEN timed_out = 'fail' THEN timed_out END AS timed_out
     FROM gates WHERE run_id = ${runId} AND status IN ('approved', 'rejected') ORDER BY decided_at, step_key, round
   `);

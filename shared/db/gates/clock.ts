@@ -23,6 +23,7 @@ const clockedGate = z.object({
   prompt: z.string(),
   status: z.string(),
   fails_on_reject: z.boolean(),
+  digest: z.string().nullable(),
   input: storedJson<JsonObject | null>(),
   votes: storedJson<GateVote[] | null>(),
   timeout_seconds: z.number().nullable(),
@@ -88,7 +89,7 @@ async function lockRun(
 
 const readGate = (tx: Tx, { run_id, step_key, round }: GateCheck): Promise<ClockedGate | null> =>
   tx.maybeOne(statement(clockedGate)`
-    SELECT r.workspace_id, g.node_id, g.kind, g.label, g.prompt, g.status, g.fails_on_reject, g.input, g.decisions AS votes,
+    SELECT r.workspace_id, g.node_id, g.kind, g.label, g.prompt, g.status, g.fails_on_reject, g.digest, g.input, g.decisions AS votes,
            (g.settings ->> 'timeout_seconds')::float8 AS timeout_seconds, g.settings ->> 'on_timeout' AS on_timeout,
            coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
            coalesce(g.remind_at <= clock_timestamp(), false) AS reminds
@@ -97,7 +98,7 @@ const readGate = (tx: Tx, { run_id, step_key, round }: GateCheck): Promise<Clock
   `);
 
 async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void> {
-  const { on_timeout: timedOut, timeout_seconds, input, votes } = gate;
+  const { on_timeout: timedOut, timeout_seconds, input, votes, digest } = gate;
   const reason = timeoutReason(timeout_seconds ?? 0);
   const { run_id: runId, step_key, round } = call;
   await closeGate(
@@ -105,6 +106,7 @@ async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void
     { ...gate, runId, step_key, round },
     {
       approved: timedOut === 'approve',
+      digest: timedOut === 'approve' ? digest : null,
       by: { id: null, name: null, kind: 'deadline' },
       timedOut,
       reason,

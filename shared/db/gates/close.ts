@@ -16,6 +16,8 @@ export interface OpenGate {
   round: number;
   node_id: string;
   kind: (typeof gateKinds)[number];
+  /** For a tool call: whether an agent made it. */
+  of_agent?: boolean;
   label: string;
   fails_on_reject: boolean;
 }
@@ -52,7 +54,12 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
   const frame =
     error === null
       ? completedFrame(gate.runId, gate.node_id, undefined)
-      : failedFrame(gate.runId, gate.node_id, isCall ? gate.step_key : undefined, error);
+      : failedFrame(
+          gate.runId,
+          gate.node_id,
+          gate.of_agent === true ? gate.step_key : undefined,
+          error,
+        );
   await tx.query(statement(z.object({}))`
     WITH gate AS (
       UPDATE gates SET
@@ -86,11 +93,9 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
 }
 
 function errorOf(
-  { kind, label }: OpenGate,
+  { of_agent: ofAgent = false, label }: OpenGate,
   { by, timedOut, reason }: Pick<Closing, 'by' | 'timedOut' | 'reason'>,
 ): string {
   if (timedOut === 'fail') return timeoutError(reason ?? undefined);
-  return kind === 'tool_call'
-    ? rejectedCall(by.name, reason)
-    : rejectionError(label, reason || undefined);
+  return ofAgent ? rejectedCall(by.name, reason) : rejectionError(label, reason || undefined);
 }

@@ -213,7 +213,7 @@ async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Ou
   );
   if (!closes) return { outcome: 'open' };
   // The reason for a decision about a tool call belongs to the conversation, which is not part of executions.
-  const answer = gate.kind === 'tool_call' ? {} : { input, reason: decision.reason || null };
+  const answer = gate.of_agent ? {} : { input, reason: decision.reason || null };
   const { step_key, round } = gate;
   const payload = withoutNulls({ approved, ...answer, step_key, round }) as JsonObject;
   return { outcome: 'decided', ...(await enqueueDecision(tx, { runId, payload })) };

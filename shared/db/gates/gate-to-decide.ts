@@ -20,6 +20,8 @@ const gateToDecide = z.object({
   round: z.number(),
   node_id: z.string(),
   kind: z.enum(gateKinds),
+  /** Whether it is a call of an agent. */
+  of_agent: z.boolean(),
   label: z.string(),
   status: z.enum(gateStatuses),
   fails_on_reject: z.boolean(),
@@ -62,7 +64,7 @@ export async function findGateToDecide(
   },
 ): Promise<GateToDecide | undefined> {
   const gate = await db.maybeOne(statement(gateToDecide)`
-    SELECT g.step_key, g.round, g.node_id, g.kind, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
+    SELECT g.step_key, g.round, g.node_id, g.kind, g.turn IS NOT NULL AS of_agent, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
            g.digest, g.prompt, g.situation, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
            g.timed_out IS NOT NULL OR g.status = 'open' AND coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
            ${startersOf} AS starters,

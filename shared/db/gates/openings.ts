@@ -3,7 +3,13 @@ import { gatePage } from '#shared/contract/alerts/alerts.ts';
 import { type TurnRecord, turnKey } from '#shared/agents/turn-record.ts';
 import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import type { PauseCall } from '#shared/execution.ts';
-import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
+import {
+  type AgentCall,
+  type GateOpening,
+  isAgentCall,
+  type StepToApprove,
+} from '#shared/graph/gates/gate-opening.ts';
+import { workflowOf } from '#shared/tools.ts';
 import { callDigest } from '#shared/crypto/call-digest.ts';
 import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import { type Announcement, announceGates } from './announcements.ts';
@@ -12,7 +18,7 @@ import { type ShownGate, showGates } from './shown.ts';
 import { decideRecordedCalls, decideRehearsed } from './rehearsed.ts';
 import { parentNotice } from '#shared/db/children/notices.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
-import { type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
+import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
 import { phaseMs, acceptsWorkOf } from '#shared/db/runs/row.ts';
 import { anotherAttempt, startedFrame } from '#shared/db/runs/pending-writes.ts';
@@ -64,7 +70,7 @@ export async function pauseAtGates(
           call.run_id,
           gate.node_id,
           gate.label,
-          gate.tool_call === undefined ? undefined : gate.step_key,
+          gate.tool_call !== undefined && isAgentCall(gate.tool_call) ? gate.step_key : undefined,
         ),
       ),
     );
@@ -81,10 +87,13 @@ export async function pauseAtGates(
   });
 }
 
-const open = (tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> =>
-  gate.tool_call === undefined
-    ? openGate(tx, runId, epoch, gate)
-    : openToolCall(tx, runId, epoch, gate, gate.tool_call);
+function open(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
+  const { tool_call: call } = gate;
+  if (call === undefined) return openGate(tx, runId, epoch, gate);
+  return isAgentCall(call)
+    ? openToolCall(tx, runId, epoch, gate, call)
+    : openStep(tx, { runId, epoch }, gate, call);
+}
 
 /** A gate that opens again, after its run was resumed, starts without decisions and with new times. */
 async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
@@ -118,6 +127,49 @@ async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening)
   return result.rowCount > 0;
 }
 
+/** Opens the gate of a step that needs approval. It replaces an earlier request for something else. */
+async function openStep(
+  tx: Tx,
+  { runId, epoch }: { runId: string; epoch: number },
+  gate: GateOpening,
+  call: StepToApprove,
+): Promise<boolean> {
+  const { settings = null, redacted = null } = gate;
+  const { tool, arguments: args, schema_digest, tool_digest } = call;
+  const digest = callDigest({ run_id: runId, step_key: gate.step_key, ...call });
+  const result = await tx.query(statement(z.object({}))`
+    WITH replaced AS (
+      UPDATE gates SET status = 'cancelled'
+      WHERE run_id = ${runId} AND step_key = ${gate.step_key} AND round < ${gate.round}::int AND status = 'open'
+    ), gate AS (
+      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject, kind, tool, arguments,
+                              schema_digest, tool_digest, digest, settings, opened_at, expires_at, remind_at)
+      SELECT ${runId}, ${gate.step_key}, ${gate.round}::int, ${gate.node_id}, ${gate.label}, ${gate.prompt}, true,
+             'tool_call', ${tool}, ${JSON.stringify(args)}::json, ${schema_digest}, ${tool_digest}::text, ${digest},
+             ${jsonOrNull(settings)}, now.at,
+             now.at + ${settings?.timeout_seconds ?? null}::float8 * interval '1 s',
+             now.at + ${settings?.remind_seconds ?? null}::float8 * interval '1 s'
+      FROM (SELECT clock_timestamp() AS at) AS now
+      ON CONFLICT (run_id, step_key, round) DO UPDATE
+        SET status = 'open', opened_at = excluded.opened_at, expires_at = excluded.expires_at,
+            remind_at = excluded.remind_at, reminders = 0, decisions = NULL
+        WHERE g.status = 'cancelled'
+      RETURNING run_id
+    )
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch, attempts,
+                            input)
+    SELECT run_id, ${gate.step_key}, ${gate.node_id}, ${gate.label}, ${workflowOf(tool) === undefined ? 'tool' : 'workflow'},
+           ${sql.array(gate.iteration, 'int4')}, ${gate.output_key ?? null}, (SELECT frame_seq + 1 FROM runs WHERE id = ${runId}),
+           'paused', ${epoch}, 0, ${jsonOrNull(redacted)}
+    FROM gate
+    ON CONFLICT (run_id, step_key) DO UPDATE
+      SET status = 'paused', epoch = excluded.epoch, input = excluded.input, finished_at = NULL, error = NULL,
+          error_kind = NULL, caught = false
+      WHERE s.status <> 'success'
+  `);
+  return result.rowCount > 0;
+}
+
 const turnRow = z.object({ output: storedJson<TurnRecord>() });
 
 /**
@@ -129,7 +181,7 @@ async function openToolCall(
   runId: string,
   epoch: number,
   gate: GateOpening,
-  { agent_key, turn, call: index, tool }: NonNullable<GateOpening['tool_call']>,
+  { agent_key, turn, call: index, tool }: AgentCall,
 ): Promise<boolean> {
   const row = await tx.maybeOne(statement(turnRow)`
     SELECT output FROM steps

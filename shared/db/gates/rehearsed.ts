@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { turnKey } from '#shared/agents/turn-record.ts';
 import { callDigest } from '#shared/crypto/call-digest.ts';
 import { allowsEffect } from '#shared/contract/forks/fork.ts';
-import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
+import { type AgentCall, type GateOpening, isAgentCall } from '#shared/graph/gates/gate-opening.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { statement, type Tx } from '#shared/db/pool.ts';
 import { callCountsForFork } from '#shared/db/forks/recorded.ts';
@@ -59,7 +59,7 @@ export async function decideRecordedCalls(
 ): Promise<void> {
   for (const gate of gates) {
     const { tool_call: call } = gate;
-    if (call === undefined) continue;
+    if (call === undefined || !isAgentCall(call)) continue;
     const answer = await findRecordedAnswer(tx, runId, gate, call);
     if (answer !== null) await decide(tx, runId, gate, answer);
   }
@@ -69,7 +69,7 @@ const findRecordedAnswer = (
   tx: Tx,
   runId: string,
   { step_key, round }: GateOpening,
-  { agent_key, turn }: NonNullable<GateOpening['tool_call']>,
+  { agent_key, turn }: AgentCall,
 ) =>
   tx.maybeOne(statement(answerRow)`
     SELECT g.status = 'approved' AS approved, g.input, g.reason, g.timed_out, g.decided_by_name AS by,
@@ -123,7 +123,7 @@ async function decide(tx: Tx, runId: string, gate: GateOpening, answer: Answer):
   const kind = gate.tool_call === undefined ? 'human_gate' : 'tool_call';
   await closeGate(
     tx,
-    { ...gate, runId, kind },
+    { ...gate, runId, kind, of_agent: kind === 'tool_call' },
     {
       approved,
       input,

@@ -6,6 +6,7 @@ import type { Shown } from './decision.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { entryFor, type ShownEffect } from '#shared/graph/consequences/binding.ts';
 import { graphSchema } from '#shared/contract/workflows/graph.ts';
+import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import type { Situation } from '#shared/graph/schedule/scheduler.ts';
 
 /** What the approvers of an open gate see, and the part of the run that it follows from. */
@@ -53,21 +54,23 @@ export async function bindEffects(tx: Tx, given: GivenAnswer): Promise<void> {
 
 const boundRow = z.object({
   gate_key: z.string(),
+  settings: storedJson<GateSettings | null>(),
   round: z.number(),
   shown: storedJson<ShownEffect>(),
 });
 
-/** What a step was last shown with, and at which gate; undefined when no decision showed it. */
+/** What a step was last shown with, and at which gate; undefined when no decision showed it. `settings`: of the gate. */
 export async function findBound(
   db: Db,
   step: { runId: string; nodeId: string; stepKey: string },
-): Promise<{ gateKey: string; shown: ShownEffect } | undefined> {
+): Promise<{ gateKey: string; shown: ShownEffect; settings: GateSettings | null } | undefined> {
   const rows = await db.any(statement(boundRow)`
-    SELECT gate_key, round, shown FROM gate_effects WHERE run_id = ${step.runId} AND node_id = ${step.nodeId}
-    ORDER BY decided_at DESC
+    SELECT e.gate_key, e.round, e.shown, g.settings FROM gate_effects e
+    LEFT JOIN gates g ON g.run_id = e.run_id AND g.step_key = e.gate_key AND g.round = e.round
+    WHERE e.run_id = ${step.runId} AND e.node_id = ${step.nodeId} ORDER BY e.decided_at DESC
   `);
-  const found = rows.map(({ gate_key, round, shown }) => ({
-    ...{ gateKey: gate_key, round, shown, step_key: shown.step_key },
+  const found = rows.map(({ gate_key, round, shown, settings }) => ({
+    ...{ gateKey: gate_key, round, shown, settings, step_key: shown.step_key },
   }));
   const fits = found.filter((entry) => entryFor([entry], step.stepKey) !== undefined);
   const [latest] = fits;

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { type AgentNode, graphNodeSchema } from '#shared/contract/workflows/graph.ts';
 import { jsonObject } from '#shared/contract/common.ts';
+import { gateStatuses } from '#shared/contract/gates/gate.ts';
+import { type ApprovedNode, canAsk } from '#shared/graph/node-approval.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Db, statement } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const openCall = z.object({
   step_key: z.string(),
@@ -10,10 +13,11 @@ const openCall = z.object({
   arguments: jsonObject,
   schema_digest: z.string(),
   tool_digest: z.string().nullable(),
+  required: z.number(),
   node: graphNodeSchema,
 });
 
-/** A tool call that is waiting for a decision, with its agent's node in the run's version. */
+/** A tool call that is waiting for a decision, with its node in the run's version. */
 export interface OpenToolCall {
   stepKey: string;
   tool: string;
@@ -21,7 +25,9 @@ export interface OpenToolCall {
   schemaDigest: string;
   /** Null for a built-in tool, and for calls recorded by earlier releases. */
   toolDigest: string | null;
-  node: AgentNode;
+  node: AgentNode | ApprovedNode;
+  /** How many members must approve it. */
+  required: number;
 }
 
 /** The open call with this digest; undefined when there is none. */
@@ -30,7 +36,8 @@ export async function findOpenCall(
   scope: { workspaceId: string; runId: string; digest: string },
 ): Promise<OpenToolCall | undefined> {
   const row = await db.maybeOne(statement(openCall)`
-    SELECT g.step_key, g.tool, g.arguments, g.schema_digest, g.tool_digest, n.node
+    SELECT g.step_key, g.tool, g.arguments, g.schema_digest, g.tool_digest, n.node,
+           coalesce((g.settings ->> 'required')::int, 1) AS required
     FROM gates g JOIN runs r ON r.id = g.run_id
     JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
     CROSS JOIN LATERAL (
@@ -39,13 +46,37 @@ export async function findOpenCall(
     WHERE g.run_id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId} AND g.digest = ${scope.digest}
       AND g.status = 'open' AND g.kind = 'tool_call'
   `);
-  if (row === null || row.node.kind !== 'agent') return undefined;
+  if (row === null) return undefined;
+  const { node } = row;
+  if (node.kind !== 'agent' && !canAsk(node)) return undefined;
   return {
     stepKey: row.step_key,
     tool: row.tool,
     arguments: row.arguments,
     schemaDigest: row.schema_digest,
     toolDigest: row.tool_digest,
-    node: row.node,
+    node,
+    required: row.required,
   };
+}
+
+const ownApproval = z.object({
+  round: z.number(),
+  status: z.enum(gateStatuses),
+  digest: z.string(),
+  decided_digest: z.string().nullable(),
+  decided_arguments: storedJson<JsonObject | null>(),
+});
+
+/** The last request for approval of a step of a tool or a workflow, in its own run. */
+export async function findOwnApproval(
+  db: Db,
+  { runId, stepKey }: { runId: string; stepKey: string },
+): Promise<z.infer<typeof ownApproval> | undefined> {
+  const row = await db.maybeOne(statement(ownApproval)`
+    SELECT round, status, digest, decided_digest, decided_arguments FROM gates
+    WHERE run_id = ${runId} AND step_key = ${stepKey} AND kind = 'tool_call' AND turn IS NULL AND reused_from IS NULL
+    ORDER BY round DESC LIMIT 1
+  `);
+  return row ?? undefined;
 }

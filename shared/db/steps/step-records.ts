@@ -93,6 +93,10 @@ const earlierAttempts = sql.fragment`
     'ended_at', a.ended_at, 'error', a.error, 'cost_micros', a.cost_micros) ORDER BY a.attempt)
   FROM step_attempts a WHERE a.run_id = s.run_id AND a.step_key = s.step_key`;
 
+/** Whether a person may have decided about step `s`: a gate, or a call or step that needed approval. */
+const mayHaveAsked = sql.fragment`
+  (s.kind IN ('human_gate', 'tool', 'workflow') OR s.call_index IS NOT NULL)`;
+
 /** The fields of a step `s`, as StepFields. */
 export const stepRecord = sql.fragment`
   json_build_object(
@@ -105,8 +109,8 @@ export const stepRecord = sql.fragment`
     'cost_estimated', s.cost_estimated,
     'error', s.error, 'error_kind', s.error_kind, 'caught', s.caught,
     'tries', CASE WHEN s.caught THEN greatest(1, s.errors - s.forgiven) END, 'policy', s.policy,
-    'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
-    'decisions', CASE WHEN s.kind = 'human_gate' THEN (${lastDecisions}) END,
+    'decision', CASE WHEN ${mayHaveAsked} THEN (${lastDecision}) END,
+    'decisions', CASE WHEN ${mayHaveAsked} THEN (${lastDecisions}) END,
     'child', CASE WHEN ${startsRun} THEN (${child}) END,
     'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool,
     'reused_from', s.reused_from

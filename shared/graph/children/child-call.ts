@@ -1,6 +1,7 @@
 import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { AgentPart, RehearsalRules, PendingWrites } from '#shared/graph/call-parts.ts';
 import type { JsonObject } from '#shared/json.ts';
+import type { AskingStep } from '#shared/graph/gates/gate-opening.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 
 /** A step that waits for a child: a node, or a call of an agent. */
@@ -32,6 +33,9 @@ export interface ChildCall extends ChildPlace, PendingWrites {
   rehearsal?: RehearsalRules;
   /** For a step of a fork: it may reuse its result in the forked run. */
   reuses?: true;
+  /** As in a StepCall. */
+  bound?: true;
+  asks?: true;
 }
 
 /** `gone`: the run does not accept work from this execution. The output of an agent's call stays in the ledger. */
@@ -40,6 +44,8 @@ export type ChildReport =
   | { state: 'success'; output: JsonObject }
   /** With `retry_ms`, another attempt follows after this time. */
   | { state: 'failed'; error: string; attempts: number; kind?: ErrorKind; retry_ms?: number }
+  /** A person must approve it first. */
+  | { state: 'asks'; ask: AskingStep }
   /** The agent's call has failed, and its model gets the error. */
   | { state: 'reported' }
   /** A cap or a budget stopped it. This is never caught. */

@@ -16,7 +16,7 @@ export interface Fingerprint {
 }
 
 /** Fields that do not affect the result of a step. */
-const withoutEffect = ['label', 'retry', 'timeout_seconds', 'position'];
+const withoutEffect = ['label', 'retry', 'timeout_seconds', 'position', 'approval'];
 
 /**
  * The fingerprint of a step that begins with this state. The values of secrets are not part of it. Throws TemplateError

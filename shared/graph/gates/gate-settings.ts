@@ -15,10 +15,10 @@ const settingNames = [
 export type GateSettings = Pick<GateNode, (typeof settingNames)[number]>;
 
 /**
- * The settings of a gate; undefined when it has none. A timeout only counts with `on_timeout`: gates of an earlier
- * version can have a timeout that never had an effect.
+ * The settings of a gate or an approval; undefined when it has none. A timeout only counts with `on_timeout`: gates of an
+ * earlier version can have a timeout that never had an effect.
  */
-export function settingsOf(node: GateNode): GateSettings | undefined {
+export function settingsOf(node: GateSettings): GateSettings | undefined {
   const given = settingNames.filter(
     (name) =>
       node[name] !== undefined &&

@@ -1,4 +1,4 @@
-import type { GateNode, Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
+import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { Json } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
@@ -17,6 +17,8 @@ import {
   type Write,
   writesIn,
 } from '#shared/graph/guards.ts';
+import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
+import { approvalOf } from '#shared/graph/node-approval.ts';
 import { analyseLoops } from '#shared/graph/schedule/loops.ts';
 import { linkGraph, type LinkedEdge, type Links } from '#shared/graph/topology.ts';
 
@@ -124,12 +126,15 @@ function covers(own: Placed, other: Placed): boolean {
   if (own.guard.node.kind === 'human_gate' && other.guard.node.kind === 'human_gate') {
     return !isWeaker(own.guard.node, other.guard.node);
   }
-  const { approval } = own.guard.tool ?? {};
-  return approval === 'always' || approval === other.guard.tool?.approval;
+  const [mine, theirs] = [own, other].map(({ guard: { node, tool } }) =>
+    tool === undefined ? approvalOf(node) : { when: tool.approval, settings: undefined },
+  );
+  if (isWeaker(mine?.settings ?? {}, theirs?.settings ?? {})) return false;
+  return mine?.when === 'always' || mine?.when === theirs?.when;
 }
 
 /** Whether a gate requires less than the other one. */
-export function isWeaker(own: GateNode, other: GateNode): boolean {
+export function isWeaker(own: GateSettings, other: GateSettings): boolean {
   if ((own.required ?? 1) < (other.required ?? 1)) return true;
   if (other.not_the_starter === true && own.not_the_starter !== true) return true;
   if (other.input_schema !== undefined && own.input_schema === undefined) return true;
@@ -144,7 +149,7 @@ export function isWeaker(own: GateNode, other: GateNode): boolean {
 }
 
 /** The number of seconds after which a gate approves on its own. */
-const approvesBy = ({ on_timeout, timeout_seconds = Infinity }: GateNode): number =>
+const approvesBy = ({ on_timeout, timeout_seconds = Infinity }: GateSettings): number =>
   on_timeout === 'approve' ? timeout_seconds : Infinity;
 
 /** Whether two writes may be the same, under another name or with other values. */
@@ -198,11 +203,15 @@ function writesOf(
   });
 }
 
-/** The approval of a tool, before its own call. */
+/** The approval of a tool or of a node, before its own call. */
 function approvalsOf(node: GraphNode, tool: string, through: Place): Placed[] {
   const guards = guardsIn(node, sightOf({}), through);
   return guards
-    .filter((guard) => guard.tool?.name === tool)
+    .filter(
+      ({ kind, tool: asking, node: at, through: place }) =>
+        kind === 'approval' &&
+        (asking === undefined ? at === node && place === through : asking.name === tool),
+    )
     .map((guard) => ({ ...placedGuard(guard, false), key: `own ${keyOf(guard, false)}` }));
 }
 

@@ -11,8 +11,8 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import { advance, begin, evaluateAgain, releaseHeld } from './advance.ts';
-import { endIfDrained, isCaught, isStopped, settle, settleError } from './settle.ts';
-import { outputKey, type CompiledGraph } from '#shared/graph/compile.ts';
+import { endIfDrained, isCaught, isStopped, outputOf, settle, settleError } from './settle.ts';
+import type { CompiledGraph } from '#shared/graph/compile.ts';
 import { JsonText } from '#shared/values/json-text.ts';
 import {
   createRunState,
@@ -93,6 +93,8 @@ export interface Scheduler {
    * when neither catches its error. Throws SchedulerError unless it has failed.
    */
   catchFailure(stepKey: string, error: CaughtError): boolean;
+  /** Makes a taken step ready again, because it was approved. Throws SchedulerError unless it is taken. */
+  release(stepKey: string): void;
   /** Whether the run continues if the step fails. */
   catches(stepKey: string): boolean;
   /** Makes a failed step ready again, or evaluates it again. Throws SchedulerError unless it has failed. */
@@ -156,6 +158,7 @@ export function createScheduler(
       enter(step.run, step.node, 'failed');
     },
     catchFailure: (stepKey, error) => catchFailure(run, stepKey, error),
+    release: (stepKey) => release(run, stepKey),
     catches: (stepKey) => {
       const step = placeOf(run, stepKey);
       return isCaught(step.run, step.node);
@@ -300,6 +303,15 @@ function catchFailure(root: RunState, stepKey: string, error: CaughtError): bool
   return true;
 }
 
+function release(root: RunState, stepKey: string): void {
+  const { run, node } = current(root, stepKey, ['taken']);
+  if (isStopped(run)) {
+    refill(root);
+    end(run, node);
+    advance(root);
+  } else enter(run, node, 'ready');
+}
+
 function retry(root: RunState, stepKey: string): void {
   const { run, node } = current(root, stepKey, ['failed']);
   const { kind } = run.graph.nodes[node]!;
@@ -374,19 +386,4 @@ function current(root: RunState, stepKey: string, phases: readonly Phase[]): Pla
 
 function open(run: RunState, stepKey: string): Place {
   return current(run, stepKey, ['ready', 'taken']);
-}
-
-// A loop that is only followed by its own body is a last node, although it has edges. The end of a body is not, because
-// the loop follows it. A node with only error edges is, if it has run.
-function isLast(run: RunState, node: number): boolean {
-  return run.out[node]!.every(
-    (edge) => edge.when === 'error' || edge.to === node || run.graph.regions[edge.to] === node,
-  );
-}
-
-function outputOf(run: RunState): JsonObject {
-  const keys = run.graph.nodes.flatMap((node, position) =>
-    run.ran[position] && isLast(run, position) ? [outputKey(node)] : [],
-  );
-  return Object.fromEntries(keys.map((key) => [key, run.values[key]!]));
 }

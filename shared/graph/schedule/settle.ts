@@ -1,6 +1,6 @@
-import type { Json } from '#shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
-import type { CompiledEdge } from '#shared/graph/compile.ts';
+import { type CompiledEdge, outputKey } from '#shared/graph/compile.ts';
 import { evaluateExpression, ExpressionError } from '#shared/graph/expression/expression.ts';
 import { enter, note, scopeOf, stateOf, write, type RunState } from './run-state.ts';
 
@@ -153,4 +153,22 @@ export function evaluate(run: RunState, node: number, expression: string): Json 
     failInPlace(run, node, error.message);
     return undefined;
   }
+}
+
+/**
+ * A loop that is only followed by its own body is a last node, although it has edges. The end of a body is not, because
+ * the loop follows it. A node with only error edges is, if it has run.
+ */
+function isLast(run: RunState, node: number): boolean {
+  return run.out[node]!.every(
+    (edge) => edge.when === 'error' || edge.to === node || run.graph.regions[edge.to] === node,
+  );
+}
+
+/** The outputs of the last nodes that ran, by output key. */
+export function outputOf(run: RunState): JsonObject {
+  const keys = run.graph.nodes.flatMap((node, position) =>
+    run.ran[position] && isLast(run, position) ? [outputKey(node)] : [],
+  );
+  return Object.fromEntries(keys.map((key) => [key, run.values[key]!]));
 }

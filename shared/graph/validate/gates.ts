@@ -1,24 +1,55 @@
-import type { GateNode } from '#shared/contract/workflows/graph.ts';
+import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import {
+  type GateSettings,
   isApprover,
   mayApprove,
   type MemberStanding,
   needsMember,
 } from '#shared/graph/gates/gate-settings.ts';
+import { canAsk } from '#shared/graph/node-approval.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 
+/** A gate, or a node that requires approval, with what it requires. */
+interface Asking {
+  id: string;
+  settings: GateSettings;
+  /** Where the settings are in the graph. */
+  at: string;
+}
+
 /**
- * Checks what a gate requires of its approvers. `members` are those of the workspace; undefined where they are unknown.
+ * Checks what a gate, or the approval of a node, requires of its approvers. `members` are those of the workspace;
+ * undefined where they are unknown.
  */
-export function checkGate(
+export function checkAsking(
   issues: Issues,
-  node: GateNode,
+  node: GraphNode,
   at: number,
   members: readonly MemberStanding[] | undefined,
 ): void {
-  const place = (path: string) => ({ node_id: node.id, path: `nodes[${at}].${path}` });
+  const { id } = node;
+  if (node.kind === 'human_gate') {
+    checkSettings(issues, { id, settings: node, at: `nodes[${at}]` }, members);
+  } else if ((node.kind === 'tool' || node.kind === 'workflow') && node.approval !== undefined) {
+    const path = `nodes[${at}].approval`;
+    if (!canAsk(node)) {
+      const message = `Node '${id}': this tool reaches nothing outside, so there is nothing to approve: remove approval`;
+      issues.error('approval_without_effect', message, { node_id: id, path });
+    }
+    const settings = typeof node.approval === 'string' ? {} : node.approval;
+    checkSettings(issues, { id, settings, at: path }, members);
+  }
+}
+
+function checkSettings(
+  issues: Issues,
+  asking: Asking,
+  members: readonly MemberStanding[] | undefined,
+): void {
+  const { id, settings: node, at } = asking;
+  const place = (path: string) => ({ node_id: id, path: `${at}.${path}` });
   const error = (code: string, message: string, path: string): void =>
-    issues.error(code, `Node '${node.id}': ${message}`, place(path));
+    issues.error(code, `Node '${id}': ${message}`, place(path));
   if (node.timeout_seconds !== undefined && node.on_timeout === undefined) {
     const message =
       "timeout_seconds needs on_timeout: set it to 'reject', 'approve' or 'fail', or remove the timeout";
@@ -30,17 +61,17 @@ export function checkGate(
   }
   const { timeout_seconds: timeout, remind_seconds: remind } = node;
   if (timeout !== undefined && remind !== undefined && remind >= timeout) {
-    const message = `Node '${node.id}': the first reminder would come after the timeout: set remind_seconds below ${timeout}`;
+    const message = `Node '${id}': the first reminder would come after the timeout: set remind_seconds below ${timeout}`;
     issues.warning('gate_reminds_too_late', message, place('remind_seconds'));
   }
   if (members === undefined || !needsMember(node)) return;
   checkApprovers(error, node, members);
-  checkRequired(issues, node, at, members);
+  checkRequired(issues, asking, members);
 }
 
 function checkApprovers(
   error: (code: string, message: string, path: string) => void,
-  { approvers }: GateNode,
+  { approvers }: GateSettings,
   members: readonly MemberStanding[],
 ): void {
   approvers?.members?.forEach((id, index) => {
@@ -58,15 +89,14 @@ function checkApprovers(
 
 function checkRequired(
   issues: Issues,
-  node: GateNode,
-  at: number,
+  { id, settings: node, at }: Asking,
   members: readonly MemberStanding[],
 ): void {
-  const { id, required = 1, not_the_starter: excludes = false } = node;
+  const { required = 1, not_the_starter: excludes = false } = node;
   const eligible = members.filter((member) => mayApprove(member) && isApprover(node, member));
   const place = {
     node_id: id,
-    path: `nodes[${at}].${node.required === undefined ? 'approvers' : 'required'}`,
+    path: `${at}.${node.required === undefined ? 'approvers' : 'required'}`,
   };
   const count = `${eligible.length} ${eligible.length === 1 ? 'member' : 'members'}`;
   if (eligible.length < required) {

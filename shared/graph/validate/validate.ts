@@ -4,7 +4,7 @@ import { SECRETS } from '#shared/values/secrets.ts';
 import { calledBy, callKey, type CallProblems } from '#shared/graph/children/called-workflows.ts';
 import { outputKey } from '#shared/graph/compile.ts';
 import type { Issues } from '#shared/graph/issues.ts';
-import { checkGate } from './gates.ts';
+import { checkAsking } from './gates.ts';
 import { checkKeys } from './keys.ts';
 import { checkStructure } from './structure.ts';
 import { checkTexts } from './texts.ts';
@@ -52,10 +52,9 @@ export function checkMeaning(
   const links = linkGraph(graph);
   const structure = checkStructure(issues, graph, links, unreadable);
   graph.nodes.forEach((node, at) => {
-    if (node.kind === 'human_gate' && !unreadable.has(at)) {
-      checkGate(issues, node, at, context.members);
-    }
-    if (!unreadable.has(at)) checkCalls(issues, node, at, context.calls);
+    if (unreadable.has(at)) return;
+    checkAsking(issues, node, at, context.members);
+    checkCalls(issues, node, at, context.calls);
   });
   const reads = checkTexts(issues, graph, context, unreadable);
   if (structure !== undefined) checkKeys(issues, graph, links, structure, reads, context.inputKeys);

@@ -11,6 +11,11 @@ export async function membersFor(
   const { nodes } = (graph ?? {}) as { nodes?: unknown };
   const asks =
     Array.isArray(nodes) &&
-    nodes.some((node: unknown) => typeof node === 'object' && node !== null && needsMember(node));
+    nodes.some((node: unknown) => isRecord(node) && [node, node['approval']].some(requiresMember));
   return asks ? { members: await readStandings(db, workspaceId) } : {};
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+const requiresMember = (settings: unknown): boolean => isRecord(settings) && needsMember(settings);

@@ -7,6 +7,7 @@ import { readStandings } from '#shared/db/people/standings.ts';
 import type { Db } from '#shared/db/pool.ts';
 import { notFound } from '#shared/errors.ts';
 import { decidersOf } from '#shared/graph/gates/gate-settings.ts';
+import { canAsk } from '#shared/graph/node-approval.ts';
 import { kindsAround } from '#shared/graph/schedule/loops.ts';
 import { formSchemaProblem } from '#shared/platform/threads/untrusted.ts';
 import { findCalledTool } from '#shared/operations/runs/tool-calls.ts';
@@ -54,7 +55,8 @@ async function refusalAt(
 
 async function toolOf(db: Db, workspaceId: string, gate: AskedGate): Promise<Gate['tool']> {
   const node = gate.graph.nodes.find(({ id }) => id === gate.node_id);
-  if (gate.call === null || node?.kind !== 'agent') return null;
+  if (gate.call === null || node === undefined) return null;
+  if (node.kind !== 'agent' && !canAsk(node)) return null;
   const tool = await findCalledTool(db, workspaceId, { ...gate.call, node });
   return tool === undefined ? null : { schema: tool.schema, fixed: [...tool.fixed] };
 }

@@ -8,6 +8,7 @@ import { findOfferedDefinitions } from '#shared/db/tools/custom-tools.ts';
 import type { Db } from '#shared/db/pool.ts';
 import { AppError, conflict } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { findStepTool } from '#shared/operations/gates/step-tools.ts';
 import { argumentsUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 
@@ -42,6 +43,11 @@ export async function bindDecision(
   if (wanted === undefined || canonicalJson(wanted) === canonicalJson(call.arguments)) {
     return decision;
   }
+  if (call.required > 1) {
+    const message =
+      'arguments cannot be changed where several members must approve: reject the call instead';
+    throw new AppError('invalid', `Invalid body: ${message}`);
+  }
   await requireFitting(actor.workspaceId, call, tool, wanted);
   const changed = callDigest({
     run_id: runId,
@@ -59,7 +65,12 @@ export async function findCalledTool(
   db: Db,
   workspaceId: string,
   { node, ...call }: Pick<OpenToolCall, 'node' | 'tool' | 'schemaDigest' | 'toolDigest'>,
-): Promise<OfferedTool | undefined> {
+): Promise<Pick<OfferedTool, 'schema' | 'fixed'> | undefined> {
+  if (node.kind !== 'agent') {
+    const step = await findStepTool(db, workspaceId, node);
+    const isSame = step.schema_digest === call.schemaDigest && step.tool_digest === call.toolDigest;
+    return isSame ? step : undefined;
+  }
   const definitions = await findOfferedDefinitions(db, { workspaceId, node });
   const { tools } = offeredTools(node, definitions, jsonDigest);
   const tool = tools.find(({ name }) => name === call.tool);
@@ -67,11 +78,17 @@ export async function findCalledTool(
   return same ? tool : undefined;
 }
 
-async function currentTool(db: Db, workspaceId: string, call: OpenToolCall): Promise<OfferedTool> {
+async function currentTool(
+  db: Db,
+  workspaceId: string,
+  call: OpenToolCall,
+): Promise<Pick<OfferedTool, 'schema' | 'fixed'>> {
   const tool = await findCalledTool(db, workspaceId, call);
   if (tool !== undefined) return tool;
+  const next =
+    call.node.kind === 'agent' ? 'and the agent can call again' : 'and resume the run to ask again';
   throw conflict(
-    `The tool '${call.tool}' has changed since the call was requested: reject it, and the agent can call again`,
+    `The tool '${call.tool}' has changed since the call was requested: reject it, ${next}`,
   );
 }
 
@@ -85,6 +102,13 @@ async function requireFitting(
     if (canonicalJson(wanted[name]) === canonicalJson(call.arguments[name])) continue;
     throw new AppError('invalid', `Invalid body: arguments.${name} is set by the workflow`);
   }
+  const moves = call.tool === 'http_request' && originOf(wanted) !== originOf(call.arguments);
+  if (call.node.kind !== 'agent' && moves) {
+    throw new AppError(
+      'invalid',
+      'Invalid body: arguments.url must keep its scheme, host and port',
+    );
+  }
   const own = Object.entries(wanted).filter(([name]) => !tool.fixed.includes(name));
   const { problem, schemaProblem } = await argumentsUntrusted(
     workspaceId,
@@ -94,3 +118,6 @@ async function requireFitting(
   const message = problem ?? schemaProblem;
   if (message !== undefined) throw new AppError('invalid', `Invalid body: arguments ${message}`);
 }
+
+const originOf = ({ url }: JsonObject): string | null =>
+  typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;
