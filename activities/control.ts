@@ -1,6 +1,5 @@
 import { encodingKeys, METADATA_ENCODING_KEY, RawValue } from '@temporalio/common';
 import { loadLedger } from '#shared/db/runs/restart.ts';
-import { checkGate } from '#shared/db/gates/clock.ts';
 import { pauseAtGates } from '#shared/db/gates/openings.ts';
 import { abandonRun, reportFailure } from '#shared/db/runs/ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
@@ -16,6 +15,7 @@ import { recordRunSpan } from '#shared/operations/runs/run-span.ts';
 import { evaluateStoredChecks } from '#shared/platform/threads/run-checks.ts';
 import { type ChildDeps, createChildActivities, executionId } from './children.ts';
 import { withFinalErrors } from './final-errors.ts';
+import { checkOpenGate, storeGateReads } from './gate-rechecks.ts';
 
 /** `ControlActivities`, as the worker implements them. */
 export type WorkerControlActivities = Omit<ControlActivities, 'loadLedger'> & {
@@ -46,13 +46,10 @@ export function createControlActivities(
       const { decisions, noticed } = await pauseAtGates(db, { ...call, ...notice, shown });
       frames.wakeNow(call.run_id);
       if (noticed) void notifyParent(deps, call.run_id);
+      await storeGateReads(deps, call, shown);
       return { decisions };
     },
-    checkGate: async (call) => {
-      const result = await checkGate(db, { ...call, execution: executionId(), alerts });
-      if (result.decision !== undefined) frames.wakeNow(call.run_id);
-      return result;
-    },
+    checkGate: (call) => checkOpenGate(deps, { ...call, execution: executionId(), alerts }),
     onFailure: async (call) => {
       const report = { ...call, execution: executionId(), alerts };
       const { ended, ...verdict } = await reportFailure(db, report);

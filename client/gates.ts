@@ -16,6 +16,8 @@ export interface DecisionOptions extends AssignmentOptions {
   digest?: string;
   /** For an approved tool call: the arguments to send instead. */
   arguments?: JsonObject;
+  /** Approves although what the gate shows has changed: the differences that its `stale` has. */
+  acceptChanges?: boolean;
   /** Decides nothing, but fails like the decision would. */
   onlyCheck?: boolean;
 }
@@ -63,7 +65,14 @@ export function gateMethods(send: Send) {
       runId: string,
       approved = true,
       input?: JsonObject,
-      { nodeId, stepKey, onlyCheck, arguments: edited, ...given }: DecisionOptions = {},
+      {
+        nodeId,
+        stepKey,
+        onlyCheck,
+        acceptChanges,
+        arguments: edited,
+        ...given
+      }: DecisionOptions = {},
     ): Promise<CheckedRun> => {
       const { reason, digest, ...options } = given;
       return send('POST /api/runs/{id}/approve', [runId], {
@@ -75,6 +84,7 @@ export function gateMethods(send: Send) {
           reason,
           digest,
           arguments: edited,
+          accept_changes: acceptChanges,
           only_check: onlyCheck,
         },
         options,

@@ -2,6 +2,9 @@
 -- part of the run that it follows from, so that the input of an approver can be taken into account.
 ALTER TABLE gates ADD COLUMN consequences json, ADD COLUMN situation json;
 
+-- For a gate with `recheck`: the reads that it depends on, and the last time that they were repeated.
+ALTER TABLE gates ADD COLUMN reads json, ADD COLUMN recheck jsonb;
+
 -- What an effect was shown with when a gate before it was decided. A step that would send anything else sends nothing.
 CREATE TABLE gate_effects (
   run_id     text NOT NULL REFERENCES runs (id) ON DELETE CASCADE,

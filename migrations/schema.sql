@@ -708,6 +708,8 @@ CREATE TABLE gates (
   tool_digest text,
   consequences json,
   situation json,
+  reads json,
+  recheck jsonb,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
   CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT gates_decided_by_kind_check CHECK ((decided_by_kind = ANY (ARRAY['member'::text, 'deadline'::text, 'request'::text]))),

@@ -11,6 +11,7 @@ export const errorTable = {
   not_found: { status: 404, retryable: false },
   method_not_allowed: { status: 405, retryable: false },
   conflict: { status: 409, retryable: false },
+  changed: { status: 409, retryable: false },
   precondition_failed: { status: 412, retryable: false },
   too_large: { status: 413, retryable: false },
   unsupported_media_type: { status: 415, retryable: false },
@@ -33,14 +34,21 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** What the caller should have read: the present record, or null when it was deleted; what a gate shows. */
   readonly current: object | null | undefined;
+  /** For `changed`: what has changed. */
+  readonly stale: object | undefined;
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options?: ErrorOptions & { retryAfterSeconds?: number; current?: object | null },
+    options?: ErrorOptions & {
+      retryAfterSeconds?: number;
+      current?: object | null;
+      stale?: object;
+    },
   ) {
     super(detail, options);
     this.code = code;
+    this.stale = options?.stale;
     this.current = options?.current;
     this.retryAfterSeconds = options?.retryAfterSeconds;
   }

@@ -125,6 +125,10 @@ export function writes(toolName: string, method: Json | undefined): boolean {
   return typeof method !== 'string' || !readingMethods.includes(method.toUpperCase());
 }
 
+/** Whether a call of a built-in tool reads something outside the run and changes nothing. `method` as for `writes`. */
+export const onlyReads = (toolName: string, method: Json | undefined): boolean =>
+  !isPureTool(toolName) && !isTimer(toolName) && !writes(toolName, method ?? 'GET');
+
 /** The built-in tools that a rehearsal can execute when its request allows their names. */
 export const toolsAllowedByName: readonly string[] = [...builtinTools].filter((name) => {
   const outside = outsideOf(name);

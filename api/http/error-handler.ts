@@ -23,6 +23,8 @@ interface Refusal {
   detail: string;
   /** What the caller should have read. */
   current?: object | null;
+  /** What has changed, for `changed`. */
+  stale?: object;
 }
 
 /** Messages for the framework's own refusals. */
@@ -96,10 +98,11 @@ function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): F
   }
   if (refusal.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
   reply.code(errorTable[refusal.code].status).type('application/json; charset=utf-8');
-  const { detail, current } = refusal;
+  const { detail, current, stale } = refusal;
   // The route declares which fields of its record a caller can see.
   if (current !== undefined) return reply.send({ detail, current });
-  return reply.serializer(JSON.stringify).send({ detail });
+  const body = stale === undefined ? { detail } : { detail, code: refusal.code, stale };
+  return reply.serializer(JSON.stringify).send(body);
 }
 
 /**
@@ -120,8 +123,12 @@ const WRITTEN =
 /** The code and the detail for a thrown value. An unknown error reveals nothing. */
 export function classify(error: unknown): Refusal {
   if (error instanceof AppError) {
-    const { code, message: detail, current } = error;
-    return current === undefined ? { code, detail } : { code, detail, current };
+    const { code, message: detail, current, stale } = error;
+    return {
+      ...{ code, detail },
+      ...(current === undefined ? {} : { current }),
+      ...(stale === undefined ? {} : { stale }),
+    };
   }
   const { validation, validationContext, code, statusCode } = error as Partial<FastifyError>;
   if (validation !== undefined) {

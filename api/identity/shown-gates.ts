@@ -1,7 +1,8 @@
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import type { Actor } from '#shared/people/actor.ts';
 import { holds } from '#shared/people/capabilities.ts';
-import type { Gate } from '#shared/contract/gates/gate.ts';
+import type { Gate, GateVote } from '#shared/contract/gates/gate.ts';
+import type { RecheckDifference, Stale } from '#shared/contract/gates/recheck.ts';
 import type { PendingGate, Run } from '#shared/contract/runs/run.ts';
 import type { Step } from '#shared/contract/steps/step.ts';
 import { isObject } from '#shared/graph/json-value.ts';
@@ -17,9 +18,32 @@ export const seesArguments = ({ role, overrides = {} }: Viewer): boolean =>
 
 /** The gate as the caller can see it. */
 export const shownGate = <Gate extends PendingGate>(actor: Viewer, gate: Gate): Gate =>
-  gate.tool_call === undefined || seesArguments(actor)
+  seesArguments(actor)
     ? gate
-    : { ...gate, tool_call: { ...gate.tool_call, arguments: null } };
+    : {
+        ...gate,
+        ...(gate.tool_call === undefined
+          ? {}
+          : { tool_call: { ...gate.tool_call, arguments: null } }),
+        ...(gate.stale === undefined ? {} : { stale: withoutValues(gate.stale) }),
+        ...(gate.decisions === undefined ? {} : { decisions: gate.decisions.map(shownVote) }),
+      };
+
+const withoutValues = (stale: Stale): Stale => ({
+  ...stale,
+  differences: stale.differences.map(hidden),
+});
+
+const hidden = (difference: RecheckDifference): RecheckDifference => ({
+  ...difference,
+  before: null,
+  now: null,
+});
+
+const shownVote = (vote: GateVote): GateVote =>
+  vote.accepted_changes === undefined
+    ? vote
+    : { ...vote, accepted_changes: vote.accepted_changes.map(hidden) };
 
 /** The run with its gates and steps as the caller can see them. */
 export function shownRun(actor: Viewer, run: Run): Run {
@@ -35,7 +59,12 @@ export function shownRun(actor: Viewer, run: Run): Run {
  * arguments.
  */
 export const shownSteps = (actor: Viewer, steps: Step[]): Step[] =>
-  seesArguments(actor) ? steps : steps.map(shownTurn);
+  seesArguments(actor) ? steps : steps.map(shownVotes).map(shownTurn);
+
+const shownVotes = (step: Step): Step =>
+  step.decisions?.some(({ accepted_changes }) => accepted_changes !== undefined) === true
+    ? joined(step, { decisions: step.decisions.map(shownVote) })
+    : step;
 
 function shownTurn(step: Step): Step {
   if (step.turn === undefined || step.tool_call !== undefined || !isObject(step.output)) {
@@ -62,6 +91,7 @@ export function shownOpenings(actor: Viewer, gate: Gate): Gate {
     ...(gate.arguments === undefined ? {} : { arguments: null }),
     consequences: gate.consequences && shownConsequences(gate.consequences),
     digest: null,
+    ...(gate.stale === undefined ? {} : { stale: withoutValues(gate.stale) }),
     earlier,
   };
 }

@@ -1,3 +1,4 @@
+import { acceptChangesField } from '#shared/contract/gates/recheck.ts';
 import { z } from 'zod';
 import { jsonObject } from '#shared/contract/common.ts';
 import { gateSchema, gateStepKey } from '#shared/contract/gates/gate.ts';
@@ -213,7 +214,8 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
       'first with what get_gate shows, and send the digest that it returns. With approved false the gate is rejected. A gate with ' +
       'an input_schema needs an input that fits. Input can change what an approval sets in motion: with only_check, nothing is ' +
       'decided, and shown has the consequences with this input and the digest to send with it. If they have changed, the call is ' +
-      'refused with the present ones: show them to the person and ask again.',
+      'refused with the present ones: show them to the person and ask again. If the gate has recheck and ' +
+      'a value has changed, show the person the differences of `stale` before you send accept_changes.',
     capability: 'approve_gates',
     annotations: executesGraph,
     input: z.strictObject({
@@ -222,6 +224,7 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
       ...gateAnswerFields,
       ...boundDecisionFields,
       only_check: onlyCheckField,
+      ...acceptChangesField,
     }),
     output: runAfter.extend({ shown: checkedRunSchema.shape.shown }),
     handle: async ({ actions, actor }, { run_id, node_id, step_key, only_check, ...answer }) => {

@@ -165,10 +165,14 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
       '--arguments <json>',
       'sent instead of the arguments of the tool call; JSON, or @ and a file',
     );
+    command.option(
+      '--accept-changes',
+      'approve although what the gate shows has changed; see the stale of ops gate',
+    );
   }
   command.action(
-    inSession<DecisionFlags & { input?: string[]; reason?: string }>(
-      async ({ client, output }, [runId = ''], { input, reason, ...flags }) => {
+    inSession<DecisionFlags & { input?: string[]; reason?: string; acceptChanges?: true }>(
+      async ({ client, output }, [runId = ''], { input, reason, acceptChanges, ...flags }) => {
         const given = await readInputIf(input);
         const shownWith = async (stepKey: string) => {
           const checking = { stepKey, reason, onlyCheck: true };
@@ -178,7 +182,7 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
           ...{ runId, approved, flags },
           shownWith: approved && given !== undefined ? shownWith : undefined,
         });
-        const options = { nodeId: flags.node, reason, ...bound };
+        const options = { nodeId: flags.node, reason, acceptChanges, ...bound };
         const run = await client.approve(runId, approved, given, options);
         output.record(run, shortly(run));
       },

@@ -131,6 +131,8 @@ export const environmentSchema = z.object({
   RECONCILE_INTERVAL_SECONDS: z.coerce.number().min(0.05).default(1),
   RECONCILE_GRACE_SECONDS: z.coerce.number().min(0.1).default(30),
 
+  RECHECK_SECONDS: z.coerce.number().min(0.05).max(20).default(20),
+
   DELIVERY_BACKOFF_SECONDS: z.coerce.number().min(0.01).max(3_600).default(30),
 
   AUTH_MODE: z.enum(['open', 'required']).default('open'),
@@ -291,6 +293,7 @@ export function loadConfig(env: Variables = process.env) {
       intervalMs: e.RECONCILE_INTERVAL_SECONDS * 1000,
       graceMs: e.RECONCILE_GRACE_SECONDS * 1000,
     },
+    recheckMs: e.RECHECK_SECONDS * 1000,
     deliveries: { backoffMs: e.DELIVERY_BACKOFF_SECONDS * 1000 },
     auth: {
       mode: e.AUTH_MODE,

@@ -18,6 +18,8 @@ export interface ToolServer {
 export interface Behaviour {
   status?: number;
   body?: unknown;
+  /** Computes the body of each response. */
+  respond?: () => unknown;
   delayMs?: number;
   /** Responses wait for this. */
   until?: Promise<unknown>;
@@ -29,7 +31,13 @@ export async function startToolServer(): Promise<ToolServer> {
   const closing = new AbortController();
   const server: FakeServer = await startHttpServer(async (request, response) => {
     const name = request.url.slice(1).split('?')[0] ?? '';
-    const { status = 200, delayMs = 0, until, body } = behaviours.get(name) ?? {};
+    const {
+      status = 200,
+      delayMs = 0,
+      until,
+      respond,
+      body = respond?.(),
+    } = behaviours.get(name) ?? {};
     if (delayMs > 0) {
       await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => undefined);
     }

@@ -388,6 +388,9 @@ describe('a graph requires less approval', () => {
     [{ timeout_seconds: 5 }, {}, false],
     [{}, { input_schema: { type: 'object' } }, true],
     [{ input_schema: { type: 'object' } }, {}, false],
+    [{}, { recheck: true }, true],
+    [{ recheck: { after_seconds: 9 } }, { recheck: true }, true],
+    [{ recheck: true }, { recheck: { after_seconds: 9 } }, false],
     [{ prompt: 'a' }, { prompt: 'b' }, false],
   ];
   test.each(weaker)('a gate with %j instead of %j is weaker: %p', (own, other, expected) => {

@@ -30,6 +30,18 @@ describe('the settings of a gate', () => {
       "Node 'review': the first reminder would come after the timeout: set remind_seconds below 60",
     ],
     [
+      { recheck: true },
+      'gate_rechecks_nothing',
+      'nodes[0].recheck',
+      "Node 'review': recheck repeats nothing, because no step before the gate only reads: remove it, or read with http_request (GET), entity_search or feed_list",
+    ],
+    [
+      { recheck: { after_seconds: -1 } },
+      'invalid_value',
+      'nodes[0].recheck.after_seconds',
+      'nodes[0].recheck.after_seconds: Too small: expected number to be >=0',
+    ],
+    [
       { approvers: {} },
       'invalid_value',
       'nodes[0].approvers',
@@ -49,6 +61,27 @@ describe('the settings of a gate', () => {
     ],
   ])('%j is reported at its location', (settings, code, path, message) => {
     expect(issues(settings)).toEqual([[code, path, message]]);
+  });
+
+  test('a recheck is in order with a read before the gate', () => {
+    const read = (method: string) => ({
+      ...{ id: 'read', kind: 'tool', tool_name: 'http_request' },
+      params: { url: 'https://far.test/', method },
+    });
+    const codes = (method: string) => {
+      const review = { id: 'review', kind: 'human_gate', prompt: '', recheck: true };
+      const graph = {
+        nodes: [read(method), review],
+        edges: [{ source: 'read', target: 'review' }],
+      };
+      const { warnings } = checkGraph(graph, {
+        tools: new Set(['http_request']),
+        customTools: new Map(),
+      });
+      return warnings.map(({ code }) => code);
+    };
+    expect(codes('GET')).toEqual([]);
+    expect(codes('POST')).toEqual(['gate_rechecks_nothing']);
   });
 
   test('are compared with the members only if those are known', () => {

@@ -577,7 +577,7 @@ const notStarting = [
 /** Options that choose neither what is executed nor with what. */
 const otherOptions = [
   ...['--wait', '--watch', '--wait-timeout', '--no-wait', '--idempotency-key', '--csv'],
-  ...['--last', '--until', '--budget', '--reason', '--digest', '--arguments'],
+  ...['--last', '--until', '--budget', '--reason', '--digest', '--arguments', '--accept-changes'],
 ];
 
 test('covers every command that starts or continues a run, with its options', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { errorBody, jsonObject } from '#shared/contract/common.ts';
+import { staleSchema } from './recheck.ts';
 import { countBounds, dollarBounds } from '#shared/contract/bounds.ts';
 
 const deciderSchema = z
@@ -88,6 +89,10 @@ export const gateChangedSchema = z
       description:
         'For the `digest` of something else than the gate shows now: what it shows, with the `input` of the decision',
     }),
+    code: z.literal('changed').optional().meta({
+      description: 'A recheck has found other values: reject the gate, or send `accept_changes`',
+    }),
+    stale: staleSchema.optional(),
   })
   .meta({ id: 'GateChanged', description: 'The state of the gate does not allow this' });
 

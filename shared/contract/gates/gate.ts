@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { roles } from '#shared/people/capabilities.ts';
 import { jsonObject, timestamp } from '#shared/contract/common.ts';
 import { consequencesSchema } from './consequences.ts';
+import { differencesSchema, recheckFields } from './recheck.ts';
 import { timeoutActions } from '#shared/contract/workflows/graph.ts';
 
 /** One person's decision at a gate with settings. */
@@ -13,6 +14,9 @@ export const gateDecisionSchema = z
     at: timestamp,
     reason: z.string().nullable(),
     input: jsonObject.optional(),
+    accepted_changes: differencesSchema.optional().meta({
+      description: 'With `accept_changes`: what had changed since the gate opened',
+    }),
   })
   .meta({ id: 'GateDecision' });
 
@@ -116,6 +120,7 @@ export const gateSchema = z
       description:
         'Of the gate and its consequences: a decision with it counts only for what was shown. Null for a caller without the capability approve_gates',
     }),
+    ...recheckFields,
     earlier: z.array(earlierAskingSchema).meta({
       description:
         'When the same node asked before in this run, newest first: in an earlier iteration of its loops, or before a resume. At most 10',

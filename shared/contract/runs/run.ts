@@ -14,6 +14,7 @@ import {
 } from '#shared/contract/common.ts';
 import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
 import { assigneeSchema, gateKinds, gateRuleFields } from '#shared/contract/gates/gate.ts';
+import { acceptChangesField, recheckFields } from '#shared/contract/gates/recheck.ts';
 import { evalsSchema } from '#shared/contract/workflows/graph.ts';
 import { checkpointSchema, stepCountSchema, stepSchema } from '#shared/contract/steps/step.ts';
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
@@ -58,6 +59,7 @@ const pendingGateSchema = z
     prompt: z.string(),
     since: timestamp,
     ...gateRuleFields,
+    ...recheckFields,
     assignee: assigneeSchema.optional().meta({
       description: 'The member who is expected to decide; others who can decide it still can',
     }),
@@ -356,6 +358,7 @@ export const decisionBody = z
     ...gateAnswerFields,
     ...gateChoiceFields,
     ...boundDecisionFields,
+    ...acceptChangesField,
     only_check: onlyCheckField,
   })
   .nullish()

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { roles } from '#shared/people/capabilities.ts';
 import { dollarsOrZero } from '#shared/contract/common.ts';
+import { recheckSetting } from '#shared/contract/gates/recheck.ts';
 import { common, json, jsonObject, outputKey, text } from './node-common.ts';
 
 /** Long enough for `workflow:` and the longest workflow name. */
@@ -217,6 +218,8 @@ const gateNodeSchema = z
     /** JSON Schema of the approvers' input. The console shows it as a form. */
     input_schema: jsonObject.optional(),
     ...askingFields,
+    /** Whether an approval repeats the reads that the gate depends on; `after_seconds`: only those that are older. */
+    recheck: recheckSetting.optional(),
   })
   .meta({ id: 'HumanGateNode' });
 

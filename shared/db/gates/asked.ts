@@ -12,6 +12,8 @@ import type { GateProgress, GateSettings } from '#shared/graph/gates/gate-settin
 import type { JsonObject } from '#shared/json.ts';
 import { storedTime } from '#shared/time.ts';
 import { type Db, sql, statement } from '#shared/db/pool.ts';
+import { recheckOf, type StoredRecheck } from './rechecks.ts';
+import type { GateReads } from '#shared/graph/gates/repeated-reads.ts';
 import { assigneeOf, decidedByKind, isDecidable, startersOf } from './gate-records.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
@@ -41,6 +43,8 @@ const gateRow = z.object({
   starters: z.array(z.string()),
   tool: z.string().nullable(),
   consequences: storedJson<GateConsequences | null>(),
+  reads: storedJson<GateReads | null>(),
+  recheck: storedJson<StoredRecheck | null>(),
   digest: z.string().nullable(),
   schema_digest: z.string().nullable(),
   tool_digest: z.string().nullable(),
@@ -83,6 +87,7 @@ export interface AskedGate extends Pick<
   | 'digest'
 > {
   decidable: boolean;
+  rechecked: Pick<Gate, 'recheck' | 'stale'>;
   /** `since` with microseconds. */
   openedAt: string;
   settings: GateSettings;
@@ -107,6 +112,7 @@ export async function findGate(
   const row = await db.maybeOne(statement(gateRow)`
     SELECT g.step_key, g.round, s.iteration, g.prompt, g.arguments, ${decisionRecord} AS decision, g.kind, g.node_id,
            g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest, g.tool_digest, g.digest, g.consequences,
+           g.reads, g.recheck,
            ${isDecidable} AS decidable, g.settings, g.decisions, ${startersOf} AS starters,
            coalesce(r.graph, v.graph) AS graph, ${assigneeOf} AS assignee
     FROM runs r JOIN gates g ON g.run_id = r.id
@@ -116,7 +122,7 @@ export async function findGate(
     ORDER BY g.round DESC LIMIT 1
   `);
   if (row === null) return undefined;
-  const { settings, decisions, starters, tool, arguments: args, ...rest } = row;
+  const { settings, decisions, starters, tool, arguments: args, reads, recheck, ...rest } = row;
   const { schema_digest, tool_digest: toolDigest, ...gate } = rest;
   return {
     ...gate,
@@ -125,6 +131,7 @@ export async function findGate(
     decision: gate.decision === null ? null : toDecision(gate.decision),
     ...(args === null ? {} : { arguments: args }),
     openedAt: gate.since,
+    rechecked: recheckOf(settings ?? {}, reads, gate.status === 'open' ? recheck : null),
     settings: settings ?? {},
     progress: { starters, decisions: decisions ?? [] },
     call:

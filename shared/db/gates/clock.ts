@@ -11,9 +11,17 @@ import { acceptsWorkOf } from '#shared/db/runs/row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { readDecisions } from './answers.ts';
 import { closeGate } from './close.ts';
+import type { RecheckDifference } from '#shared/contract/gates/recheck.ts';
+import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
+import { auditedChanges, isFinished } from './recheck-rules.ts';
+import type { GateRound, StoredRecheck } from './rechecks.ts';
 
 /** The maximum number of reminders per gate, so that a short interval does not send alerts forever. */
 const MAX_REMINDERS = 50;
+
+/** How long before a deadline a recheck can have ended that counts for it, and how long after its end it counts. */
+const DEADLINE_REUSES_MS = 5_000;
+const RECENT_MS = 60_000;
 
 const clockedGate = z.object({
   workspace_id: z.string(),
@@ -28,20 +36,34 @@ const clockedGate = z.object({
   votes: storedJson<GateVote[] | null>(),
   timeout_seconds: z.number().nullable(),
   on_timeout: z.enum(['reject', 'approve', 'fail']).nullable(),
+  settings: storedJson<GateSettings | null>(),
   expired: z.boolean(),
   reminds: z.boolean(),
+  rechecks: z.boolean(),
+  recheck: storedJson<StoredRecheck | null>(),
+  /** Whether the last recheck ended for this deadline. */
+  recent: z.boolean(),
 });
 type ClockedGate = z.infer<typeof clockedGate>;
 
+/** A gate whose deadline approves it, and whose reads must be repeated first. */
+export interface UnrecheckedGate extends GateRound {
+  workspaceId: string;
+  node_id: string;
+  settings: GateSettings | null;
+  digest: string | null;
+}
+
 /**
  * Does what is due at an open gate, by the clock of the database: decides it at its deadline, or queues a reminder.
- * Returns the decision, made by the deadline or a person, or when to check again. Idempotent, even after the run has
+ * Returns the decision, made by the deadline or a person, or when to check again, or the gate if its reads must be
+ * repeated before its deadline approves it. Idempotent, even after the run has
  * ended: an execution that loses the workflow task in which it ended the run needs the decision again to end itself.
  */
 export async function checkGate(
   db: Pool,
   call: GateCheck & { execution: string; alerts: boolean },
-): Promise<{ decision?: GateDecision; wait_ms?: number }> {
+): Promise<{ decision?: GateDecision; wait_ms?: number; unrechecked?: UnrecheckedGate }> {
   return db.transaction(async (tx) => {
     const accepted = await lockRun(tx, call);
     const gate = await readGate(tx, call);
@@ -52,7 +74,9 @@ export async function checkGate(
         if (gate.reminds) await remind(tx, call, gate);
         return waitOf(tx, call);
       }
-      await timeOut(tx, call, gate);
+      const changes = gate.rechecks ? changesOf(gate) : [];
+      if (changes === undefined) return { unrechecked: uncheckedOf(call, gate) };
+      await timeOut(tx, call, gate, changes);
     }
     const decisions = await readDecisions(tx, call.run_id);
     const decision = decisions.find(
@@ -92,14 +116,38 @@ const readGate = (tx: Tx, { run_id, step_key, round }: GateCheck): Promise<Clock
     SELECT r.workspace_id, g.node_id, g.kind, g.label, g.prompt, g.status, g.fails_on_reject, g.digest, g.input, g.decisions AS votes,
            (g.settings ->> 'timeout_seconds')::float8 AS timeout_seconds, g.settings ->> 'on_timeout' AS on_timeout,
            coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
-           coalesce(g.remind_at <= clock_timestamp(), false) AS reminds
+           coalesce(g.remind_at <= clock_timestamp(), false) AS reminds, g.settings, g.recheck,
+           g.settings ->> 'on_timeout' = 'approve' AND g.settings -> 'recheck' IS NOT NULL AS rechecks,
+           coalesce((g.recheck ->> 'finished_at')::timestamptz > greatest(
+             g.expires_at - ${DEADLINE_REUSES_MS}::float8 * interval '1 ms',
+             clock_timestamp() - ${RECENT_MS}::float8 * interval '1 ms'), false) AS recent
     FROM gates g JOIN runs r ON r.id = g.run_id
     WHERE g.run_id = ${run_id} AND g.step_key = ${step_key} AND g.round = ${round}
   `);
 
-async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void> {
-  const { on_timeout: timedOut, timeout_seconds, input, votes, digest } = gate;
-  const reason = timeoutReason(timeout_seconds ?? 0);
+/** What has changed since the gate opened; undefined if that is not known for this deadline. */
+function changesOf({ recheck, digest, recent }: ClockedGate): RecheckDifference[] | undefined {
+  if (recheck === null || !isFinished(recheck) || !recent) return undefined;
+  return recheck.digest === digest ? recheck.differences : undefined;
+}
+
+const uncheckedOf = (
+  { run_id: runId, step_key, round }: GateCheck,
+  { workspace_id: workspaceId, node_id, settings, digest }: ClockedGate,
+): UnrecheckedGate => ({ runId, step_key, round, workspaceId, node_id, settings, digest });
+
+/** Decides a gate at its deadline. It approves nothing if what the gate shows has changed: then it rejects. */
+async function timeOut(
+  tx: Tx,
+  call: GateCheck,
+  gate: ClockedGate,
+  changes: readonly RecheckDifference[],
+): Promise<void> {
+  const { on_timeout, timeout_seconds, input, votes, digest } = gate;
+  const stale = changes.length > 0;
+  const timedOut = stale ? 'reject' : on_timeout;
+  const late = timeoutReason(timeout_seconds ?? 0);
+  const reason = stale ? `${late}, and what it shows has changed` : late;
   const { run_id: runId, step_key, round } = call;
   await closeGate(
     tx,
@@ -112,6 +160,8 @@ async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void
       reason,
       input,
       votes,
+      // What follows was shown for a rejection, not for the deadline.
+      ...(stale ? { answer: 'reject' as const } : {}),
     },
   );
   await recordAudit(
@@ -121,7 +171,10 @@ async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void
       action: 'gate_timeout',
       targetType: 'run',
       targetId: runId,
-      details: { node_id: gate.node_id, step_key, on_timeout: timedOut, reason },
+      details: {
+        ...{ node_id: gate.node_id, step_key, on_timeout, reason },
+        ...(stale ? { changes: auditedChanges(changes) } : {}),
+      },
     },
   );
 }

@@ -30,6 +30,8 @@ export interface Closing {
   reason?: string | null;
   votes?: readonly GateVote[] | null;
   timedOut?: 'reject' | 'approve' | 'fail' | null;
+  /** Which of the shown answers this is, if it does not follow from the other fields. */
+  answer?: keyof GateConsequences;
   /**
    * The digest that the approval is bound to. For a tool call, the arguments if the approver changed them; for a gate,
    * its consequences if its input changed them.
@@ -88,7 +90,8 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
     SELECT id, frame_seq, ${JSON.stringify(frame)}::json FROM run WHERE ${ends}::boolean
   `);
   if (isCall || by.kind === 'request') return;
-  const answer = timedOut !== null ? 'timeout' : approved ? 'approve' : 'reject';
+  const given = timedOut !== null ? 'timeout' : approved ? 'approve' : 'reject';
+  const answer = closing.answer ?? given;
   await bindEffects(tx, { run_id: gate.runId, ...gate, answer });
 }
 

@@ -28,6 +28,10 @@ export interface Decision extends GateChoice, GateAnswer {
   shown?: ShownFor;
   /** The call as the approver changed it. */
   changed?: { arguments: JsonObject; digest: string };
+  /** Approves although what the gate shows has changed. Counts for differences that the gate shows already. */
+  accept_changes?: boolean | undefined;
+  /** The recheck that was made for this decision. */
+  rechecked?: string;
   /** The step key of the gate whose form the input was validated against. */
   checked?: string;
 }

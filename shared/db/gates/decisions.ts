@@ -9,6 +9,7 @@ import { enqueueDecision, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import { closeGate } from './close.ts';
 import type { Decision, Shown, ShownFor } from './decision.ts';
 import { findGateToDecide, type GateToDecide, refusalFor } from './gate-to-decide.ts';
+import { acceptedChanges, auditedChanges, needsRecheck } from './recheck-rules.ts';
 import { findShown } from './shown.ts';
 import { mayStillDecide } from './standing.ts';
 
@@ -22,17 +23,25 @@ import { mayStillDecide } from './standing.ts';
  *   `checked`.
  * - `unshown`: nothing is written. The input can change what the gate sets in motion: find out, and decide again with it
  *   as `shown`.
+ * - `unrechecked`: nothing is written. The gate has a recheck: repeat its reads, and decide again with the id of that
+ *   recheck as `rechecked`.
  */
 export type Outcome =
   | { outcome: 'decided'; row: OutboxRow; first: boolean }
   | { outcome: 'open' }
   | { outcome: 'refused'; reason: string }
-  | Unprepared;
+  | Unprepared
+  | Unrechecked;
 
 /** A decision that needs something first. */
 export type Unprepared =
   | { outcome: 'unchecked'; gate: GateToDecide }
   | { outcome: 'unshown'; gate: GateToDecide };
+
+interface Unrechecked {
+  outcome: 'unrechecked';
+  gate: GateToDecide;
+}
 
 /**
  * Records a person's decision at a gate, in one transaction: lock, read, judge, write. All decisions about a run wait
@@ -81,7 +90,8 @@ export type Judged =
   | { outcome: 'counts'; gate: GateToDecide }
   | { outcome: 'open' }
   | { outcome: 'refused'; gate: GateToDecide; reason: string }
-  | Unprepared;
+  | Unprepared
+  | Unrechecked;
 
 /** Applies the rules in the order of docs/approvals.md, to the rows as they are after the lock. */
 async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judged> {
@@ -109,7 +119,7 @@ async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judg
   if (shown !== undefined && digest !== undefined && digest !== shown.digest) {
     throw changedSince(gate.step_key, shown);
   }
-  return { outcome: 'counts', gate };
+  return { outcome: needsRecheck(decision, gate) ? 'unrechecked' : 'counts', gate };
 }
 
 const unread = (stepKey: string): string =>
@@ -193,24 +203,19 @@ async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Ou
   const required = gate.settings?.required ?? 1;
   const changes = shown !== undefined && shown.digest !== gate.digest;
   const before = changes ? [] : gate.votes;
-  const votes = [...before, voteOf(decision)];
+  const accepted = acceptedChanges(decision, gate);
+  const votes = [...before, voteOf(decision, accepted)];
   const given = decision.input ?? null;
   const input = gate.input === null ? given : { ...gate.input, ...given };
   const closes = !approved || votes.length >= required;
   if (closes) await close(tx, decision, gate, { votes, input });
   else await keepOpen(tx, runId, gate, { votes, input, shown });
-  await recordVote(
-    tx,
-    decision,
-    gate,
-    required === 1
-      ? {}
-      : {
-          approvals: approvalsIn(votes),
-          required,
-          ...(changes && gate.votes.length > 0 ? { withdrawn: approvalsIn(gate.votes) } : {}),
-        },
-  );
+  const withdraws = changes && gate.votes.length > 0;
+  await recordVote(tx, decision, gate, {
+    ...(required === 1 ? {} : { approvals: approvalsIn(votes), required }),
+    ...(required > 1 && withdraws ? { withdrawn: approvalsIn(gate.votes) } : {}),
+    ...(accepted === undefined ? {} : { accepted_changes: auditedChanges(accepted) }),
+  });
   if (!closes) return { outcome: 'open' };
   // The reason for a decision about a tool call belongs to the conversation, which is not part of executions.
   const answer = gate.of_agent ? {} : { input, reason: decision.reason || null };
@@ -219,13 +224,17 @@ async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Ou
   return { outcome: 'decided', ...(await enqueueDecision(tx, { runId, payload })) };
 }
 
-const voteOf = ({ actor, approved, reason, input }: Decision): GateVote => ({
+const voteOf = (
+  { actor, approved, reason, input }: Decision,
+  accepted: GateVote['accepted_changes'],
+): GateVote => ({
   member_id: actor.id,
   by: actor.name,
   approved,
   at: new Date().toISOString(),
   reason: reason || null,
   ...(input === undefined ? {} : { input }),
+  ...(accepted === undefined ? {} : { accepted_changes: accepted }),
 });
 
 const approvalsIn = (votes: readonly GateVote[]): number =>
@@ -278,7 +287,7 @@ async function recordVote(
   tx: Tx,
   { actor, runId, approved, reason, changed, shown }: Decision,
   { node_id, step_key, tool, digest }: GateToDecide,
-  progress: { approvals?: number; required?: number; withdrawn?: number },
+  progress: JsonObject,
 ): Promise<void> {
   await recordAudit(tx, actor, {
     action: approved ? 'approve' : 'reject',

@@ -11,6 +11,8 @@ import {
 import { storedTime } from '#shared/time.ts';
 import { readStandings } from '#shared/db/people/standings.ts';
 import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import type { GateReads } from '#shared/graph/gates/repeated-reads.ts';
+import { recheckOf, type StoredRecheck } from './rechecks.ts';
 
 /** The name of the decider when a rehearsal's request decides a gate. */
 export const BY_REQUEST = 'the request';
@@ -64,7 +66,9 @@ export const gateRecord = sql.fragment`json_build_object(
   'since', g.opened_at, 'rules', ${gateRules}, 'assignee', ${assigneeOf},
   'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object('tool', g.tool, 'turn', g.turn,
     'arguments', g.arguments, 'schema_digest', g.schema_digest, 'tool_digest', g.tool_digest,
-    'digest', g.digest) END)`;
+    'digest', g.digest) END,
+  'rechecked', CASE WHEN g.settings -> 'recheck' IS NOT NULL THEN json_build_object(
+    'reads', g.reads, 'recheck', g.recheck) END)`;
 
 interface RuleRow {
   settings: GateSettings;
@@ -81,6 +85,7 @@ export interface GateRow extends Pick<
   rules: RuleRow | null;
   tool_call: PendingGate['tool_call'] | null;
   assignee: PendingGate['assignee'] | null;
+  rechecked: { reads: GateReads | null; recheck: StoredRecheck | null } | null;
 }
 
 /** Open gates as callers see them, in the same order. Reads members only if a gate has rules about them. */
@@ -95,12 +100,15 @@ export async function toGates(
 }
 
 const toGate = (
-  { tool_call: call, rules, assignee, ...gate }: GateRow,
+  { tool_call: call, rules, assignee, rechecked, ...gate }: GateRow,
   members: readonly MemberStanding[],
 ): PendingGate => ({
   ...gate,
   since: storedTime(gate.since),
   ...(rules === null ? {} : toRules(rules, members)),
+  ...(rules === null || rechecked == null
+    ? {}
+    : recheckOf(rules.settings, rechecked.reads, rechecked.recheck)),
   ...(assignee == null ? {} : { assignee }),
   ...(call == null ? {} : { tool_call: call }),
 });

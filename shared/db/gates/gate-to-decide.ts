@@ -14,6 +14,7 @@ import { type Db, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import type { Decision } from './decision.ts';
 import { isChosen, startersOf } from './gate-records.ts';
+import type { StoredRecheck } from './rechecks.ts';
 
 const gateToDecide = z.object({
   step_key: z.string(),
@@ -32,6 +33,7 @@ const gateToDecide = z.object({
   digest: z.string().nullable(),
   prompt: z.string(),
   situation: storedJson<Situation | null>(),
+  recheck: storedJson<StoredRecheck | null>(),
   fits: z.boolean(),
   expired: z.boolean(),
   decided_by_name: z.string().nullable(),
@@ -65,7 +67,7 @@ export async function findGateToDecide(
 ): Promise<GateToDecide | undefined> {
   const gate = await db.maybeOne(statement(gateToDecide)`
     SELECT g.step_key, g.round, g.node_id, g.kind, g.turn IS NOT NULL AS of_agent, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
-           g.digest, g.prompt, g.situation, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
+           g.digest, g.prompt, g.situation, g.recheck, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
            g.timed_out IS NOT NULL OR g.status = 'open' AND coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
            ${startersOf} AS starters,
            (SELECT role FROM members WHERE id = ${actor.id} AND workspace_id = r.workspace_id AND status = 'active') AS member_role

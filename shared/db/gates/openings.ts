@@ -110,7 +110,7 @@ async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening)
       ON CONFLICT (run_id, step_key, round) DO UPDATE
         SET status = 'open', opened_at = excluded.opened_at, label = excluded.label, prompt = excluded.prompt,
             settings = excluded.settings, expires_at = excluded.expires_at, remind_at = excluded.remind_at,
-            reminders = 0, decisions = NULL, input = NULL
+            reminders = 0, decisions = NULL, input = NULL, reads = NULL, recheck = NULL
         WHERE g.status = 'cancelled'
       RETURNING run_id
     )

@@ -33,6 +33,18 @@ export async function readGraph(db: Db, runId: string): Promise<z.infer<typeof g
   return row;
 }
 
+const consequencesRow = z.object({ consequences: storedJson<GateConsequences | null>() });
+
+/** What a gate shows, without the input of an approver; null when that is not known. */
+export async function readConsequences(
+  db: Db,
+  { runId, step_key, round }: { runId: string; step_key: string; round: number },
+): Promise<GateConsequences | null> {
+  return db.oneFirst(statement(consequencesRow)`
+    SELECT consequences FROM gates WHERE run_id = ${runId} AND step_key = ${step_key} AND round = ${round}::int
+  `);
+}
+
 /** An answer that was given to a gate. */
 interface GivenAnswer {
   run_id: string;

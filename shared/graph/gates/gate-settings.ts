@@ -9,6 +9,7 @@ const settingNames = [
   'timeout_seconds',
   'on_timeout',
   'remind_seconds',
+  'recheck',
 ] as const satisfies readonly (keyof GateNode)[];
 
 /** What a gate requires of its approvers, and its deadlines. Stored with the gate when it opens. */

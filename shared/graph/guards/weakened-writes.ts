@@ -138,6 +138,7 @@ export function isWeaker(own: GateSettings, other: GateSettings): boolean {
   if ((own.required ?? 1) < (other.required ?? 1)) return true;
   if (other.not_the_starter === true && own.not_the_starter !== true) return true;
   if (other.input_schema !== undefined && own.input_schema === undefined) return true;
+  if (rechecksAfter(own) > rechecksAfter(other)) return true;
   if (other.approvers !== undefined) {
     const { roles = [], members = [] } = other.approvers;
     const mine = own.approvers;
@@ -146,6 +147,12 @@ export function isWeaker(own: GateSettings, other: GateSettings): boolean {
     if (mine.members?.some((member) => !members.includes(member)) === true) return true;
   }
   return approvesBy(own) < approvesBy(other);
+}
+
+/** The age in seconds from which the reads of a gate are repeated; infinite for a gate without a recheck. */
+function rechecksAfter({ recheck = false }: GateSettings): number {
+  if (typeof recheck === 'object') return recheck.after_seconds ?? 0;
+  return recheck ? 0 : Infinity;
 }
 
 /** The number of seconds after which a gate approves on its own. */

@@ -6,6 +6,7 @@ import { outputKey } from '#shared/graph/compile.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 import { checkAsking } from './gates.ts';
 import { checkKeys } from './keys.ts';
+import { checkRecheck } from './rechecks.ts';
 import { checkStructure } from './structure.ts';
 import { checkTexts } from './texts.ts';
 import { linkGraph } from '#shared/graph/topology.ts';
@@ -55,6 +56,7 @@ export function checkMeaning(
     if (unreadable.has(at)) return;
     checkAsking(issues, node, at, context.members);
     checkCalls(issues, node, at, context.calls);
+    checkRecheck(issues, links, graph, at);
   });
   const reads = checkTexts(issues, graph, context, unreadable);
   if (structure !== undefined) checkKeys(issues, graph, links, structure, reads, context.inputKeys);

@@ -2,16 +2,17 @@ import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import { findConsequences } from './consequences.ts';
 import type { Decision, Shown, ShownFor } from '#shared/db/gates/decision.ts';
 import { judgeDecision, type Unprepared } from '#shared/db/gates/decisions.ts';
+import { recheckGate, type RecheckDeps } from './recheck.ts';
 import type { GateToDecide } from '#shared/db/gates/gate-to-decide.ts';
-import { findShown } from '#shared/db/gates/shown.ts';
+import { findShown, readConsequences } from '#shared/db/gates/shown.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
 import { bindDecision, type RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
 import { refusedInput } from '#shared/operations/workflows/workflow-input.ts';
 
 /**
- * Throws what `decideGate` would throw for the same decision. Changes nothing. Returns what the gate sets in motion with
- * its input, if it is known.
+ * Throws what `decideGate` would throw for the same decision, apart from what a recheck would find: a check repeats
+ * nothing. Changes nothing. Returns what the gate sets in motion with its input, if it is known.
  */
 export async function checkDecision(
   deps: DryRunDeps & { db: Pool },
@@ -40,6 +41,21 @@ export async function prepared(
   if (outcome === 'unshown') return { ...next, shown: await shownFor(deps, decision, gate) };
   await requireFittingInput(decision, gate);
   return { ...next, checked: step_key };
+}
+
+/** The decision after the reads that its gate depends on were repeated. */
+export async function rechecked(
+  deps: RecheckDeps,
+  decision: Decision,
+  { step_key, round, node_id, settings, digest }: GateToDecide,
+): Promise<Decision> {
+  const { actor, runId, shown } = decision;
+  const place = { runId, step_key, round, node_id };
+  const consequences = shown?.consequences ?? (await readConsequences(deps.db, place));
+  const basis = { consequences, digest: shown?.digest ?? digest };
+  const id = await recheckGate(deps, { ...place, actor, settings, ...basis });
+  // The gate was decided in the meantime: the statement that decides says so.
+  return { ...decision, stepKey: step_key, rechecked: id ?? '' };
 }
 
 /** What the gate sets in motion with the input of the decision, after that of earlier ones. */

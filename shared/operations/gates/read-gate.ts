@@ -23,7 +23,16 @@ export async function readGate(
   const { workspaceId } = actor;
   const asked = await findGate(db, { workspaceId, runId, stepKey });
   if (asked === undefined) throw notFound('Gate');
-  const { decidable, openedAt: _openedAt, settings, progress, call: _call, graph, ...gate } = asked;
+  const {
+    decidable,
+    openedAt: _openedAt,
+    settings,
+    progress,
+    call: _call,
+    graph,
+    rechecked,
+    ...gate
+  } = asked;
   const around = kindsAround(graph, gate.node_id);
   const maps = around.flatMap((kind, at) => (kind === 'map' ? [at + 1] : []));
   const refusal = decidable ? await refusalAt(db, { actor, runId, stepKey }) : null;
@@ -36,6 +45,7 @@ export async function readGate(
     : [];
   return {
     ...gate,
+    ...rechecked,
     eligible_members: eligible.map(({ id, name }) => ({ id, name })),
     can_decide: decidable && mayApprove && refusal === null,
     refusal,

@@ -14,7 +14,8 @@ import { notifyFrames } from '#shared/db/runs/frames.ts';
 import type { OutboxRow } from '#shared/db/runs/outbox.ts';
 
 import { AppError } from '#shared/errors.ts';
-import { prepared } from '#shared/operations/gates/check-decision.ts';
+import { prepared, rechecked } from '#shared/operations/gates/check-decision.ts';
+import type { RecheckDeps } from '#shared/operations/gates/recheck.ts';
 import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import { compareWithCurrent, refusalOf } from '#shared/operations/guards/weakened-writes.ts';
 import { dispatch, dispatchInOrder } from './dispatch.ts';
@@ -116,7 +117,7 @@ export async function startRun(
  * `conflict`, `invalid`, and `forbidden` when the gate only lets others decide.
  */
 export async function decideGate(
-  deps: DispatchDeps & DryRunDeps,
+  deps: RunDeps & DryRunDeps,
   decision: RequestedDecision,
 ): Promise<Dispatched> {
   const bound = await bindDecision(deps.db, decision);
@@ -128,15 +129,28 @@ export async function decideGate(
   return dispatchAndWake(deps, row, first);
 }
 
-/** Decides a gate. First its input is checked, and what it sets in motion with it is found. */
+/** With what a recheck starts runs. */
+export const rechecking = <Deps extends RunDeps>(deps: Deps): Deps & RecheckDeps => ({
+  ...deps,
+  recheckMs: deps.config.recheckMs,
+  start: (request) => triggerRun(deps, request),
+});
+
+/**
+ * Decides a gate. First its input is checked, what it sets in motion with it is found, and its reads are repeated, each
+ * while no transaction is open.
+ */
 async function decideChecked(
-  deps: DryRunDeps & Pick<DispatchDeps, 'db'>,
+  deps: RunDeps & DryRunDeps,
   decision: Decision,
-): Promise<Exclude<gates.Outcome, gates.Unprepared>> {
+): Promise<Exclude<gates.Outcome, { gate: unknown }>> {
   for (let next = decision; ;) {
     const outcome = await gates.decideGate(deps.db, next);
-    if (outcome.outcome !== 'unchecked' && outcome.outcome !== 'unshown') return outcome;
-    next = await prepared(deps, next, outcome);
+    if (!('gate' in outcome)) return outcome;
+    next =
+      outcome.outcome === 'unrechecked'
+        ? await rechecked(rechecking(deps), next, outcome.gate)
+        : await prepared(deps, next, outcome);
   }
 }
 

@@ -1,0 +1,49 @@
+import { checkGate, type UnrecheckedGate } from '#shared/db/gates/clock.ts';
+import { readConsequences, type ShownGate } from '#shared/db/gates/shown.ts';
+import type { ControlActivities, GateCheck, PauseCall } from '#shared/execution.ts';
+import { continueRecheck, findReads } from '#shared/operations/gates/recheck.ts';
+import { rechecking } from '#shared/operations/runs/runs.ts';
+import type { ChildDeps } from './children.ts';
+
+/** When to look again at a gate whose reads are repeated before its deadline approves it. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** Does what is due at an open gate. Before a deadline approves, the reads that the gate depends on are repeated. */
+export async function checkOpenGate(
+  deps: ChildDeps,
+  check: GateCheck & { execution: string; alerts: boolean },
+): ReturnType<ControlActivities['checkGate']> {
+  const { unrechecked, ...result } = await checkGate(deps.db, check);
+  if (unrechecked !== undefined) {
+    await recheckAtDeadline(deps, unrechecked);
+    return { wait_ms: LOOK_AGAIN_MS };
+  }
+  if (result.decision !== undefined) deps.frames.wakeNow(check.run_id);
+  return result;
+}
+
+async function recheckAtDeadline(
+  deps: ChildDeps,
+  { workspaceId, ...gate }: UnrecheckedGate,
+): Promise<void> {
+  const consequences = await readConsequences(deps.db, gate);
+  const actor = { workspaceId, id: null, name: null };
+  await continueRecheck(rechecking(deps), { ...gate, actor, consequences });
+}
+
+/** Stores what the gates with `recheck` depend on, so that they show it. Without it, a recheck finds it again. */
+export async function storeGateReads(
+  deps: Pick<ChildDeps, 'db' | 'log'>,
+  { run_id: runId, gates }: PauseCall,
+  shown: readonly ShownGate[],
+): Promise<void> {
+  for (const { step_key, round, node_id, settings } of gates) {
+    if ((settings?.recheck ?? false) === false) continue;
+    const consequences = shown.find((each) => each.step_key === step_key)?.consequences ?? null;
+    try {
+      await findReads(deps, { runId, step_key, round, node_id, consequences });
+    } catch (error) {
+      deps.log.warn({ err: error, runId }, 'a gate opens without what it depends on');
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import { expect, test } from '@jest/globals';
+import { useToolServer } from '#test/fakes/tool-server.ts';
+import { chain, mock } from '#test/support/engine.ts';
+import { useEngineApi } from '#test/api/engine-api.ts';
+import { addCaller } from '#test/api/people/caller.ts';
+
+const { engine, call } = useEngineApi();
+const tools = useToolServer();
+
+const gate = (rest: object = {}) =>
+  ({
+    id: 'review',
+    kind: 'human_gate',
+    prompt: 'Pay {total} for {quote.body.name}?',
+    recheck: true,
+    ...rest,
+  }) as never;
+const total = {
+  id: 'total',
+  kind: 'tool',
+  tool_name: 'json_transform',
+  params: { expression: 'quote.body.price * count' },
+} as never;
+const read = (name: string) =>
+  tools.node(name, { params: { url: `${tools.url}/${name}?of={item}`, method: 'GET' } });
+const pay = () =>
+  tools.node('pay', {
+    params: { url: `${tools.url}/pay`, method: 'POST', body: { amount: '{total}' } },
+  });
+
+async function paused(...nodes: never[]): Promise<string> {
+  tools.answer('quote', { body: { name: 'tea', price: 7, seen: 1 } });
+  const workflowId = await engine.define(chain(...nodes));
+  const runId = await engine.trigger(workflowId, { item: 'tea', count: 2 });
+  await engine.until(runId, ['paused']);
+  return runId;
+}
+
+const approve = (runId: string, body: object = {}) =>
+  call('POST', `/api/runs/${runId}/approve`, body);
+const gateOf = async (runId: string, headers?: Record<string, string>) =>
+  (await call('GET', `/api/runs/${runId}/gates/review`, undefined, headers)).body;
+const auditOf = async (runId: string, action: string) =>
+  (await call('GET', `/api/audit?target_id=${runId}&action=${action}`)).body.logs;
+
+test('an approval repeats the reads behind the prompt and counts if the values that were read are the same', async () => {
+  const runId = await paused(read('quote'), total, gate(), pay());
+  expect(await gateOf(runId)).toMatchObject({
+    recheck: {
+      reads: [
+        {
+          step_key: 'quote',
+          tool: 'http_request',
+          paths: [
+            ['body', 'price'],
+            ['body', 'name'],
+          ],
+        },
+      ],
+      not_repeated: [],
+      at: null,
+    },
+  });
+  // Not read by the prompt or an argument.
+  tools.answer('quote', { body: { name: 'tea', price: 7, seen: 2 } });
+  const { status, body } = await approve(runId);
+  expect([status, body.detail]).toEqual([200, undefined]);
+  expect(tools.calls('quote').map(({ method, url }) => `${method} ${url}`)).toEqual([
+    'GET /quote?of=tea',
+    'GET /quote?of=tea',
+  ]);
+  expect(await engine.ended(runId)).toMatchObject({ status: 'success' });
+  expect(tools.calls('pay').map((each) => JSON.parse(each.body))).toEqual([{ amount: 14 }]);
+});
+
+test('a changed value refuses the approval with the differences, and an approver can accept them', async () => {
+  const runId = await paused(read('quote'), total, gate(), pay());
+  const { digest } = await gateOf(runId);
+  tools.answer('quote', { body: { name: 'tea', price: 9 } });
+  // Nothing can be accepted that was not shown.
+  const refused = await approve(runId, { digest, accept_changes: true });
+  const difference = {
+    ...{ step_key: 'quote', tool: 'http_request', path: ['body', 'price'], before: 7, now: 9 },
+  };
+  expect([refused.status, refused.body]).toMatchObject([
+    409,
+    {
+      code: 'changed',
+      detail:
+        "What gate 'review' shows has changed (quote.body.price was 7, now 9): reject it, or approve it with accept_changes",
+      stale: { differences: [difference], more: 0 },
+    },
+  ]);
+  const shown = await gateOf(runId);
+  expect(shown).toMatchObject({ digest, stale: { differences: [difference] } });
+  const run = (await call('GET', `/api/runs/${runId}`)).body;
+  expect(run.pending_gates[0]).toMatchObject({ stale: shown.stale, recheck: shown.recheck });
+  // Soon after, the result is reused: the other side does not see each attempt.
+  expect((await approve(runId)).status).toBe(409);
+  expect((await approve(runId, { only_check: true })).status).toBe(200);
+  expect(tools.calls('quote')).toHaveLength(2);
+  const place = { db: engine.db, workspaceId: engine.actor.workspaceId };
+  const viewer = await addCaller(place, { role: 'viewer' });
+  const seen = await gateOf(runId, viewer.headers);
+  expect(seen.stale.differences[0]).toMatchObject({ ...difference, before: null, now: null });
+  expect((await approve(runId, { digest, accept_changes: true })).status).toBe(200);
+  const { steps } = await engine.ended(runId);
+  // What was shown is sent.
+  expect(tools.calls('pay').map((each) => JSON.parse(each.body))).toEqual([{ amount: 14 }]);
+  const [decided] = steps.flatMap((step) => step.decisions ?? []);
+  expect(decided).toMatchObject({ approved: true, accepted_changes: [difference] });
+  const [entry] = await auditOf(runId, 'approve');
+  expect(entry.details).toMatchObject({
+    digest,
+    accepted_changes: [{ step_key: 'quote', path: ['body', 'price'], before: 7, now: 9 }],
+  });
+});
+
+test('a rejection needs no recheck', async () => {
+  const runId = await paused(read('quote'), total, gate(), pay());
+  tools.answer('quote', { body: { name: 'tea', price: 9 } });
+  expect((await approve(runId, { approved: false })).status).toBe(200);
+  expect(tools.calls('quote')).toHaveLength(1);
+});
+
+test('a read that fails counts as different', async () => {
+  const runId = await paused(read('quote'), total, gate(), pay());
+  tools.answer('quote', { status: 500, body: { name: 'tea', price: 7 } });
+  const { status, body } = await approve(runId);
+  expect([status, body.code]).toEqual([409, 'changed']);
+  expect(body.stale.differences).toMatchObject([{ step_key: 'quote', path: [], before: null }]);
+  expect(body.stale.differences[0].problem).toContain('The read could not be repeated: ');
+});
+
+test('what agents and other tools read is named as not repeated, and a young read is not repeated', async () => {
+  const opinion = mock('opinion', { output: 'fine' });
+  const recheck = { after_seconds: 3_600 };
+  const prompt = '{opinion} {pay.body.name} {quote.body.price}';
+  const runId = await paused(read('quote'), opinion, pay2(), gate({ recheck, prompt }));
+  const shown = await gateOf(runId);
+  expect(shown.recheck).toMatchObject({
+    after_seconds: 3_600,
+    reads: [{ step_key: 'quote' }],
+    not_repeated: [
+      { step_key: 'opinion', kind: 'agent' },
+      { step_key: 'pay', kind: 'tool' },
+    ],
+  });
+  expect((await approve(runId)).status).toBe(200);
+  expect(tools.calls('quote')).toHaveLength(1);
+});
+
+const pay2 = () => tools.node('pay');
+
+test('a deadline that finds a difference rejects, and one that finds none approves', async () => {
+  const timed = gate({ timeout_seconds: 0.5, on_timeout: 'approve' });
+  const same = await paused(read('quote'), total, timed, pay());
+  expect(await engine.ended(same)).toMatchObject({ status: 'success' });
+  expect(tools.calls('quote')).toHaveLength(2);
+  expect(tools.calls('pay')).toHaveLength(1);
+  // Each call of it gets another price.
+  let price = 6;
+  tools.answer('quote', { respond: () => ({ name: 'tea', price: (price += 1) }) });
+  const workflowId = await engine.define(chain(read('quote'), total, timed, pay()));
+  const run = await engine.ended(await engine.trigger(workflowId, { item: 'tea', count: 2 }));
+  expect(run).toMatchObject({ status: 'failed', failure: { kind: 'rejected' } });
+  expect(run.error).toContain('what it shows has changed');
+  expect(tools.calls('pay')).toHaveLength(1);
+  const [entry] = await auditOf(run.id, 'gate_timeout');
+  expect(entry.details).toMatchObject({
+    on_timeout: 'approve',
+    changes: [{ path: ['body', 'price'], before: 7, now: 8 }],
+  });
+});
