@@ -7,6 +7,7 @@ import { recordControl } from '#shared/db/runs/log.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import type { ShownGate } from '#shared/db/gates/shown.ts';
 import type { ControlActivities, LedgerState, PauseCall } from '#shared/execution.ts';
+import { askingStepOf } from '#shared/graph/gates/gate-opening.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { notifyParent } from '#shared/operations/children/notices.ts';
 import { findConsequences } from '#shared/operations/gates/consequences.ts';
@@ -89,7 +90,11 @@ async function consequencesAt(
   { run_id: runId, gates, situation }: PauseCall,
 ): Promise<ShownGate[]> {
   if (situation === undefined) return [];
-  const asked = gates.filter(({ tool_call }) => tool_call === undefined);
+  const asked = gates.map((gate) => ({
+    ...gate,
+    at: askingStepOf(gate),
+    on_timeout: gate.settings?.on_timeout,
+  }));
   try {
     return await findConsequences(deps, runId, { gates: asked, situation });
   } catch (error) {

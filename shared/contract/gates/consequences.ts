@@ -39,6 +39,10 @@ const effectSchema = z
       .array(z.object({ tool: z.string(), approval: z.string() }))
       .optional()
       .meta({ description: 'For an agent: its tools, and which of their calls need approval' }),
+    approval: z.string().optional().meta({
+      description:
+        'It asks for its own approval first if this expression is true, which is not known yet',
+    }),
     arguments: jsonObject.nullable().meta({
       description:
         'Null where a value is not known yet; null as a whole for a caller without the capability approve_gates',
@@ -65,7 +69,10 @@ const answerSchema = z
       description:
         'How many further effects are possible: behind other gates, or after the map around this one',
     }),
-    next_gates: z.array(z.string()).meta({ description: 'The ids of the gates reached next' }),
+    next_gates: z.array(z.string()).meta({
+      description:
+        'The ids of the gates reached next, and of the steps that ask for their own approval',
+    }),
   })
   .meta({ id: 'AnswerConsequences' });
 

@@ -114,7 +114,7 @@ export const gateSchema = z
       }),
     consequences: consequencesSchema.nullable().meta({
       description:
-        'While a `human_gate` is open: what each answer sets in motion, without the input of an approver; null if it is not known',
+        'While it is open: what each answer sets in motion, without the input of an approver; for a tool call, after that call. Null if it is not known',
     }),
     digest: z.string().nullable().meta({
       description:

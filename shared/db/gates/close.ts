@@ -89,7 +89,7 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
     INSERT INTO run_frames (run_id, seq, frame)
     SELECT id, frame_seq, ${JSON.stringify(frame)}::json FROM run WHERE ${ends}::boolean
   `);
-  if (isCall || by.kind === 'request') return;
+  if (by.kind === 'request') return;
   const given = timedOut !== null ? 'timeout' : approved ? 'approve' : 'reject';
   const answer = closing.answer ?? given;
   await bindEffects(tx, { run_id: gate.runId, ...gate, answer });

@@ -127,7 +127,9 @@ const unread = (stepKey: string): string =>
 
 /** Whether it is known what the gate sets in motion with the input. */
 function isShown({ approved, input, shown }: Decision, gate: GateToDecide): boolean {
-  if (!approved || input === undefined || gate.digest === null) return true;
+  if (gate.kind !== 'human_gate' || !approved || input === undefined || gate.digest === null) {
+    return true;
+  }
   if (shown?.step_key !== gate.step_key) return false;
   return shown.basis === gate.digest && shown.votes === gate.votes.length;
 }

@@ -116,10 +116,11 @@ export async function findShown(
 export async function showGates(tx: Tx, runId: string, shown: readonly ShownGate[]): Promise<void> {
   if (shown.length === 0) return;
   await tx.query(statement(z.object({}))`
-    UPDATE gates g SET consequences = s.consequences, digest = s.digest, situation = s.situation
+    UPDATE gates g SET consequences = s.consequences, situation = s.situation,
+      -- The digest of a call covers the call.
+      digest = CASE WHEN g.kind = 'human_gate' THEN s.digest ELSE g.digest END
     FROM json_to_recordset(${JSON.stringify(shown)}::json)
          AS s (step_key text, round int, consequences json, digest text, situation json)
     WHERE g.run_id = ${runId} AND g.step_key = s.step_key AND g.round = s.round AND g.status = 'open'
-      AND g.kind = 'human_gate'
   `);
 }

@@ -3,7 +3,6 @@ import type { CompiledGraph } from '#shared/graph/compile.ts';
 import { type Layout, layoutOf } from '#shared/graph/dry-run/layout.ts';
 import type { Facts } from '#shared/graph/dry-run/plan.ts';
 import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
-import { isWaiting } from '#shared/graph/kinds.ts';
 import type { RunState } from '#shared/graph/schedule/run-state.ts';
 import {
   createScheduler,
@@ -26,13 +25,13 @@ export interface Consequences {
   effects: Effect[];
   /** The number of effects that can follow after another decision, or after the map around the gate. */
   more: number;
-  /** The ids of the gates that are reached next. */
+  /** The ids of the gates, and of the steps that ask, that are reached next. */
   next_gates: string[];
 }
 
 /**
- * The answer to a gate; `failed`: its deadline fails it. `error`: what it fails with, if no edge is for that. `continues`:
- * the answer to a call of an agent, which continues in any case.
+ * The answer to a gate; `failed`: its deadline or a rejection fails it. `error`: what it fails with, if no edge is for
+ * that. `continues`: the answer after which an agent or a step continues.
  */
 export type Answer =
   | ((Pick<GateAnswer, 'approved' | 'input'> | { failed: true }) & { error: CaughtError })
@@ -57,7 +56,7 @@ export function consequencesOf(
   { graph, situation, stepKey, facts }: Asked,
   answer: Answer,
 ): Consequences {
-  const { snapshot, large } = situation;
+  const { snapshot, large, asking } = situation;
   const answered = answeredRun(graph, snapshot, { stepKey, answer });
   if (answered === undefined) return NOTHING;
   const before = placeOf(restoreRunState(graph, snapshot), stepKey);
@@ -68,7 +67,9 @@ export function consequencesOf(
   const run = scopeIn(answered.run, stepKey);
   if (run === undefined || isStopped(run)) return { ...NOTHING, more };
   const hidden = new Set([...large, ...(answered.caught ? [nodeIdOf(stepKey)] : [])]);
-  const walked = walkRest(facts, { run, whole, hidden }, (node) => hasBegun(before.run, node));
+  const others = new Set(asking.filter((key) => key !== stepKey));
+  const place = { run, whole, hidden, asking: others };
+  const walked = walkRest(facts, place, (node) => hasBegun(before.run, node));
   if (walked === undefined) return { ...NOTHING, more };
   const isNext = (loop: number): boolean =>
     run.loops.get(loop)?.round !== before.run.loops.get(loop)?.round;
@@ -126,11 +127,13 @@ function listed(walked: Walked, outside: number, isCaused: (at: number) => boole
   const { layout, free, all } = walked;
   const places = layout.nodes.map((_, at) => at).filter(isCaused);
   const isFree = (at: number): boolean => free.executions[at]!.max !== 0;
+  const asks = (at: number): boolean => free.examined[at]?.waits === 'always';
   const effects = places.filter((at) => isEffect(layout.nodes[at]!));
-  const gates = places.filter((at) => isWaiting(layout.nodes[at]!) && isFree(at));
+  const happens = (at: number): boolean => isFree(at) && !asks(at);
+  const gates = places.filter((at) => isFree(at) && asks(at));
   return {
-    effects: effects.filter(isFree).flatMap((at) => effectsAt(walked, at)),
-    more: outside + effects.filter((at) => !isFree(at) && all.executions[at]!.max !== 0).length,
+    effects: effects.filter(happens).flatMap((at) => effectsAt(walked, at)),
+    more: outside + effects.filter((at) => !happens(at) && all.executions[at]!.max !== 0).length,
     next_gates: [...new Set(gates.map((at) => layout.nodes[at]!.id))],
   };
 }

@@ -6,6 +6,7 @@ import { hostsOf } from '#shared/graph/dry-run/outside.ts';
 import { readNode } from '#shared/graph/dry-run/texts.ts';
 import { evaluateExpression, ExpressionError } from '#shared/graph/expression/expression.ts';
 import { isChild, isExecuted } from '#shared/graph/kinds.ts';
+import { approvalOf } from '#shared/graph/node-approval.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import type { RunState } from '#shared/graph/schedule/run-state.ts';
 import { isItemCaught } from '#shared/graph/schedule/settle.ts';
@@ -42,6 +43,8 @@ export interface Effect extends KnownArguments {
   host?: string;
   /** The tools that an agent offers its model, and which calls need approval: `always`, `never` or an expression. */
   may_call?: { tool: string; approval: string }[];
+  /** When it asks for approval before it is executed, if that is not known: an expression. */
+  approval?: string;
   /** Of one execution, in micro-dollars. */
   cost: Bounds;
 }
@@ -61,7 +64,9 @@ const MAX_ITEMS = 100;
 export function effectsAt(walked: Walked, at: number): Effect[] {
   const { layout, run, free, knowledge } = walked;
   const executions = free.executions[at]!;
-  const isSure = (least: number): boolean => executions.min >= least && !canBeStopped(run);
+  const mayAsk = free.examined[at]!.waits === 'maybe';
+  const isSure = (least: number): boolean =>
+    executions.min >= least && !mayAsk && !canBeStopped(run);
   const around = layout.around[at]!;
   if (around.length === 0) {
     const certainty = isSure(1) ? 'certain' : 'conditional';
@@ -97,6 +102,7 @@ function effectOf(walked: Walked, at: number, known: Knowledge): Omit<Effect, 'c
     kind: node.kind,
     ...(node.kind === 'tool' ? { tool: node.tool_name } : {}),
     conditions: decidersOf(walked, at),
+    ...(walked.free.examined[at]!.waits === 'maybe' ? { approval: approvalOf(node)!.when } : {}),
     ...given,
     ...outsideOf(walked, node, given),
     cost: walked.free.examined[at]!.cost,

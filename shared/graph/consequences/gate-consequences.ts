@@ -1,18 +1,22 @@
-import type { Graph } from '#shared/contract/workflows/graph.ts';
+import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { compileGraph, type CompiledGraph, nodeLabel } from '#shared/graph/compile.ts';
 import { factsFor } from '#shared/graph/dry-run/plan.ts';
 import type { DryRunRequest } from '#shared/graph/dry-run/request.ts';
 import type { Judge } from '#shared/graph/dry-run/verdicts.ts';
+import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import { rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
 import { isComputed } from '#shared/graph/kinds.ts';
+import { canAsk } from '#shared/graph/node-approval.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
 import { createScheduler, nodeIdOf, type Situation } from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Answer, type Asked, type Consequences, consequencesOf } from './consequences.ts';
 
-/** An open gate of a run. */
+/** An open gate of a run, or a step or an agent that waits for the approval of a call. */
 interface GateInSituation {
   step_key: string;
+  /** What happens at the deadline of a step. */
+  on_timeout?: GateSettings['on_timeout'];
   /** What the approvers send. */
   input?: JsonObject | undefined;
 }
@@ -44,11 +48,12 @@ export function gatesConsequences(
   if (decidesByLarge(facts.graph, situation)) return undefined;
   const graph = compileGraph(facts.graph);
   const keys = new Set(graph.nodes.flatMap(keysReadBy));
-  return gates.map(({ step_key: stepKey, input }) => {
+  return gates.map((gate) => {
+    const { step_key: stepKey } = gate;
     const around = createScheduler(graph, {}, situation.snapshot).situation([stepKey], keys);
-    const own = { ...around, large: situation.large };
+    const own = { ...around, large: situation.large, asking: situation.asking };
     const asked = { graph, situation: own, stepKey, facts: factsFor(facts, judge) };
-    return { consequences: gateConsequences(asked, input), situation: own };
+    return { consequences: gateConsequences(asked, gate), situation: own };
   });
 }
 
@@ -56,24 +61,39 @@ const decidesByLarge = ({ nodes }: Graph, { large }: Situation): boolean =>
   large.length > 0 &&
   nodes.some((node) => isComputed(node) && keysReadBy(node).some((key) => large.includes(key)));
 
-function gateConsequences(asked: Asked, input: JsonObject | undefined): GateConsequences {
+function gateConsequences(
+  asked: Asked,
+  { input, on_timeout: late }: GateInSituation,
+): GateConsequences {
   const node = nodeOf(asked.graph, asked.stepKey);
   const after = (answer: Answer): Consequences => consequencesOf(asked, answer);
   const message = rejectionError(nodeLabel(node), undefined);
   const error = { kind: 'rejected', message, attempts: 1 } as const;
-  const approve = after({ approved: true, error, ...(input === undefined ? {} : { input }) });
-  const reject = after({ approved: false, error });
-  if (node.on_timeout === undefined) return { approve, reject };
-  if (node.on_timeout !== 'fail') {
-    const timeout = after({ approved: node.on_timeout === 'approve', error });
-    return { approve, reject, timeout };
+  const isGate = node.kind === 'human_gate';
+  const approval = (given: { input?: JsonObject }): Consequences =>
+    isGate ? after({ approved: true, error, ...given }) : after({ continues: true });
+  const rejection = (): Answer => {
+    if (isGate) return { approved: false, error };
+    return canAsk(node) ? { failed: true, error } : { continues: true };
+  };
+  const approve = approval(input === undefined ? {} : { input });
+  const reject = after(rejection());
+  switch (isGate ? node.on_timeout : late) {
+    case undefined:
+      return { approve, reject };
+    case 'approve':
+      return { approve, reject, timeout: approval({}) };
+    case 'reject':
+      return { approve, reject, timeout: reject };
+    case 'fail': {
+      const expired = { kind: 'timeout', message: timeoutError(undefined), attempts: 1 } as const;
+      return { approve, reject, timeout: after({ failed: true, error: expired }) };
+    }
   }
-  const late = { kind: 'timeout', message: timeoutError(undefined), attempts: 1 } as const;
-  return { approve, reject, timeout: after({ failed: true, error: late }) };
 }
 
-function nodeOf({ nodes }: CompiledGraph, stepKey: string) {
+function nodeOf({ nodes }: CompiledGraph, stepKey: string): GraphNode {
   const node = nodes.find(({ id }) => id === nodeIdOf(stepKey));
-  if (node?.kind !== 'human_gate') throw new Error(`${stepKey} is no gate`);
+  if (node === undefined) throw new Error(`${stepKey} is no step of the graph`);
   return node;
 }

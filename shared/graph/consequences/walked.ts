@@ -2,12 +2,14 @@ import { exactly } from '#shared/graph/dry-run/bounds.ts';
 import { type Examined, NOTHING } from '#shared/graph/dry-run/examined.ts';
 import { examine } from '#shared/graph/dry-run/examine.ts';
 import { type Flow, walk } from '#shared/graph/dry-run/flow.ts';
+import { readNode } from '#shared/graph/dry-run/texts.ts';
 import { createKnowledge, type Knowledge } from '#shared/graph/dry-run/knowledge.ts';
 import { type Layout, layoutOf } from '#shared/graph/dry-run/layout.ts';
 import type { Facts } from '#shared/graph/dry-run/plan.ts';
 import { isWaiting } from '#shared/graph/kinds.ts';
 import { type RunState, stateOf } from '#shared/graph/schedule/run-state.ts';
 import { isItemCaught } from '#shared/graph/schedule/settle.ts';
+import { asksAt } from './asking.ts';
 import { knowledgeWithin } from './around.ts';
 import { type RestOfGraph, restOf } from './rest.ts';
 
@@ -21,6 +23,8 @@ export interface Walked {
   run: RunState;
   /** Keys with values that are not known: too large ones, and that of a gate with an error, which contains the reason. */
   hidden: ReadonlySet<string>;
+  /** The steps that wait for other decisions. */
+  asking: ReadonlySet<string>;
   /** Up to the next decisions; and beyond them. */
   free: Flow;
   all: Flow;
@@ -30,18 +34,27 @@ export interface Walked {
 /** `isOpen`: whether a node that is ready or running had begun before. */
 export function walkRest(
   facts: Facts,
-  { run, whole, hidden }: Pick<Walked, 'run' | 'whole' | 'hidden'>,
+  { run, whole, hidden, asking }: Pick<Walked, 'run' | 'whole' | 'hidden' | 'asking'>,
   isOpen: (node: number) => boolean,
 ): Walked | undefined {
   const rest = restOf(run, isOpen);
   if (rest.nodes.length === 0) return undefined;
-  const parts = { facts, rest, layout: layoutOf(rest, isItemCaught(run)), whole, run, hidden };
+  const parts = {
+    facts,
+    rest,
+    layout: layoutOf(rest, isItemCaught(run)),
+    whole,
+    run,
+    hidden,
+    asking,
+  };
   const { flow: free, knowledge } = flowOf(parts, true);
-  const all = rest.nodes.some(isWaiting) ? flowOf(parts, false).flow : free;
+  const waits = free.examined.some((found) => found?.waits !== undefined);
+  const all = waits ? flowOf(parts, false).flow : free;
   return { ...parts, free, knowledge, all };
 }
 
-type Parts = Pick<Walked, 'facts' | 'rest' | 'layout' | 'whole' | 'run' | 'hidden'>;
+type Parts = Pick<Walked, 'facts' | 'rest' | 'layout' | 'whole' | 'run' | 'hidden' | 'asking'>;
 
 /** `stops`: at gates. */
 function flowOf(parts: Parts, stops: boolean): { flow: Flow; knowledge: Knowledge } {
@@ -55,13 +68,30 @@ function flowOf(parts: Parts, stops: boolean): { flow: Flow; knowledge: Knowledg
       knowledge = known;
       return (at) => {
         const found = examinedAt(parts, known, at);
-        return stops && isWaiting(layout.nodes[at]!) ? { ...found, waits: 'always' } : found;
+        const waits = stops ? waitsAt(parts, known, at) : 'never';
+        return waits === 'never' ? found : { ...found, waits };
       };
     },
     { isReached: (at) => rest.places[at]!.reached },
   );
   return { flow, knowledge: knowledge! };
 }
+
+/** Whether a node waits for a decision: it is a gate, asks for approval, or has asked already. */
+function waitsAt(
+  { facts, rest, layout, asking }: Parts,
+  knowledge: Knowledge,
+  at: number,
+): 'never' | 'maybe' | 'always' {
+  const node = layout.nodes[at]!;
+  const { open, iteration } = rest.places[at]!;
+  if (isWaiting(node)) return 'always';
+  if (open) return asking.has(stepKey(node.id, iteration)) ? 'always' : 'never';
+  return asksAt(facts, node, readNode(knowledge, at, node));
+}
+
+const stepKey = (id: string, iteration: readonly number[]): string =>
+  iteration.length === 0 ? id : `${id}#${iteration.join('.')}`;
 
 function examinedAt({ facts, rest, layout }: Parts, knowledge: Knowledge, at: number): Examined {
   const node = layout.nodes[at]!;

@@ -14,7 +14,7 @@ import type { NodeReading } from './texts.ts';
 type Evaluated = ({ value: Json } | { error: string }) & { work: number };
 
 /** Undefined when the expression reads unknown values, or when no work is left. */
-function evaluateKnown(
+export function evaluateKnown(
   expression: string,
   reading: NodeReading,
   budget: WorkBudget,

@@ -9,6 +9,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { asTool, isTimer, parseDelay, workflowOf } from '#shared/tools.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
 import { settingsOf } from '#shared/graph/gates/gate-settings.ts';
+import { approvalOf } from '#shared/graph/node-approval.ts';
 import { nodeTexts } from '#shared/graph/node-texts.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { prepareTools } from '#shared/graph/prepare/agent.ts';
@@ -30,9 +31,9 @@ export function examine(examining: Examining, at: number, node: GraphNode): Exam
     case 'agent':
       return examineAgent(examining, at, node, reading);
     case 'tool':
-      return examineTool(examining, node, reading);
+      return asking(node, examineTool(examining, node, reading));
     case 'workflow':
-      return examineCall(examining, node, reading);
+      return asking(node, examineCall(examining, node, reading));
     case 'human_gate':
       return examineGate(node, reading);
     case 'condition':
@@ -263,6 +264,15 @@ function examineCall(
     verdicts,
     children: startedBy(child),
   };
+}
+
+/** A step that may need approval can be rejected, and waits for a person. */
+function asking(node: ToolNode | WorkflowNode, found: Examined): Examined {
+  const approval = approvalOf(node);
+  if (approval === undefined || found.fails === 'always') return found;
+  const { timeout_seconds: seconds } = approval.settings ?? {};
+  const waits = upTo(seconds === undefined ? null : Math.ceil(1_000 * seconds));
+  return { ...found, fails: 'maybe', duration: plus(found.duration, waits) };
 }
 
 function examineGate(node: GateNode, reading: NodeReading): Examined {

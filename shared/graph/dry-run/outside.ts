@@ -2,6 +2,7 @@ import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { parseTemplate } from '#shared/graph/expression/template.ts';
 import { settingsOf } from '#shared/graph/gates/gate-settings.ts';
+import { approvalOf } from '#shared/graph/node-approval.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { nodeTexts } from '#shared/graph/node-texts.ts';
 import { SECRETS } from '#shared/values/secrets.ts';
@@ -61,8 +62,10 @@ export function secretsOf(node: GraphNode, tools: DryRunRequest['customTools']):
   return [...own, ...names.flatMap((name) => customFacts(name, tools)?.secrets ?? [])];
 }
 
-/** The gate of a node, or of an agent whose calls need approval. */
+/** The gate of a node, of a step that needs approval, or of an agent whose calls need approval. */
 export function gateOf(node: GraphNode): ReachableGate[] {
   if (node.kind === 'human_gate') return [{ node_id: node.id, settings: settingsOf(node) ?? {} }];
+  const approval = approvalOf(node);
+  if (approval !== undefined) return [{ node_id: node.id, settings: approval.settings ?? {} }];
   return node.kind === 'agent' && approvalGates(node) ? [{ node_id: node.id, settings: {} }] : [];
 }

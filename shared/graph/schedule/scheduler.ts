@@ -179,7 +179,10 @@ export function createScheduler(
     output: () => outputOf(run),
     endState: () => endState(run),
     snapshot: () => takeSnapshot(run),
-    situation: (stepKeys, keys) => takeSituation(run, scopesAround(run, stepKeys), keys),
+    situation: (stepKeys, keys) => ({
+      ...takeSituation(run, scopesAround(run, stepKeys), keys),
+      asking: [...stepKeys],
+    }),
     get workDone() {
       return workDone(run.shared);
     },

@@ -68,6 +68,8 @@ export interface Situation {
   snapshot: SchedulerSnapshot;
   /** Keys of the state that are not part of it, because their values are too large. */
   large: string[];
+  /** The steps that wait for decisions. */
+  asking: string[];
 }
 
 /** Which part: these scopes, and these keys of their states. */
@@ -85,7 +87,7 @@ export function takeSituation(
   run: RunState,
   scopes: ReadonlySet<RunState>,
   keys: ReadonlySet<string>,
-): Situation {
+): Omit<Situation, 'asking'> {
   const part = { scopes, keys, large: new Set<string>() };
   const scope = takeScope(run, allNodes(run), part);
   return {

@@ -4,6 +4,7 @@ import { readGraph, type ShownGate } from '#shared/db/gates/shown.ts';
 import type { Consequences } from '#shared/graph/consequences/consequences.ts';
 import type { Effect } from '#shared/graph/consequences/effects.ts';
 import type { GateConsequences as Found } from '#shared/graph/consequences/gate-consequences.ts';
+import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import type { Situation } from '#shared/graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import {
@@ -18,6 +19,9 @@ interface AskedGate {
   step_key: string;
   round: number;
   prompt: string;
+  /** The step in the graph that waits, if it is another one. */
+  at?: string;
+  on_timeout?: GateSettings['on_timeout'];
   /** What the approvers send. */
   input?: JsonObject | undefined;
 }
@@ -37,7 +41,9 @@ export async function findConsequences(
     { workspaceId, workflowId },
     { graph, input: undefined },
   );
-  const asked = gates.map(({ step_key, input }) => ({ step_key, input }));
+  const asked = gates.map(({ step_key, at = step_key, on_timeout, input }) => {
+    return { step_key: at, on_timeout, input };
+  });
   const found = await consequencesUntrusted(workspaceId, { gates: asked, situation, facts });
   return (found ?? []).map(({ consequences: each, situation: own }, at) => {
     const { step_key, round, prompt } = gates[at]!;

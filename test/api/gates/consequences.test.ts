@@ -161,3 +161,32 @@ test('an input that changes what happens withdraws earlier approvals, which were
   expect((await approve(ada.headers, { digest: body.digest })).status).toBe(200);
   expect(await gate()).toBeUndefined();
 });
+
+test('a step that asks for itself is a next decision, and shows what follows it', async () => {
+  const graph = {
+    nodes: [
+      { id: 'review', kind: 'human_gate', prompt: 'Go on?' } as never,
+      { ...(request('pay', { url: 'https://bank.test/pay', method: 'POST' }) as object) } as never,
+      request('tell', { url: 'https://mail.test/{who}', method: 'POST' }),
+      request('sorry', { url: 'https://mail.test/sorry', method: 'POST' }),
+    ],
+    edges: [edge('review', 'pay'), edge('pay', 'tell'), edge('pay', 'sorry', 'error')],
+  };
+  Object.assign(graph.nodes[1]!, { approval: 'always' });
+  const runId = await engine.start(graph, { who: 'Ada' });
+  await engine.until(runId, ['paused']);
+  const { body: gate } = await call('GET', `/api/runs/${runId}/gates/review`);
+  expect(gate.consequences.approve).toEqual({ effects: [], more: 3, next_gates: ['pay'] });
+  await call('POST', `/api/runs/${runId}/approve`, { digest: gate.digest });
+  await engine.until(runId, ['paused']);
+  const { body: asks } = await call('GET', `/api/runs/${runId}/gates/pay`);
+  const keysOf = (answer: { effects: { step_key: string; certainty: string }[] }) =>
+    answer.effects.map(({ step_key, certainty }) => [step_key, certainty]);
+  expect(asks.kind).toBe('tool_call');
+  expect(keysOf(asks.consequences.approve).toSorted()).toEqual([
+    ['sorry', 'conditional'],
+    ['tell', 'conditional'],
+  ]);
+  expect(keysOf(asks.consequences.reject)).toEqual([['sorry', 'certain']]);
+  await engine.cancel(runId);
+});
