@@ -6,6 +6,7 @@ type Schemas = components['schemas'];
 export type AlertChannel = Schemas['AlertChannel'];
 export type AlertSettings = Schemas['AlertSettings'];
 export type ApiKey = Schemas['ApiKey'];
+export type AnswerConsequences = Schemas['AnswerConsequences'];
 export type Approval = Schemas['Approval'];
 export type Gate = Schemas['Gate'];
 export type EarlierAsking = Schemas['EarlierAsking'];
@@ -61,6 +62,8 @@ export type RotatedSecret = Schemas['RotatedSecret'];
 export type Run = Schemas['Run'];
 /** A run, with what a decision about it would set in motion. */
 export type CheckedRun = Schemas['CheckedRun'];
+export type Consequences = Schemas['Consequences'];
+export type Effect = Schemas['Effect'];
 /** A run that started from a step of another run. */
 export type Fork = Schemas['Fork'];
 /** What a run would do, without running it. */

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { stepsBefore } from '#console/src/pages/gates/upstream.ts';
-import { wordChanges } from '#console/src/pages/gates/word-changes.ts';
+import { wordChanges } from '#console/src/parts/text/word-changes.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { sql } from '#shared/db/pool.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';

@@ -1,5 +1,5 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { QueryOf, RunEvent, RunQuery } from '#client/index.ts';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { JsonObject, QueryOf, RunEvent, RunQuery } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { cursorPages } from './pages.ts';
 import { pollMs } from './stream-state.ts';
@@ -61,6 +61,22 @@ export const gateQuery = (runId: string, stepKey: string) =>
   queryOptions({
     queryKey: [...runKey(runId), 'gate', stepKey],
     queryFn: ({ signal }) => api().getGate(runId, stepKey, { signal }),
+  });
+
+/** Keys of what gates show with an input. Not below the runs' keys: no frame concerns them. */
+export const checkedGatesKey = ['checked-gates'] as const;
+
+/** What a gate shows with an input, without deciding it. `basis`: what else that depends on. */
+export const checkedGateQuery = (
+  runId: string,
+  stepKey: string,
+  { input, basis }: { input: JsonObject; basis: string },
+) =>
+  queryOptions({
+    queryKey: [...checkedGatesKey, runId, stepKey, basis, input],
+    queryFn: ({ signal }) =>
+      api().approve(runId, true, input, { stepKey, onlyCheck: true, signal }),
+    placeholderData: keepPreviousData,
   });
 
 export const messagesKey = (runId: string) => [...runKey(runId), 'messages'] as const;

@@ -58,8 +58,6 @@ export const earlierDecision = {
   earlier: (count: string) => `Earlier decisions (${count})`,
   unchanged: 'Nothing has changed since then.',
   changed: 'Changed since then',
-  /** What screen readers say before the words of a prompt. */
-  words: { added: 'added', removed: 'removed' },
   none: 'none',
 } as const;
 

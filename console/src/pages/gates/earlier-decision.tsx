@@ -1,4 +1,4 @@
-import { Paper, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
+import { Paper, Stack, Text, Title } from '@mantine/core';
 import type { EarlierAsking, Gate, Step } from '#client/index.ts';
 import { earlierDecision as texts } from '#console/src/messages/en/approvals.ts';
 import { exactJson } from '#console/src/parts/code/exact-json.ts';
@@ -6,10 +6,10 @@ import { type ChangedField, changedFields } from '#console/src/parts/data/change
 import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
 import { isRecord } from '#console/src/parts/data/record.ts';
 import { DecisionText } from '#console/src/parts/forms/gate-rules.tsx';
+import { ChangedText } from '#console/src/parts/text/changed-text.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
-import { wordChanges } from './word-changes.ts';
 
 /** Longer values are truncated here. The page has them in full. */
 const SHOWN_CHARACTERS = 300;
@@ -86,7 +86,7 @@ function Changes({
   return (
     <Stack gap={4} role="group" aria-label={texts.changed}>
       <Dimmed size="xs">{texts.changed}</Dimmed>
-      {!samePrompt && !isCall && <PromptChanges before={last.prompt} after={gate.prompt} />}
+      {!samePrompt && !isCall && <ChangedText before={last.prompt} after={gate.prompt} />}
       {fields.map((field) => (
         <Field key={field.name} {...field} />
       ))}
@@ -97,21 +97,6 @@ function Changes({
 /** Outputs by the name of the node. */
 const outputsOf = (steps: readonly Step[]): Record<string, unknown> =>
   Object.fromEntries(steps.map(({ label, output }) => [label, output]));
-
-const PromptChanges = ({ before, after }: { before: string; after: string }) => (
-  <Text size="sm" className="pre" component="div" dir="auto">
-    {wordChanges(before, after).map(({ kind, text }, at) =>
-      kind === 'same' ? (
-        <UserText key={at}>{text}</UserText>
-      ) : (
-        <Text key={at} inherit component={kind === 'added' ? 'ins' : 'del'} className={kind}>
-          <VisuallyHidden>{texts.words[kind]} </VisuallyHidden>
-          <UserText>{text}</UserText>
-        </Text>
-      ),
-    )}
-  </Text>
-);
 
 const Field = ({ name, before, after }: ChangedField) => (
   <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -52,6 +52,7 @@ function Gate({ run, nodeId, step: key, onDecided, onUndo }: DetailProps & { run
   const { data: asked } = useQuery({
     ...gateQuery(run.id, stepKey ?? ''),
     enabled: stepKey !== undefined,
+    refetchInterval: POLL_MS,
   });
   const label = gate?.label ?? step?.label ?? nodeId;
   const graph = (run.graph as unknown as Graph | undefined) ?? version.data?.graph;

@@ -8,6 +8,7 @@ import { Facts } from '#console/src/parts/data/facts.tsx';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { rangeText } from '#console/src/parts/text/range.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { dryRunQuery } from '#console/src/queries/dry-runs.ts';
 
@@ -96,11 +97,6 @@ function Sentences({ color, texts }: { color?: string; texts: readonly string[] 
       ))}
     </Box>
   );
-}
-
-function rangeText({ min, max }: DryRun['duration_ms'], text: (value: number) => string): string {
-  if (max === null) return dryRun.orMore(text(min));
-  return min === max ? text(min) : dryRun.range(text(min), text(max));
 }
 
 function stepsText({ nodes }: DryRun): string {

@@ -1,4 +1,5 @@
 import { Button, Textarea } from '@mantine/core';
+import type { ReactNode } from 'react';
 import type { Gate, PendingGate } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { decisionFields as texts } from '#console/src/messages/en/gates.ts';
@@ -16,10 +17,12 @@ interface FieldsProps {
   /** Why the service refused the input. */
   refusal: string | undefined;
   decision: DecisionState;
+  /** What follows from the form. */
+  children: ReactNode;
 }
 
 /** The parts of a decision besides yes or no: the form of the gate or the arguments of the call, and the reason. */
-export function DecisionFields({ gate, tool, refusal, decision }: FieldsProps) {
+export function DecisionFields({ gate, tool, refusal, decision, children }: FieldsProps) {
   const { draft, change, form, broken } = decision;
   const { tool_call: call, input_schema: schema } = gate;
   const given = call?.arguments ?? null;
@@ -44,6 +47,7 @@ export function DecisionFields({ gate, tool, refusal, decision }: FieldsProps) {
           refusal={refusal}
         />
       )}
+      {children}
       <Textarea
         label={words.reason}
         description={call === undefined ? texts.reasonSaved : texts.reasonRead}

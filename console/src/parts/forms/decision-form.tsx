@@ -1,20 +1,27 @@
-import { Alert, Button, Group, Kbd, Stack, Text } from '@mantine/core';
+import { Button, Group, Kbd, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useState } from 'react';
 import type { PendingGate } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { decisionForm as text } from '#console/src/messages/en/gates.ts';
-import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
 import { gateQuery } from '#console/src/queries/runs.ts';
-import { useMay, useIdentity } from '#console/src/queries/identity.ts';
+import { useMay } from '#console/src/queries/identity.ts';
+import { ShownListsView } from '#console/src/parts/consequences/shown-lists.tsx';
 import { Failure } from '#console/src/parts/failure.tsx';
 import { roundOf } from '#console/src/parts/gates/drafts.ts';
 import { Undo } from '#console/src/parts/gates/undo.tsx';
 import { sendNow, useWaitingDecision } from '#console/src/parts/gates/waiting-decision.ts';
 import { useShortcuts, useShortcutsOn } from '#console/src/parts/shortcuts.ts';
-import { useMoment } from '#console/src/parts/text/now.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { DecisionFields } from './decision-fields.tsx';
+import {
+  Conflict,
+  Lists,
+  MayNotDecide,
+  TooLate,
+  Unsatisfiable,
+  useLate,
+} from './decision-notes.tsx';
 import { GateRules } from './gate-rules.tsx';
 import { ToolCall } from './tool-call.tsx';
 import {
@@ -23,6 +30,7 @@ import {
   useDecision,
   type ChoiceProps,
   type DecisionProps,
+  wasAboutOthers,
 } from './use-decision.ts';
 
 /**
@@ -34,7 +42,8 @@ export function DecisionForm({ inbox = false, ...decision }: DecisionProps & { i
   const { gate, runId } = decision;
   const { tool_call: call } = gate;
   const mayDecide = useMay('approve_gates');
-  const { data } = useQuery(gateQuery(runId, gate.step_key));
+  const known = useQuery(gateQuery(runId, gate.step_key));
+  const { data } = known;
   const [conflict, setConflict] = useState<{ error: Error; digest: string | undefined }>();
   const waiting = useWaitingDecision();
   const round = roundOf(runId, gate);
@@ -45,12 +54,21 @@ export function DecisionForm({ inbox = false, ...decision }: DecisionProps & { i
       {call !== undefined && <ToolCall gate={gate} call={call} />}
       <GateRules gate={gate} />
       {conflict !== undefined && <Conflict {...conflict} now={call?.digest} />}
+      {known.isError && data === undefined && (
+        <Failure error={known.error} onRetry={() => void known.refetch()} />
+      )}
       {!mayDecide ? (
-        <MayNotDecide />
+        <>
+          <Lists of={data} />
+          <MayNotDecide />
+        </>
       ) : waiting?.key === round ? (
         <Undo decision={waiting} />
       ) : refusal !== null ? (
-        <Dimmed>{text.refused(refusal)}</Dimmed>
+        <>
+          <Lists of={data} />
+          <Dimmed>{text.refused(refusal)}</Dimmed>
+        </>
       ) : (
         <Choices
           key={round}
@@ -62,34 +80,10 @@ export function DecisionForm({ inbox = false, ...decision }: DecisionProps & { i
   );
 }
 
-/** Why a decision was refused. It stays when the gate is read again, although the form does not. */
-function Conflict({
-  error,
-  digest,
-  now,
-}: {
-  error: Error;
-  /** The digest of the call that the user decided, and of the call that is open now. */
-  digest: string | undefined;
-  now: string | undefined;
-}) {
-  if (digest === now) return <Failure error={error} />;
-  return (
-    <Alert color="danger" role="alert">
-      {text.callChanged}
-    </Alert>
-  );
-}
-
-function MayNotDecide() {
-  const { role } = useIdentity();
-  return <Dimmed>{text.mayNotDecide(roleNamesInText[role])}</Dimmed>;
-}
-
 function Choices(props: ChoiceProps) {
   const { gate, known, inbox, rejection } = props;
   const decision = useDecision(props);
-  const { decide, check } = decision;
+  const { decide, check, lists, isReady } = decision;
   const late = useLate(gate.expires_at);
   useShortcuts(inbox && !late ? { a: () => decide(true), r: () => decide(false) } : {});
   const press = (event: KeyboardEvent): void => {
@@ -103,8 +97,9 @@ function Choices(props: ChoiceProps) {
   };
   const problem = known?.schema_problem ?? undefined;
   const unfit = isInvalid(check.error) ? check.error.detail : undefined;
-  // The message about a changed call is above the form.
-  const above = gate.tool_call !== undefined && isConflict(check.error);
+  const refused = isConflict(check.error) && wasAboutOthers(decision);
+  // The message about a changed call is above the form, that about changed lists above the lists.
+  const above = refused || (gate.tool_call !== undefined && isConflict(check.error));
   // The fields show where.
   const inFields =
     unfit !== undefined && (gate.input_schema ?? decision.draft.edited) !== undefined;
@@ -128,12 +123,13 @@ function Choices(props: ChoiceProps) {
     >
       <Stack gap="sm">
         {problem !== undefined && <Unsatisfiable problem={problem} />}
-        <DecisionFields
-          gate={gate}
-          tool={known?.tool ?? null}
-          refusal={unfit}
-          decision={decision}
-        />
+        <DecisionFields gate={gate} tool={known?.tool ?? null} refusal={unfit} decision={decision}>
+          {lists.shown === undefined ? (
+            <Lists of={known} />
+          ) : (
+            <ShownListsView {...{ lists, gate, refused }} />
+          )}
+        </DecisionFields>
         {late && <TooLate />}
         {inFields && (
           <Text size="sm" c="var(--mantine-color-error)" role="alert">
@@ -150,14 +146,14 @@ function Choices(props: ChoiceProps) {
             type="submit"
             color="success.9"
             loading={check.isPending}
-            disabled={late || problem !== undefined}
+            disabled={late || !isReady || problem !== undefined}
             rightSection={hint('a')}
           >
             {text.approve}
           </Button>
           <Button
             variant="default"
-            disabled={late || check.isPending}
+            disabled={late || !isReady || check.isPending}
             rightSection={hint('r')}
             onClick={() => decide(false)}
           >
@@ -168,24 +164,6 @@ function Choices(props: ChoiceProps) {
     </form>
   );
 }
-
-/** Whether the deadline of the gate has passed, by this computer's clock. */
-function useLate(expiresAt: string | undefined): boolean {
-  const now = useMoment(expiresAt !== undefined);
-  return expiresAt !== undefined && Date.parse(expiresAt) <= now;
-}
-
-const TooLate = () => (
-  <Alert color="warning" role="alert">
-    {text.late}
-  </Alert>
-);
-
-const Unsatisfiable = ({ problem }: { problem: string }) => (
-  <Alert color="danger" role="alert" title={text.unsatisfiable}>
-    {text.unsatisfiableAbout(problem)}
-  </Alert>
-);
 
 function effectOf(gate: PendingGate): string {
   if (gate.tool_call !== undefined) return text.callsTool;

@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { ApiError, type Gate, type JsonObject, type PendingGate } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
-import { runsKey } from '#console/src/queries/runs.ts';
+import { checkedGatesKey, runsKey } from '#console/src/queries/runs.ts';
+import { useShown } from '#console/src/parts/consequences/use-shown.ts';
 import { changedFields } from '#console/src/parts/data/changed-fields.ts';
 import { type Draft, useDraft } from '#console/src/parts/gates/drafts.ts';
 import { decideLater, type WaitingDecision } from '#console/src/parts/gates/waiting-decision.ts';
@@ -38,10 +39,12 @@ export const isConflict = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 409;
 
 /** What was entered at a gate, and `decide`, which lets the service check the decision and sends it a little later. */
-export function useDecision({ runId, gate, round, onDecided, onUndo, onConflict }: ChoiceProps) {
+export function useDecision(props: ChoiceProps) {
+  const { runId, gate, known, round, onDecided, onUndo, onConflict } = props;
   const { draft, change, drop } = useDraft(round);
   const { tool_call: call, step_key: stepKey, label, input_schema: schema } = gate;
   const form = draft.form ?? startOfSchema(schema);
+  const lists = useShown({ runId, gate, round, known }, enteredInput({ ...draft, form }, gate));
   const [broken, setBroken] = useState(false);
   const [mistake, setMistake] = useState<string>();
   const check = useAction(
@@ -55,7 +58,7 @@ export function useDecision({ runId, gate, round, onDecided, onUndo, onConflict 
       }
     },
     {
-      changes: [runsKey],
+      changes: [runsKey, checkedGatesKey],
       onDone: (_, { approved, answer }) => {
         decideLater({ key: round, runId, stepKey, label, approved, answer, onSent: drop, onUndo });
         onDecided?.(approved);
@@ -63,8 +66,10 @@ export function useDecision({ runId, gate, round, onDecided, onUndo, onConflict 
       quiet: true,
     },
   );
+  // What has not been read yet cannot be decided.
+  const isReady = call !== undefined || known !== undefined;
   const decide = (approved: boolean): void => {
-    if (check.isPending || (approved && broken)) return;
+    if (check.isPending || !isReady || (approved && broken)) return;
     const read = readAnswer(
       { ...draft, form },
       { approved, schema, given: call?.arguments ?? null },
@@ -76,15 +81,35 @@ export function useDecision({ runId, gate, round, onDecided, onUndo, onConflict 
       approved,
       answer: {
         ...read,
-        digest: call?.digest,
+        digest: call?.digest ?? (approved ? lists.shown : lists.plain)?.digest,
         reason: reason || undefined,
       },
     });
   };
-  return { draft, change, form, broken: setBroken, mistake, check, decide };
+  return { draft, change, form, broken: setBroken, mistake, check, decide, lists, isReady };
 }
 
 export type DecisionState = ReturnType<typeof useDecision>;
+
+/** Whether the refused decision was about other lists than those on the screen. */
+export const wasAboutOthers = ({
+  check,
+  lists: { shown, plain, isChecking },
+}: DecisionState): boolean => {
+  const { approved = true, answer } = check.variables ?? {};
+  const now = approved ? shown : plain;
+  return now !== undefined && (isChecking || answer?.digest !== now.digest);
+};
+
+/** The input that an approval would have now; undefined if there is none, or if it is no JSON. */
+function enteredInput(
+  draft: Draft,
+  { tool_call: call, input_schema: schema }: PendingGate,
+): JsonObject | undefined {
+  if (call !== undefined) return undefined;
+  const read = readAnswer(draft, { approved: true, schema, given: null });
+  return 'mistake' in read ? undefined : read.input;
+}
 
 /**
  * What was entered, as a request, without fields that are empty or change nothing. A rejection has no form and no

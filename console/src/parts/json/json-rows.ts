@@ -28,7 +28,8 @@ const entriesOf = (value: Container): [string, unknown][] =>
 
 const NAME = /^[A-Za-z_]\w*$/;
 
-function pathOf(parent: string, name: string, inList: boolean): string {
+/** The path of a member of a value, like `body.items[0]`. */
+export function pathOf(parent: string, name: string, inList: boolean): string {
   if (inList) return `${parent}[${name}]`;
   if (!NAME.test(name)) return `${parent}[${JSON.stringify(name)}]`;
   return parent === '' ? name : `${parent}.${name}`;

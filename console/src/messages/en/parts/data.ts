@@ -11,3 +11,6 @@ export const changedValue = {
   from: 'from',
   to: 'to',
 } as const;
+
+/** What screen readers say before the words of a text that has changed. */
+export const changedWords = { added: 'added', removed: 'removed' } as const;

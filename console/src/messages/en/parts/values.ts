@@ -47,3 +47,9 @@ export const verdicts = {
   redacted: 'redacted',
   granted: 'granted',
 } as const satisfies Record<Step['policy'][number]['decision'], string>;
+
+/** A lower and an upper bound. */
+export const ranges = {
+  orMore: (least: string) => `${least} or more, no limit`,
+  between: (least: string, most: string) => `${least} to ${most}`,
+} as const;

@@ -5,8 +5,6 @@ export const dryRun = {
   title: 'Dry run',
   noEstimate: 'No estimate with this input.',
   estimating: 'Estimating…',
-  orMore: (least: string) => `${least} or more, no limit`,
-  range: (least: string, most: string) => `${least} to ${most}`,
   blocked: (node: string, reason: string) => `${node} is blocked: ${reason}.`,
   budgetIsFull: (name: string, available: string) =>
     `Budget “${name}” has no room: ${available} available.`,
