@@ -5,7 +5,7 @@ import { abandonRun, reportFailure } from '#shared/db/runs/ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { recordControl } from '#shared/db/runs/log.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
-import type { ShownGate } from '#shared/db/gates/shown.ts';
+import { readInputs, type ShownGate } from '#shared/db/gates/shown.ts';
 import type { ControlActivities, LedgerState, PauseCall } from '#shared/execution.ts';
 import { askingStepOf } from '#shared/graph/gates/gate-opening.ts';
 import { toDollars } from '#shared/money/money.ts';
@@ -90,10 +90,13 @@ async function consequencesAt(
   { run_id: runId, gates, situation }: PauseCall,
 ): Promise<ShownGate[]> {
   if (situation === undefined) return [];
+  const inputs = await readInputs(deps.db, runId);
   const asked = gates.map((gate) => ({
     ...gate,
     at: askingStepOf(gate),
     on_timeout: gate.settings?.on_timeout,
+    input: inputs.find(({ step_key, round }) => step_key === gate.step_key && round === gate.round)
+      ?.input,
   }));
   try {
     return await findConsequences(deps, runId, { gates: asked, situation });

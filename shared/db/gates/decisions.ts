@@ -126,10 +126,8 @@ const unread = (stepKey: string): string =>
   `Gate '${stepKey}' has a digest: call get_gate, show the person what the answer sets in motion, and send the digest`;
 
 /** Whether it is known what the gate sets in motion with the input. */
-function isShown({ approved, input, shown }: Decision, gate: GateToDecide): boolean {
-  if (gate.kind !== 'human_gate' || !approved || input === undefined || gate.digest === null) {
-    return true;
-  }
+function isShown({ input, shown }: Decision, gate: GateToDecide): boolean {
+  if (gate.kind !== 'human_gate' || input === undefined || gate.digest === null) return true;
   if (shown?.step_key !== gate.step_key) return false;
   return shown.basis === gate.digest && shown.votes === gate.votes.length;
 }

@@ -3,6 +3,8 @@ import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import { type Db, statement, type Tx } from '#shared/db/pool.ts';
 import { notFound } from '#shared/errors.ts';
 import type { Shown } from './decision.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { entryFor, type ShownEffect } from '#shared/graph/consequences/binding.ts';
 import { graphSchema } from '#shared/contract/workflows/graph.ts';
@@ -13,6 +15,8 @@ import type { Situation } from '#shared/graph/schedule/scheduler.ts';
 export interface ShownGate extends Shown {
   step_key: string;
   round: number;
+  /** What the approvers have sent so far, which is taken into account. */
+  input: JsonObject | null;
   situation: Situation;
 }
 
@@ -112,9 +116,26 @@ export async function findShown(
   return digest === null || consequences === null ? undefined : { digest, consequences };
 }
 
-/** Stores what open gates show. */
+const inputRow = z.object({
+  step_key: z.string(),
+  round: z.number(),
+  input: storedJson<JsonObject>(),
+});
+
+/** What the approvers of the open gates of a run have sent so far. */
+export const readInputs = (db: Db, runId: string): Promise<readonly z.infer<typeof inputRow>[]> =>
+  db.any(statement(inputRow)`
+    SELECT step_key, round, input FROM gates WHERE run_id = ${runId} AND status = 'open' AND input IS NOT NULL
+  `);
+
+/** Stores what open gates show. Throws Error when an approver has sent an input that it does not take into account. */
 export async function showGates(tx: Tx, runId: string, shown: readonly ShownGate[]): Promise<void> {
   if (shown.length === 0) return;
+  for (const { step_key, round, input } of await readInputs(tx, runId)) {
+    const known = shown.find((gate) => gate.step_key === step_key && gate.round === round);
+    if (known === undefined || canonicalJson(known.input) === canonicalJson(input)) continue;
+    throw new Error(`an approval of ${step_key} came meanwhile`);
+  }
   await tx.query(statement(z.object({}))`
     UPDATE gates g SET consequences = s.consequences, situation = s.situation,
       -- The digest of a call covers the call.

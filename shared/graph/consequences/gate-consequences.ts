@@ -70,19 +70,21 @@ function gateConsequences(
   const message = rejectionError(nodeLabel(node), undefined);
   const error = { kind: 'rejected', message, attempts: 1 } as const;
   const isGate = node.kind === 'human_gate';
-  const approval = (given: { input?: JsonObject }): Consequences =>
-    isGate ? after({ approved: true, error, ...given }) : after({ continues: true });
+  // The approvers' input goes into the state with any answer.
+  const given = { error, ...(input === undefined ? {} : { input }) };
+  const approval = (): Consequences =>
+    after(isGate ? { approved: true, ...given } : { continues: true });
   const rejection = (): Answer => {
-    if (isGate) return { approved: false, error };
+    if (isGate) return { approved: false, ...given };
     return canAsk(node) ? { failed: true, error } : { continues: true };
   };
-  const approve = approval(input === undefined ? {} : { input });
+  const approve = approval();
   const reject = after(rejection());
   switch (isGate ? node.on_timeout : late) {
     case undefined:
       return { approve, reject };
     case 'approve':
-      return { approve, reject, timeout: approval({}) };
+      return { approve, reject, timeout: approve };
     case 'reject':
       return { approve, reject, timeout: reject };
     case 'fail': {

@@ -46,11 +46,11 @@ export async function findConsequences(
   });
   const found = await consequencesUntrusted(workspaceId, { gates: asked, situation, facts });
   return (found ?? []).map(({ consequences: each, situation: own }, at) => {
-    const { step_key, round, prompt } = gates[at]!;
+    const { step_key, round, prompt, input = null } = gates[at]!;
     const consequences = shownConsequences(each);
     const digested = { run_id: runId, step_key, round, title: '', prompt, ...consequences };
     return {
-      ...{ step_key, round, consequences, situation: own },
+      ...{ step_key, round, input, consequences, situation: own },
       digest: jsonDigest(digested as unknown as Json),
     };
   });

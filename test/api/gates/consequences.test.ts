@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
-import { edge, mock } from '#test/support/engine.ts';
+import { echo, edge, mock } from '#test/support/engine.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 import { addCaller } from '#test/api/people/caller.ts';
 
@@ -189,4 +189,36 @@ test('a step that asks for itself is a next decision, and shows what follows it'
   ]);
   expect(keysOf(asks.consequences.reject)).toEqual([['sorry', 'certain']]);
   await engine.cancel(runId);
+});
+
+test('the input of a rejection counts, and that of earlier approvals when the run pauses again', async () => {
+  const send = request('send', {
+    url: 'https://mail.test/',
+    method: 'POST',
+    body: { amount: '{amount}' },
+  });
+  const two = { id: 'two', kind: 'human_gate', required: 2 } as never;
+  const workflowId = await engine.define({
+    nodes: [two, send, { id: 'other', kind: 'human_gate' }, echo('after')],
+    edges: [edge('two', 'send', 'false'), edge('other', 'after')],
+  });
+  const runId = await engine.trigger(workflowId, { amount: 100 });
+  await engine.until(runId, ['paused']);
+  const place = { db: engine.db, workspaceId: engine.actor.workspaceId };
+  const ada = await addCaller(place);
+  const approve = (body: object, headers = {}) =>
+    call('POST', `/api/runs/${runId}/approve`, { step_key: 'two', ...body }, headers);
+  const sent = async () =>
+    (await call('GET', `/api/runs/${runId}/gates/two`)).body.consequences.reject.effects[0]
+      .arguments.body;
+  // The other gate can still change it.
+  expect(await sent()).toEqual({ amount: null });
+  expect((await approve({ input: { amount: 5 } }, ada.headers)).status).toBe(200);
+  await engine.decide(runId, { stepKey: 'other', approved: true });
+  await engine.until(runId, ['paused']);
+  expect(await sent()).toEqual({ amount: 5 });
+  const rejected = { approved: false, input: { amount: 3 } };
+  const { shown } = (await approve({ ...rejected, only_check: true })).body;
+  expect(shown.consequences.reject.effects[0].arguments.body).toEqual({ amount: 3 });
+  expect((await approve({ ...rejected, digest: shown.digest })).status).toBe(200);
 });
