@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { checkGate, type UnrecheckedGate } from '#shared/db/gates/clock.ts';
 import { readConsequences, type ShownGate } from '#shared/db/gates/shown.ts';
 import type { ControlActivities, GateCheck, PauseCall } from '#shared/execution.ts';
@@ -5,7 +6,10 @@ import { continueRecheck, findReads } from '#shared/operations/gates/recheck.ts'
 import { rechecking } from '#shared/operations/runs/runs.ts';
 import type { ChildDeps } from './children.ts';
 
-/** When to look again at a gate whose reads are repeated before its deadline approves it. */
+/** How long and how often an activity looks at reads that are repeated before a deadline approves. */
+const LOOKS = 10;
+const PAUSE_MS = 100;
+/** When the next activity looks again. */
 const LOOK_AGAIN_MS = 1_000;
 
 /** Does what is due at an open gate. Before a deadline approves, the reads that the gate depends on are repeated. */
@@ -15,20 +19,26 @@ export async function checkOpenGate(
 ): ReturnType<ControlActivities['checkGate']> {
   const { unrechecked, ...result } = await checkGate(deps.db, check);
   if (unrechecked !== undefined) {
-    await recheckAtDeadline(deps, unrechecked);
-    return { wait_ms: LOOK_AGAIN_MS };
+    const ended = await recheckAtDeadline(deps, unrechecked);
+    return { wait_ms: ended ? 1 : LOOK_AGAIN_MS };
   }
   if (result.decision !== undefined) deps.frames.wakeNow(check.run_id);
   return result;
 }
 
+/** Returns whether the recheck has ended. */
 async function recheckAtDeadline(
   deps: ChildDeps,
   { workspaceId, ...gate }: UnrecheckedGate,
-): Promise<void> {
+): Promise<boolean> {
   const consequences = await readConsequences(deps.db, gate);
   const actor = { workspaceId, id: null, name: null };
-  await continueRecheck(rechecking(deps), { ...gate, actor, consequences });
+  for (let look = 0; look < LOOKS; look += 1) {
+    const { state } = await continueRecheck(rechecking(deps), { ...gate, actor, consequences });
+    if (state !== 'waits') return true;
+    await sleep(PAUSE_MS);
+  }
+  return false;
 }
 
 /** Stores what the gates with `recheck` depend on, so that they show it. Without it, a recheck finds it again. */

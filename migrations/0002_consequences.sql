@@ -33,3 +33,6 @@ ALTER TABLE audit_seals ADD COLUMN entry_digest bytea CHECK (length(entry_digest
 ALTER TABLE gates DROP CONSTRAINT gates_tool_call_check,
   ADD CONSTRAINT gates_tool_call_check CHECK (kind <> 'tool_call' OR (tool IS NOT NULL AND arguments IS NOT NULL
     AND schema_digest IS NOT NULL AND digest IS NOT NULL)) NOT VALID;
+
+-- Whether a person has confirmed that calls of the tool change nothing.
+ALTER TABLE custom_tools ADD COLUMN read_only boolean NOT NULL DEFAULT false;

@@ -233,6 +233,7 @@ CREATE TABLE custom_tools (
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   pinned_schema text,
   revision integer DEFAULT 1 NOT NULL,
+  read_only boolean DEFAULT false NOT NULL,
   CONSTRAINT custom_tools_pkey PRIMARY KEY (id),
   CONSTRAINT custom_tools_workspace_id_name_key UNIQUE (workspace_id, name),
   CONSTRAINT custom_tools_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,

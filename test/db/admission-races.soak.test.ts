@@ -101,6 +101,7 @@ test('a run is refused if a tool that it calls is deleted while the admission wa
       input_schema: null,
       timeout_seconds: 5,
       retry_count: 0,
+      read_only: false,
     },
     () => ({}),
   );

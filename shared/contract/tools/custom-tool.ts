@@ -69,6 +69,10 @@ const fields = {
     .min(0)
     .max(10)
     .meta({ description: "Retries after the first try; a node's own `retry` replaces it" }),
+  read_only: z.boolean().meta({
+    description:
+      'Whether a call changes nothing, so that the recheck of a gate can repeat it. To set it needs the capability publish_workflows; a change of what is called takes it back',
+  }),
 };
 
 /** The error of a tool's target, or undefined. */
@@ -91,6 +95,7 @@ export const customToolInput = z
     input_schema: fields.input_schema.default(null),
     timeout_seconds: fields.timeout_seconds.default(60),
     retry_count: fields.retry_count.default(1),
+    read_only: fields.read_only.default(false),
   })
   .superRefine((tool, context) => {
     const message = targetProblem(tool);
@@ -147,6 +152,7 @@ export const customToolSchema = z
     }),
     timeout_seconds: z.int(),
     retry_count: z.int(),
+    read_only: z.boolean(),
     created_by: z.string().nullable(),
     created_at: timestamp,
     updated_at: timestamp,

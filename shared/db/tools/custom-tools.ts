@@ -50,6 +50,8 @@ const toolRow = z.object({
   pinned_schema: z.string().nullable(),
   timeout_seconds: z.number(),
   retry_count: z.number(),
+  /** Whether a person has confirmed that its calls change nothing. */
+  read_only: z.boolean(),
   /** Increases with each change to what its calls do. */
   revision: z.number(),
   created_by: z.string().nullable(),
@@ -62,7 +64,7 @@ export type CustomTool = z.infer<typeof toolRow>;
 
 const toolColumns = sql.fragment`
   id, workspace_id, name, label, description, kind, endpoint_url, method, headers, mcp_tool, input_schema,
-  pinned_schema, timeout_seconds, retry_count, revision, created_by, created_at, updated_at`;
+  pinned_schema, timeout_seconds, retry_count, read_only, revision, created_by, created_at, updated_at`;
 
 export interface CustomToolScope {
   workspaceId: string;
@@ -212,11 +214,12 @@ export async function createCustomTool(
     await raiseToolRevision(tx, workspaceId);
     const tool = await tx.maybeOne(statement(toolRow)`
       INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, method, headers,
-                                mcp_tool, input_schema, pinned_schema, timeout_seconds, retry_count, created_by)
+                                mcp_tool, input_schema, pinned_schema, timeout_seconds, retry_count, read_only,
+                                created_by)
       VALUES (${toolId}, ${workspaceId}, ${input.name}, ${input.label}, ${input.description}, ${input.kind},
              ${input.endpoint_url}, ${input.method}, ${JSON.stringify(headers)}::json, ${input.mcp_tool},
              ${jsonOrNull(input.input_schema)}::json, ${input.pinned_schema ?? null}, ${input.timeout_seconds}::int,
-             ${input.retry_count}::int, ${actor.id})
+             ${input.retry_count}::int, ${input.read_only}::boolean, ${actor.id})
       ON CONFLICT (workspace_id, name) DO NOTHING
       RETURNING ${toolColumns}
     `);
@@ -261,7 +264,8 @@ export async function updateCustomTool(
           endpoint_url = ${after.endpoint_url}, method = ${after.method},
           headers = ${JSON.stringify(after.headers)}::json, mcp_tool = ${after.mcp_tool},
           input_schema = ${jsonOrNull(after.input_schema)}::json, pinned_schema = ${after.pinned_schema},
-          timeout_seconds = ${after.timeout_seconds}::int, retry_count = ${after.retry_count}::int, updated_at = now(),
+          timeout_seconds = ${after.timeout_seconds}::int, retry_count = ${after.retry_count}::int,
+          read_only = ${after.read_only}::boolean, updated_at = now(),
           revision = revision + ${changed.some(isBound) ? 1 : 0}
       WHERE id = ${toolId} AND workspace_id = ${workspaceId}
       RETURNING ${toolColumns}
@@ -283,14 +287,16 @@ const WRITABLE = [
   'pinned_schema',
   'timeout_seconds',
   'retry_count',
+  'read_only',
 ] as const;
 
 /** Fields that do not affect calls. */
 const TEXTS: ReadonlySet<string> = new Set(['label', 'description']);
 
 /** Whether the field affects what calls do, beyond how often they are retried and how long they can take. */
-const isBound = (field: string): boolean =>
-  !TEXTS.has(field) && field !== 'timeout_seconds' && field !== 'retry_count';
+const isBound = (field: string): boolean => !TEXTS.has(field) && !UNBOUND.has(field);
+
+const UNBOUND: ReadonlySet<string> = new Set(['timeout_seconds', 'retry_count', 'read_only']);
 
 const changedFields = (before: CustomTool, after: CustomTool): string[] =>
   WRITABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));

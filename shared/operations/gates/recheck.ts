@@ -20,6 +20,7 @@ import {
 } from '#shared/db/gates/rechecks.ts';
 import { readGraph } from '#shared/db/gates/shown.ts';
 import type { Pool } from '#shared/db/pool.ts';
+import { findCustomTools } from '#shared/db/tools/custom-tools.ts';
 import { adHocGraphOf, type RunActor, type RunRequest } from '#shared/db/runs/run-request.ts';
 import { AppError } from '#shared/errors.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
@@ -30,7 +31,7 @@ import {
 } from '#shared/graph/gates/repeated-reads.ts';
 import { approvalOf } from '#shared/graph/node-approval.ts';
 import { nodeStateUntrusted } from '#shared/platform/threads/untrusted.ts';
-import { onlyReads } from '#shared/tools.ts';
+import { calledAs, customToolNames, onlyReads } from '#shared/tools.ts';
 
 /**
  * Repeats the reads that a gate depends on, before an approval of it counts. Each is executed by a worker, in a rehearsal
@@ -64,43 +65,53 @@ export async function recheckGate(
   deps: RecheckDeps,
   gate: RecheckedGate,
 ): Promise<string | undefined> {
+  let awaited: string | undefined;
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 1.5, LAST_LOOK_MS)) {
-    const step = await continueRecheck(deps, gate);
-    if (step !== 'in progress') return step?.id;
+    const look = await continueRecheck(deps, gate, awaited);
+    if (look.state === 'gone') return undefined;
+    if (look.state === 'done') return look.id;
+    awaited = look.id;
     await sleep(pause);
   }
 }
 
 /**
+ * - `gone`: the gate is decided.
+ * - `done`: a recheck has ended that counts.
+ * - `waits`: look again. With an id, that recheck is in progress; without one, a recheck of another list has just ended.
+ */
+type Look = { state: 'gone' } | { state: 'done'; id: string } | { state: 'waits'; id?: string };
+
+/**
  * One look at the recheck of a gate: begins it if it is due, ends it if all reads have ended or it takes too long. Any
- * process can continue it. Undefined when the gate is decided.
+ * process can continue it. `awaited`: the one that an earlier look has found in progress, whose result counts however
+ * late this look is.
  */
 export async function continueRecheck(
   deps: RecheckDeps,
   gate: RecheckedGate,
-): Promise<StoredRecheck | 'in progress' | undefined> {
+  awaited?: string,
+): Promise<Look> {
   const { db, recheckMs } = deps;
   const found = await readRecheck(db, gate);
-  if (found === undefined) return undefined;
+  if (found === undefined) return { state: 'gone' };
   const { recheck, ageMs } = found;
-  const lostMs = recheckMs + LOST_AFTER_BOUND_MS;
+  const done = (last: StoredRecheck): Look =>
+    last.digest === gate.digest ? { state: 'done', id: last.id } : { state: 'waits' };
+  if (recheck?.finished_at !== undefined && recheck.id === awaited) return done(recheck);
   const begun = await beginRecheck(db, gate, {
-    id: randomUUID(),
-    digest: gate.digest,
-    lostMs,
+    ...{ id: randomUUID(), digest: gate.digest, lostMs: recheckMs + LOST_AFTER_BOUND_MS },
   });
   if (begun !== undefined) {
-    const runs = await startReads(deps, gate, begun.id);
-    await storeStarted(db, gate, { id: begun.id, runs });
-    return 'in progress';
+    const { id } = begun;
+    await storeStarted(db, gate, { id, runs: await startReads(deps, gate, id) });
+    return { state: 'waits', id };
   }
-  if (recheck === null) return 'in progress';
-  // One of another list is awaited, so that no one can make a gate read without a pause.
-  if (recheck.finished_at !== undefined) {
-    return recheck.digest === gate.digest ? recheck : 'in progress';
-  }
-  if (recheck.runs !== undefined) await finishIfDone(deps, gate, recheck, recheck.runs, ageMs);
-  return 'in progress';
+  if (recheck === null) return { state: 'waits' };
+  if (recheck.finished_at !== undefined) return done(recheck);
+  const { id, runs } = recheck;
+  const ends = runs !== undefined && (await finishIfDone(deps, gate, { id, runs, ageMs }));
+  return ends ? done(recheck) : { state: 'waits', id };
 }
 
 /** Finds the reads that a gate depends on, and stores them with it. */
@@ -108,7 +119,10 @@ export async function findReads(
   { db }: Pick<RecheckDeps, 'db'>,
   gate: Omit<RecheckedGate, 'settings' | 'digest' | 'actor'>,
 ): Promise<GateReads> {
-  const { graph } = await readGraph(db, gate.runId);
+  const { workspaceId, graph } = await readGraph(db, gate.runId);
+  const names = graph.nodes.flatMap((node) => (node.kind === 'tool' ? [node.tool_name] : []));
+  const tools = await findCustomTools(db, { workspaceId, names: customToolNames(names) });
+  const readOnly = new Set(tools.flatMap((tool) => (tool.read_only ? [calledAs(tool.name)] : [])));
   const [, iteration = ''] = gate.step_key.split('#');
   const reads = gateReads({
     graph,
@@ -120,11 +134,14 @@ export async function findReads(
     steps: await readFinishedSteps(db, gate.runId),
     // No one approves a repetition of a step that needs approval.
     onlyReads: (node) =>
-      onlyReads(node.tool_name, node.params['method']) && approvalOf(node) === undefined,
+      approvalOf(node) === undefined &&
+      (readOnly.has(node.tool_name) || onlyReads(node.tool_name, node.params['method'])),
   });
   await storeReads(db, gate, reads);
   return reads;
 }
+
+const NO_STATE = 'the state that the step had cannot be computed, or is too large';
 
 async function startReads(
   deps: RecheckDeps,
@@ -143,7 +160,7 @@ async function startReads(
     const state = await nodeStateUntrusted(actor.workspaceId, {
       ...{ recorded, graph: source.graph, stepKey, state: {}, pins: {} },
     });
-    if ('problem' in state) return { ...read, run_id: null, problem: state.problem };
+    if ('problem' in state) return { ...read, run_id: null, problem: NO_STATE };
     const { runId: started } = await deps.start({
       actor,
       workflowId: source.workflowId,
@@ -210,20 +227,19 @@ const allowed = ({ tool_name: tool, params }: ToolNode): string => {
   return tool === 'http_request' ? `${tool}:${name}` : tool;
 };
 
+/** Ends a recheck when its reads have ended, or it takes too long. Returns whether it has ended. */
 async function finishIfDone(
   { db, recheckMs }: RecheckDeps,
   gate: RecheckedGate,
-  { id }: StoredRecheck,
-  runs: readonly StartedRead[],
-  ageMs: number,
-): Promise<void> {
+  { id, runs, ageMs }: { id: string; runs: readonly StartedRead[]; ageMs: number },
+): Promise<boolean> {
   const states = await readRepeated(
     db,
     runs.flatMap(({ run_id }) => run_id ?? []),
   );
   const late = ageMs > recheckMs;
   const ended = runs.every(({ run_id }) => run_id === null || states.get(run_id)?.ended !== false);
-  if (!ended && !late) return;
+  if (!ended && !late) return false;
   const succeeded: (StartedRead & { run_id: string })[] = [];
   const failed: RecheckDifference[] = [];
   for (const run of runs) {
@@ -243,6 +259,7 @@ async function finishIfDone(
   const all = [...failed, ...(await readDifferences(db, gate.runId, succeeded))];
   const differences = all.slice(0, MAX_DIFFERENCES);
   await finishRecheck(db, gate, { id, differences, more: all.length - differences.length });
+  return true;
 }
 
 /** The maximum number of differences that a gate shows. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor } from '#shared/people/actor.ts';
+import { type Actor, requireCapability } from '#shared/people/actor.ts';
 import { holds } from '#shared/people/capabilities.ts';
 import {
   type CustomToolAnswer,
@@ -47,6 +47,7 @@ export async function registerTool(
   actor: Actor,
   input: CustomToolInput,
 ): Promise<CustomToolAnswer> {
+  if (input.read_only) requireCapability(actor, 'publish_workflows');
   await checkSchema(actor, input.input_schema);
   await checkHeaderSecrets(db, actor.workspaceId, input.headers, input.endpoint_url);
   const tool = await createCustomTool(db, actor, input, (scope) =>
@@ -78,7 +79,8 @@ export async function changeTool(
       throw invalid('name cannot be changed: graphs call the tool by it');
     }
     const scope = { workspaceId: before.workspace_id, toolId };
-    const after = unpinned(before, { ...before, ...withoutUndefined(fields) });
+    const wanted = { ...before, ...withoutUndefined(fields) };
+    const after = confirmed(actor, body, before, unpinned(before, wanted));
     const problem = targetProblem(after);
     if (problem !== undefined) throw invalid(`mcp_tool ${problem}`);
     keepHeadersAtOrigin(before, after.endpoint_url, headers);
@@ -96,6 +98,28 @@ function unpinned(before: CustomTool, after: CustomTool): CustomTool {
     (field) => JSON.stringify(before[field]) === JSON.stringify(after[field]),
   );
   return same ? after : { ...after, pinned_schema: null };
+}
+
+/** Fields that decide what is called. */
+const CALLED = [...PINNED, 'method'] as const;
+
+/**
+ * Whether a tool only reads is confirmed by a person who can publish, for what it calls then: another tool is not
+ * confirmed. Throws AppError `forbidden`.
+ */
+function confirmed(
+  actor: Actor,
+  { read_only: wanted }: CustomToolUpdate,
+  before: CustomTool,
+  after: CustomTool,
+): CustomTool {
+  const same = CALLED.every(
+    (field) => JSON.stringify(before[field]) === JSON.stringify(after[field]),
+  );
+  if (!after.read_only || (before.read_only && same)) return after;
+  if (wanted !== true) return { ...after, read_only: false };
+  requireCapability(actor, 'publish_workflows');
+  return after;
 }
 
 type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };

@@ -220,7 +220,9 @@ async function importAgain(
     const sealed = sameHeaders
       ? before.headers
       : sealHeaders(deps.sealer, { workspaceId, toolId: id }, headers, {});
-    return { ...before, description, input_schema, pinned_schema, headers: sealed };
+    // A person has confirmed that the tool only reads as it was described then.
+    const read_only = sameTexts && before.read_only;
+    return { ...before, description, input_schema, pinned_schema, headers: sealed, read_only };
   });
   return { ...change, tool: imported(tool) };
 }

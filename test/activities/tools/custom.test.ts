@@ -48,6 +48,7 @@ const registered = ({ headers = {}, ...fields }: Registered): CustomTool => ({
   pinned_schema: null,
   timeout_seconds: 60,
   retry_count: 1,
+  read_only: false,
   revision: 1,
   created_by: null,
   created_at: '',

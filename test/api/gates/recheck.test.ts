@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
+import { beginRecheck } from '#shared/db/gates/rechecks.ts';
+import { sql } from '#shared/db/pool.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
-import { chain, mock } from '#test/support/engine.ts';
+import { chain, eventually, mock } from '#test/support/engine.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 import { addCaller } from '#test/api/people/caller.ts';
 
-const { engine, call } = useEngineApi();
+const { engine, call } = useEngineApi({ env: { ENCRYPTION_KEY: 'a key for the tests alone' } });
 const tools = useToolServer();
 
 const gate = (rest: object = {}) =>
@@ -40,6 +42,11 @@ const approve = (runId: string, body: object = {}) =>
   call('POST', `/api/runs/${runId}/approve`, body);
 const gateOf = async (runId: string, headers?: Record<string, string>) =>
   (await call('GET', `/api/runs/${runId}/gates/review`, undefined, headers)).body;
+/** Moves the end of the last recheck. */
+const endedAgo = (runId: string, interval: string) =>
+  engine.db.query(sql.unsafe`
+    UPDATE gates SET recheck = jsonb_set(recheck, '{finished_at}',
+      to_jsonb(clock_timestamp() - ${interval}::interval)) WHERE run_id = ${runId}`);
 const auditOf = async (runId: string, action: string) =>
   (await call('GET', `/api/audit?target_id=${runId}&action=${action}`)).body.logs;
 
@@ -96,6 +103,7 @@ test('a changed value refuses the approval with the differences, and an approver
   const run = (await call('GET', `/api/runs/${runId}`)).body;
   expect(run.pending_gates[0]).toMatchObject({ stale: shown.stale, recheck: shown.recheck });
   // Soon after, the result is reused: the other side does not see each attempt.
+  await endedAgo(runId, '-1 hour');
   expect((await approve(runId)).status).toBe(409);
   expect((await approve(runId, { only_check: true })).status).toBe(200);
   expect(tools.calls('quote')).toHaveLength(2);
@@ -103,6 +111,10 @@ test('a changed value refuses the approval with the differences, and an approver
   const viewer = await addCaller(place, { role: 'viewer' });
   const seen = await gateOf(runId, viewer.headers);
   expect(seen.stale.differences[0]).toMatchObject({ ...difference, before: null, now: null });
+  // Later, the reads are repeated again.
+  await endedAgo(runId, '6 seconds');
+  expect((await approve(runId)).status).toBe(409);
+  expect(tools.calls('quote')).toHaveLength(3);
   expect((await approve(runId, { digest, accept_changes: true })).status).toBe(200);
   const { steps } = await engine.ended(runId);
   // What was shown is sent.
@@ -171,4 +183,64 @@ test('a deadline that finds a difference rejects, and one that finds none approv
     on_timeout: 'approve',
     changes: [{ path: ['body', 'price'], before: 7, now: 8 }],
   });
+});
+
+test('a custom tool is repeated only if it is confirmed to read', async () => {
+  const tool = (name: string, read_only: boolean) =>
+    call('POST', '/api/tools', { name, endpoint_url: `${tools.url}/${name}`, read_only });
+  await tool('rate', true);
+  await tool('charge', false);
+  const nodes = ['rate', 'charge'].map(
+    (id) => ({ id, kind: 'tool', tool_name: `custom:${id}`, params: { of: '{item}' } }) as never,
+  );
+  tools.answer('rate', { body: { value: 3 } });
+  const runId = await paused(...nodes, gate({ prompt: '{rate.value} {charge.name}' }));
+  expect((await gateOf(runId)).recheck).toMatchObject({
+    reads: [{ step_key: 'rate', tool: 'custom:rate', paths: [['value']] }],
+    not_repeated: [{ step_key: 'charge', kind: 'tool' }],
+  });
+  tools.answer('rate', { body: { value: 4 } });
+  const { body } = await approve(runId);
+  expect(body.stale.differences).toMatchObject([{ step_key: 'rate', before: 3, now: 4 }]);
+  expect(tools.calls('rate')).toHaveLength(2);
+  expect(tools.calls('charge')).toHaveLength(1);
+});
+
+test('approvals at the same time share one recheck, and several approvers are each checked', async () => {
+  const runId = await paused(read('quote'), total, gate({ required: 2 }), pay());
+  const place = { db: engine.db, workspaceId: engine.actor.workspaceId };
+  const [ada, bob] = [await addCaller(place), await addCaller(place)];
+  const by = ({ headers }: typeof ada) => call('POST', `/api/runs/${runId}/approve`, {}, headers);
+  const { promise: until, resolve: release } = Promise.withResolvers<undefined>();
+  tools.answer('quote', { until, body: { name: 'tea', price: 7 } });
+  const first = by(ada);
+  await eventually(() => tools.calls('quote').length === 2);
+  // Nothing is read for this one while the first recheck is in progress.
+  const second = by(bob);
+  const gateRow = { runId, step_key: 'review', round: 1 };
+  const again = { id: 'another', digest: null, lostMs: 60_000 };
+  expect(await beginRecheck(engine.db, gateRow, again)).toBeUndefined();
+  release(undefined);
+  expect([(await first).status, (await second).status]).toEqual([200, 200]);
+  expect(await engine.ended(runId)).toMatchObject({ status: 'success' });
+});
+
+test('a fork that asks again repeats the reads of its own steps', async () => {
+  const runId = await paused(read('quote'), total, gate(), pay());
+  expect((await approve(runId)).status).toBe(200);
+  await engine.ended(runId);
+  const forked = await call('POST', `/api/runs/${runId}/fork`, { from_step: 'pay' });
+  expect(forked.status).toBe(201);
+  await engine.until(forked.body.id, ['paused']);
+  tools.answer('quote', { body: { name: 'tea', price: 9 } });
+  const { status, body } = await approve(forked.body.id);
+  expect([status, body.code]).toEqual([409, 'changed']);
+  expect(body.stale.differences).toMatchObject([{ step_key: 'quote', before: 7, now: 9 }]);
+  const accepted = await approve(forked.body.id, { accept_changes: true });
+  expect(accepted.status).toBe(200);
+  expect(await engine.ended(forked.body.id)).toMatchObject({ status: 'success' });
+  expect(tools.calls('pay').map((each) => JSON.parse(each.body))).toEqual([
+    { amount: 14 },
+    { amount: 14 },
+  ]);
 });

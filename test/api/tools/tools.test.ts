@@ -5,6 +5,7 @@ import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startMcpServer } from '#test/fakes/mcp-server.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { addMember } from '#test/support/people.ts';
+import { addCaller } from '#test/api/people/caller.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { raceRounds } from '#test/support/soak.ts';
 import { expectRefusal } from '#test/api/refusal.ts';
@@ -35,6 +36,34 @@ const stored = async (id: string) =>
   api.db.oneFirst(sql.type(z.object({ headers: z.record(z.string(), z.string()) }))`
     SELECT headers FROM custom_tools WHERE id = ${id}`);
 
+describe('a tool that only reads', () => {
+  const limited = async () => {
+    const overrides = { publish_workflows: false };
+    return addCaller({ db: api.db, workspaceId: api.workspaceId }, { role: 'editor', overrides });
+  };
+
+  test('is confirmed only by someone who may publish', async () => {
+    const { headers } = await limited();
+    const name = `tool-${(made += 1)}`;
+    const given = { name, endpoint_url, read_only: true };
+    const refused = await api.call('POST', '/api/tools', given, headers);
+    expect([refused.status, refused.body.detail]).toEqual([
+      403,
+      "This action requires the 'publish_workflows' permission",
+    ]);
+    const { body: tool } = await api.call('POST', '/api/tools', { name, endpoint_url }, headers);
+    const change = (fields: object, by?: Record<string, string>) =>
+      api.call('PUT', `/api/tools/${tool.id}`, fields, by);
+    expect((await change({ read_only: true }, headers)).status).toBe(403);
+    expect((await change({ read_only: true })).body.read_only).toBe(true);
+    // What was confirmed stays so when something else changes.
+    expect((await change({ label: 'a', read_only: true }, headers)).body.read_only).toBe(true);
+    const moved = { endpoint_url: `${endpoint_url}/2` };
+    expect((await change({ ...moved, read_only: true }, headers)).status).toBe(403);
+    expect((await change(moved, headers)).body.read_only).toBe(false);
+  });
+});
+
 describe('registering a tool', () => {
   test('fills in defaults and is audited without the endpoint URL', async () => {
     const { status, body, headers } = await register({ name: 'plain' });
@@ -55,6 +84,7 @@ describe('registering a tool', () => {
       pinned: false,
       timeout_seconds: 60,
       retry_count: 1,
+      read_only: false,
       created_by: expect.stringMatching(/^mem_/),
       created_at: expect.any(String),
       updated_at: body.created_at,

@@ -15,6 +15,7 @@ export interface ToolDraft {
   schema: string;
   timeout: number;
   retries: number;
+  readOnly: boolean;
 }
 
 export interface HeaderDraft {
@@ -58,6 +59,7 @@ export const draftOf = (tool: CustomTool | undefined): ToolDraft => ({
   schema: tool?.input_schema == null ? '' : JSON.stringify(tool.input_schema, null, 2),
   timeout: tool?.timeout_seconds ?? 60,
   retries: tool?.retry_count ?? 1,
+  readOnly: tool?.read_only ?? false,
 });
 
 export function toolOf(draft: ToolDraft): BodyOf<'POST /api/tools'> {
@@ -76,6 +78,7 @@ export function toolOf(draft: ToolDraft): BodyOf<'POST /api/tools'> {
     input_schema: 'value' in schema ? schema.value : null,
     timeout_seconds: draft.timeout,
     retry_count: draft.retries,
+    read_only: draft.readOnly,
   };
 }
 

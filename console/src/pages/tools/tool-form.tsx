@@ -1,4 +1,4 @@
-import { Group, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core';
+import { Group, NativeSelect, NumberInput, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { CustomTool } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
@@ -124,6 +124,11 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
             allowDecimal={false}
           />
         </Group>
+        <Switch
+          label={text.readOnly}
+          description={text.aboutReadOnly}
+          {...form.getInputProps('readOnly', { type: 'checkbox' })}
+        />
       </Form>
     );
   },

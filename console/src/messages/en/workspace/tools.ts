@@ -69,6 +69,9 @@ export const toolForm = {
   aboutLabel: 'Display name',
   timeout: 'Timeout (seconds)',
   retries: 'Retries',
+  readOnly: 'Only reads',
+  aboutReadOnly:
+    'Its calls change nothing, so a gate can repeat them. Needs the publish_workflows permission.',
   method: 'Method',
   mcpTool: 'Tool name on the server',
   url: 'URL',
