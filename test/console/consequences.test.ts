@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { z } from 'zod';
 import type { AnswerConsequences, Effect } from '#client/index.ts';
 import { argumentRows } from '#console/src/parts/consequences/argument-rows.ts';
 import { comparedEffects } from '#console/src/parts/consequences/compared.ts';
 import { certaintyText } from '#console/src/parts/consequences/effect-texts.ts';
-import { edge, mock } from '#test/support/engine.ts';
+import { sql } from '#shared/db/pool.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
+import { chain, edge, mock } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, personOf, type Stage } from './browser.ts';
@@ -117,6 +120,8 @@ const paying = (settings: object = {}) => ({
     edge('second', 'last'),
   ],
 });
+
+const tools = useToolServer();
 
 const amountForm = {
   input_schema: {
@@ -243,6 +248,72 @@ describeConsole('a gate shows what its answers set in motion', (given) => {
     expect(bodies).toMatchObject([{ reason: 'as agreed', digest: expect.any(String) }]);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
+  });
+
+  test('after a step that asks for itself, with what its call is', async () => {
+    const asking = tools.node('pay', {
+      ...{ label: 'Pay the supplier', approval: 'always' },
+      params: { url: `${tools.url}/pay`, method: 'POST', body: { amount: '{amount}' } },
+    });
+    const runId = await paused({}, chain(asking, tools.node('tell')) as never);
+    const { page, context, problems } = await stage.open(`/approvals/${runId}/pay`);
+    await approves(page).getByText('After this call:').waitFor();
+    await approves(page).getByRole('listitem').getByText('tell', { exact: true }).waitFor();
+    await page.getByText('the step is executed with exactly these arguments.').waitFor();
+    await list(page, 'If you reject').getByText('Nothing is executed.').waitFor();
+    expect(await page.getByText('Turn', { exact: true }).count()).toBe(0);
+    expect(await obstacles(page)).toEqual([]);
+    await decide(page, 'Approve').click();
+    await page.getByRole('button', { name: 'Send now' }).click();
+    await stage.engine.until(runId, ['success']);
+    expect(tools.calls('pay').map(({ body }) => JSON.parse(body))).toEqual([{ amount: 100 }]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  test('and what a recheck found, which the approver can accept', async () => {
+    tools.answer('quote', { body: { price: 7 } });
+    const quote = tools.node('quote', { params: { url: `${tools.url}/quote`, method: 'GET' } });
+    const ask = { id: 'ask', kind: 'human_gate', prompt: 'Pay {quote.body.price}?', recheck: true };
+    const runId = await paused({}, chain(quote, ask as never) as never);
+    tools.answer('quote', { body: { price: 9 } });
+    const { page, context } = await stage.open(`/runs/${runId}`);
+    await page.getByText(/^An approval first repeats these reads/).waitFor();
+    await decide(page, 'Approve').click();
+    await page.getByRole('button', { name: 'Send now' }).click();
+    const found = page.getByRole('alert').filter({ hasText: 'What this gate shows has changed' });
+    await found.getByText('quote.body.price').waitFor();
+    await found.locator('del').getByText('7').waitFor();
+    await found.locator('ins').getByText('9').waitFor();
+    await page.getByText('Not approved: ask').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await found.getByLabel('Approve anyway').check();
+    await decide(page, 'Approve').click();
+    await page.getByRole('button', { name: 'Send now' }).click();
+    await stage.engine.until(runId, ['success']);
+    const { steps } = await stage.engine.run(runId);
+    const asked = steps.find(({ node_id }) => node_id === 'ask');
+    expect(asked?.decision).toMatchObject({ approved: true });
+    await context.close();
+  });
+
+  soakTest('and the page of decisions says where a step was not as approved', async () => {
+    const runId = await paused();
+    await stage.engine.db.query(sql.type(z.object({}))`
+      INSERT INTO governance_events (workspace_id, type, workflow_id, version, run_id, node_id, policy, decision, reason,
+                                     evidence)
+      SELECT workspace_id, 'approval_mismatch', workflow_id, workflow_version, id, 'pay', 'approval', 'blocked',
+             'Not sent: body.amount would not be what was shown', '{"step_key": "pay#1", "paths": ["body.amount", "url"]}'
+      FROM runs WHERE id = ${runId}`);
+    const { page, context } = await stage.open(`/governance?run_id=${runId}`);
+    const card = page.getByRole('article', { name: 'Not as approved' });
+    await card.getByRole('button', { name: 'Show evidence' }).click();
+    await card.getByText('Different from what was approved').waitFor();
+    await card.getByText('body.amount, url', { exact: true }).waitFor();
+    await card.getByText('pay#1', { exact: true }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await context.close();
+    await end(runId);
   });
 
   soakTest('and that an input withdraws earlier approvals', async () => {

@@ -7,6 +7,8 @@ export const consequences = {
   reject: 'If you reject',
   timeout: 'If no one decides in time',
   nothing: 'Nothing is executed.',
+  nothingElse: 'Nothing else is executed.',
+  afterCall: 'After this call:',
   sameAsApprove: 'The same as if you approve.',
   sameAsPlain: 'The same as an approval without your input.',
   sameAsReject: 'The same as if you reject.',
@@ -57,6 +59,7 @@ export const effect = {
   timesOrMore: (least: string) => `${least} times or more`,
   joined: (one: string, other: string) => `${one}; ${other}`,
   costs: (cost: string) => `costs ${cost}`,
+  asksFirst: 'It asks for its own approval first if this is true: {expression}',
   mayCall: 'It can call {tools}.',
   approvals: {
     always: (tool: string) => `${tool} (after approval)`,

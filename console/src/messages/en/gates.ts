@@ -19,6 +19,7 @@ export const decisionForm = {
   approving: 'Approve:',
   /** Shown before the effect of a rejection. */
   rejecting: 'Reject:',
+  callsStep: 'the step is executed with exactly these arguments.',
   callsTool: 'the agent calls the tool with exactly these arguments.',
   continues: 'the run continues from here.',
   continuesAfter: (approvals: number) =>
@@ -26,6 +27,8 @@ export const decisionForm = {
       other: 'the run continues after # more approvals, including yours.',
     }),
   callsNoTool: 'the tool is not called. The agent gets your reason and can try something else.',
+  callsNoStep:
+    'the step is not executed. The run takes its "error" path, or fails if there is none.',
   takesRejected: 'takes the "rejected" path, or fails if the workflow has none.',
 } as const;
 
@@ -105,4 +108,18 @@ export const waitingDecision = {
   sentRejected: (gate: string) => `Rejected: ${gate}`,
   notApproved: (gate: string) => `Not approved: ${gate}`,
   notRejected: (gate: string) => `Not rejected: ${gate}`,
+} as const;
+
+/** Messages for a gate that repeats the reads it depends on before an approval counts. */
+export const rechecked = {
+  repeats: 'An approval first repeats these reads, and counts if they are the same: {steps}.',
+  notRepeated: 'Not repeated: {steps}.',
+  stale: 'What this gate shows has changed',
+  staleAbout: 'The reads behind it were repeated {at}, and found other values:',
+  more: (count: number) =>
+    plural(count, { one: '# more value is different.', other: '# more values are different.' }),
+  problem: 'could not be read again: {problem}',
+  accept: 'Approve anyway',
+  acceptAbout:
+    'What was shown is sent, not the new values. The differences are saved with your approval.',
 } as const;

@@ -9,6 +9,8 @@ import {
 } from '#console/src/messages/en/governance/decisions.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { exactText } from '#console/src/parts/code/exact-json.ts';
+import { Facts } from '#console/src/parts/data/facts.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { WorkflowLink, RunLink } from '#console/src/parts/links.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
@@ -52,9 +54,28 @@ export function EventCard({ event }: { event: GovernanceEvent }) {
             {opened ? text.hideEvidence : text.showEvidence}
           </Button>
         </Group>
-        {opened && <JsonView value={event.evidence} what={text.theEvidence} />}
+        {opened && <Evidence event={event} />}
       </Stack>
     </Card>
+  );
+}
+
+/** The evidence of a decision: for a step that was not sent, where it differs from what was approved. */
+function Evidence({ event: { type, evidence } }: { event: GovernanceEvent }) {
+  const { gate, step_key: stepKey, paths } = evidence;
+  if (type !== 'approval_mismatch' || !Array.isArray(paths)) {
+    return <JsonView value={evidence} what={text.theEvidence} />;
+  }
+  const named = (value: unknown) =>
+    typeof value === 'string' ? <UserText>{exactText(value)}</UserText> : undefined;
+  return (
+    <Facts
+      of={[
+        [text.gate, named(gate)],
+        [text.stepKey, named(stepKey)],
+        [text.different, named(paths.join(', '))],
+      ]}
+    />
   );
 }
 

@@ -24,12 +24,15 @@ export function AnswerList({
   answer,
   before,
   same,
+  afterCall = false,
 }: {
   title: string;
   answer: AnswerConsequences;
   before: AnswerConsequences | undefined;
   /** A sentence instead of the list, if it is shown elsewhere. */
   same?: string | undefined;
+  /** Whether it comes after the call that the decision is about, which is not listed. */
+  afterCall?: boolean;
 }) {
   const effects = useMemo(() => comparedEffects(answer, before), [answer, before]);
   const isEmpty = answer.effects.length === 0;
@@ -41,7 +44,10 @@ export function AnswerList({
         </Title>
         {!isEmpty && <Dimmed size="xs">{countsText(answer)}</Dimmed>}
       </Group>
-      {(isEmpty || same !== undefined) && <Dimmed>{same ?? text.nothing}</Dimmed>}
+      {(isEmpty || same !== undefined) && (
+        <Dimmed>{same ?? (afterCall ? text.nothingElse : text.nothing)}</Dimmed>
+      )}
+      {afterCall && !isEmpty && <Dimmed size="xs">{text.afterCall}</Dimmed>}
       {effects.length > 0 && same === undefined && <FoldedList effects={effects} />}
       {same === undefined && <Afterward answer={answer} before={before} />}
     </section>

@@ -1,5 +1,5 @@
 import type { Effect, JsonObject } from '#client/index.ts';
-import { isContainer, pathOf } from '#console/src/parts/json/json-rows.ts';
+import { isContainer, pathOf, pathText } from '#console/src/parts/json/json-rows.ts';
 
 /** One value among the arguments of an effect. */
 export interface ArgumentRow {
@@ -40,6 +40,3 @@ function membersOf(value: unknown): [string | number, unknown][] | undefined {
   if (!isContainer(value)) return undefined;
   return Array.isArray(value) ? [...value.entries()] : Object.entries(value);
 }
-
-const pathText = (path: readonly (string | number)[]): string =>
-  path.reduce<string>((all, part) => pathOf(all, String(part), typeof part === 'number'), '');

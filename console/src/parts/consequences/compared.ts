@@ -64,8 +64,8 @@ function comparedEffect(effect: Effect, before: Effect | undefined): ComparedEff
 }
 
 const problemOf = ({ problem }: Effect): string | undefined => problem;
-const callsOf = ({ effect, may_call: calls = [] }: Effect): string =>
-  [effect, ...calls.map(({ tool, approval }) => `${tool} ${approval}`)].join('\n');
+const callsOf = ({ effect, approval = '', may_call: calls = [] }: Effect): string =>
+  [effect, approval, ...calls.map(({ tool, approval }) => `${tool} ${approval}`)].join('\n');
 
 const isChanged = ({ before, removed }: ComparedRow): boolean =>
   before !== undefined || removed === true;

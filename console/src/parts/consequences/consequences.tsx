@@ -1,7 +1,7 @@
 import './consequences.css';
 import { Stack } from '@mantine/core';
 import { memo } from 'react';
-import type { AnswerConsequences, Consequences } from '#client/index.ts';
+import type { AnswerConsequences, Consequences, Gate } from '#client/index.ts';
 import { consequences as text } from '#console/src/messages/en/consequences.ts';
 import { exactJson } from '#console/src/parts/code/exact-json.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
@@ -12,7 +12,9 @@ export const ConsequenceLists = memo(function ConsequenceLists({
   shown,
   before,
   plain = shown,
+  kind,
 }: {
+  kind: Gate['kind'];
   shown: Consequences;
   before?: Consequences | undefined;
   /** The lists without input, which a deadline does not have. */
@@ -22,7 +24,12 @@ export const ConsequenceLists = memo(function ConsequenceLists({
   return (
     <Stack gap="sm" role="group" aria-label={text.label}>
       {hidesArguments(shown) && <Dimmed>{text.mayNotView}</Dimmed>}
-      <AnswerList title={text.approve} answer={approve} before={before?.approve} />
+      <AnswerList
+        title={text.approve}
+        answer={approve}
+        before={before?.approve}
+        afterCall={kind === 'tool_call'}
+      />
       <AnswerList title={text.reject} answer={reject} before={before?.reject} />
       {timeout !== undefined && <Timeout {...{ timeout, shown, plain }} before={before?.timeout} />}
     </Stack>

@@ -18,7 +18,7 @@ export function EffectRow({
 }: {
   compared: ComparedEffect;
 }) {
-  const { label, node_id, step_key, may_call: calls, problem } = effect;
+  const { label, node_id, step_key, may_call: calls, approval, problem } = effect;
   const part = (of: (effect: Effect) => string | undefined): ReactNode => (
     <Part before={before && of(before)} after={of(effect)} />
   );
@@ -48,6 +48,11 @@ export function EffectRow({
             text={text.mayCall}
             values={{ tools: exactText(calls.map(mayCallText).join(', ')) }}
           />
+        </div>
+      )}
+      {approval !== undefined && (
+        <div>
+          <Message text={text.asksFirst} values={{ expression: exactText(approval) }} />
         </div>
       )}
       {problem !== undefined && (

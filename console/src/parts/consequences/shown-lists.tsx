@@ -31,6 +31,7 @@ export function ShownListsView({
       {isChangedByInput && <Withdraws gate={gate} />}
       <Notes lists={lists} />
       <ConsequenceLists
+        kind={gate.kind}
         shown={shown.consequences}
         plain={plain?.consequences}
         before={reference?.consequences}

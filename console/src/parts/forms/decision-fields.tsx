@@ -50,7 +50,7 @@ export function DecisionFields({ gate, tool, refusal, decision, children }: Fiel
       {children}
       <Textarea
         label={words.reason}
-        description={call === undefined ? texts.reasonSaved : texts.reasonRead}
+        description={call?.turn == null ? texts.reasonSaved : texts.reasonRead}
         maxLength={MAX_REASON_LENGTH}
         autosize
         minRows={1}

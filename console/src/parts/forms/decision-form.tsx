@@ -23,6 +23,7 @@ import {
   useLate,
 } from './decision-notes.tsx';
 import { GateRules } from './gate-rules.tsx';
+import { Rechecked } from './rechecked.tsx';
 import { ToolCall } from './tool-call.tsx';
 import {
   isConflict,
@@ -124,6 +125,7 @@ function Choices(props: ChoiceProps) {
       <Stack gap="sm">
         {problem !== undefined && <Unsatisfiable problem={problem} />}
         <DecisionFields gate={gate} tool={known?.tool ?? null} refusal={unfit} decision={decision}>
+          <Rechecked gate={gate} decision={decision} />
           {lists.shown === undefined ? (
             <Lists of={known} />
           ) : (
@@ -166,12 +168,15 @@ function Choices(props: ChoiceProps) {
 }
 
 function effectOf(gate: PendingGate): string {
-  if (gate.tool_call !== undefined) return text.callsTool;
   const missing = (gate.required ?? 1) - (gate.decisions?.length ?? 0);
-  return missing > 1 ? text.continuesAfter(missing) : text.continues;
+  if (missing > 1) return text.continuesAfter(missing);
+  if (gate.tool_call === undefined) return text.continues;
+  return gate.tool_call.turn === null ? text.callsStep : text.callsTool;
 }
 
 function rejectionText(gate: PendingGate, rejection: string | undefined): string {
-  if (gate.tool_call !== undefined) return text.callsNoTool;
+  if (gate.tool_call !== undefined) {
+    return gate.tool_call.turn === null ? text.callsNoStep : text.callsNoTool;
+  }
   return rejection ?? text.takesRejected;
 }

@@ -11,7 +11,9 @@ import { useIdentity } from '#console/src/queries/identity.ts';
 
 /** What each answer sets in motion, for someone who cannot decide. */
 export function Lists({ of: gate }: { of: Gate | undefined }) {
-  if (gate?.consequences != null) return <ConsequenceLists shown={gate.consequences} />;
+  if (gate?.consequences != null) {
+    return <ConsequenceLists kind={gate.kind} shown={gate.consequences} />;
+  }
   return gate?.kind === 'human_gate' && <Dimmed>{listsText.unknown}</Dimmed>;
 }
 

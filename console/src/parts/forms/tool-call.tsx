@@ -18,10 +18,10 @@ export function ToolCall({ gate, call }: { gate: PendingGate; call: PendingToolC
         <Fact name={words.tool}>
           <UserText>{call.tool}</UserText>
         </Fact>
-        <Fact name={text.agent}>
+        <Fact name={call.turn === null ? words.node : text.agent}>
           <UserText>{gate.node_id}</UserText>
         </Fact>
-        <Fact name={text.turn}>{call.turn}</Fact>
+        {call.turn !== null && <Fact name={text.turn}>{call.turn}</Fact>}
       </Group>
       {call.arguments === null ? (
         <>

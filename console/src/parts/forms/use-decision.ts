@@ -47,6 +47,9 @@ export function useDecision(props: ChoiceProps) {
   const lists = useShown({ runId, gate, round, known }, enteredInput({ ...draft, form }, gate));
   const [broken, setBroken] = useState(false);
   const [mistake, setMistake] = useState<string>();
+  /** The differences that the user accepts, by their time: later ones are others. */
+  const [acceptedAt, setAcceptedAt] = useState<string>();
+  const accepted = gate.stale !== undefined && gate.stale.at === acceptedAt;
   const check = useAction(
     async ({ approved, answer }: { approved: boolean; answer: Answer }) => {
       const { input, ...options } = answer;
@@ -83,10 +86,15 @@ export function useDecision(props: ChoiceProps) {
         ...read,
         digest: call?.digest ?? (approved ? lists.shown : lists.plain)?.digest,
         reason: reason || undefined,
+        acceptChanges: (approved && accepted) || undefined,
       },
     });
   };
-  return { draft, change, form, broken: setBroken, mistake, check, decide, lists, isReady };
+  const accept = (does: boolean): void => setAcceptedAt(does ? gate.stale?.at : undefined);
+  return {
+    ...{ draft, change, form, broken: setBroken, mistake, check, decide, lists, isReady },
+    ...{ accepted, accept },
+  };
 }
 
 export type DecisionState = ReturnType<typeof useDecision>;

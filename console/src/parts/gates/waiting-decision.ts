@@ -21,7 +21,13 @@ export interface WaitingDecision {
   stepKey: string;
   label: string;
   approved: boolean;
-  answer: { input?: JsonObject; arguments?: JsonObject; reason?: string; digest?: string };
+  answer: {
+    input?: JsonObject;
+    arguments?: JsonObject;
+    reason?: string;
+    digest?: string;
+    acceptChanges?: boolean;
+  };
   /** Called once the service has received it. */
   onSent?: () => void;
   onUndo?: (() => void) | undefined;

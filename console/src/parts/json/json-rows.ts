@@ -35,6 +35,10 @@ export function pathOf(parent: string, name: string, inList: boolean): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
 
+/** A path of keys and indexes, like `body.items[0]`. */
+export const pathText = (path: readonly (string | number)[]): string =>
+  path.reduce<string>((all, part) => pathOf(all, String(part), typeof part === 'number'), '');
+
 /** Whether a value contains only a few values, at any depth. Stops counting above the limit. */
 export function isSmall(value: unknown): boolean {
   let count = 0;
