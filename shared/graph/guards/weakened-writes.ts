@@ -112,9 +112,15 @@ function missingGuard(wanted: PlacedWrite, asked: readonly PlacedWrite[]): strin
   return undefined;
 }
 
+/** Whether two guards are compared. An approval of the write itself counts as one before it. */
+const isFor = (own: Placed, placed: Placed): boolean =>
+  own.key === placed.key || own.key === ownKey(placed.key);
+
+const ownKey = (key: string): string => `own ${key}`;
+
 function uncovered(wanted: PlacedWrite, other: PlacedWrite): string | undefined {
   const missing = other.guards.find(
-    (placed) => !wanted.guards.some((own) => own.key === placed.key && covers(own, placed)),
+    (placed) => !wanted.guards.some((own) => isFor(own, placed) && covers(own, placed)),
   );
   return missing === undefined ? undefined : wordsOf(missing.guard);
 }
@@ -219,7 +225,7 @@ function approvalsOf(node: GraphNode, tool: string, through: Place): Placed[] {
         kind === 'approval' &&
         (asking === undefined ? at === node && place === through : asking.name === tool),
     )
-    .map((guard) => ({ ...placedGuard(guard, false), key: `own ${keyOf(guard, false)}` }));
+    .map((guard) => ({ ...placedGuard(guard, false), key: ownKey(keyOf(guard, false)) }));
 }
 
 const keyOf = ({ kind, node, tool, through }: Guard, versions: boolean): string =>
