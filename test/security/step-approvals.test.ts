@@ -6,8 +6,8 @@ import { echo, edge, eventually } from '#test/support/engine.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 import { addCaller } from '#test/api/people/caller.ts';
 
-// A step that needs approval is executed only under a decision about it in its own run, by whatever way the run starts or
-// continues. See decision-paths.test.ts for gates.
+// A step that needs approval is executed only under a decision about it in its own run, in every way that a run can start
+// or continue. See decision-paths.test.ts for gates.
 
 const { engine, call } = useEngineApi({
   env: { ENCRYPTION_KEY: 'a key of this test, long enough' },
