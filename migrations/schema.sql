@@ -709,6 +709,7 @@ CREATE TABLE gates (
   tool_digest text,
   consequences json,
   situation json,
+  shown_at timestamp with time zone,
   reads json,
   recheck jsonb,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),

@@ -12,9 +12,10 @@ export interface Shown {
 /** What was computed for an input, and for what. */
 export interface ShownFor extends Shown {
   step_key: string;
-  /** The digest of the gate at that time, and the number of its votes. */
+  /** The digest of the gate at that time, the number of its votes, and the number of decided gates of the run. */
   basis: string;
   votes: number;
+  others: number;
 }
 
 export interface Decision extends GateChoice, GateAnswer {

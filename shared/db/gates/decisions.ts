@@ -125,11 +125,14 @@ async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judg
 const unread = (stepKey: string): string =>
   `Gate '${stepKey}' has a digest: call get_gate, show the person what the answer sets in motion, and send the digest`;
 
-/** Whether it is known what the gate sets in motion with the input. */
-function isShown({ input, shown }: Decision, gate: GateToDecide): boolean {
-  if (gate.kind !== 'human_gate' || input === undefined || gate.digest === null) return true;
-  if (shown?.step_key !== gate.step_key) return false;
-  return shown.basis === gate.digest && shown.votes === gate.votes.length;
+/** Whether it is known what the gate sets in motion with the input, and after the decisions about other gates. */
+function isShown(
+  { input, shown }: Decision,
+  { kind, step_key, digest, votes, outdated, others }: GateToDecide,
+): boolean {
+  if (kind !== 'human_gate' || digest === null || (input === undefined && !outdated)) return true;
+  if (shown?.step_key !== step_key) return false;
+  return shown.basis === digest && shown.votes === votes.length && shown.others === others;
 }
 
 /** Whether a decision is refused only because its digest is not that of the gate. */
@@ -201,7 +204,8 @@ export function refusalOfState(
 async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Outcome> {
   const { approved, runId, shown } = decision;
   const required = gate.settings?.required ?? 1;
-  const changes = shown !== undefined && shown.digest !== gate.digest;
+  const changes =
+    decision.input !== undefined && shown !== undefined && shown.digest !== gate.digest;
   const before = changes ? [] : gate.votes;
   const accepted = acceptedChanges(decision, gate);
   const votes = [...before, voteOf(decision, accepted)];

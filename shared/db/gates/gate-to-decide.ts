@@ -14,6 +14,7 @@ import { type Db, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import type { Decision } from './decision.ts';
 import { isChosen, startersOf } from './gate-records.ts';
+import { isLastDecision, isOutdated } from './shown.ts';
 import type { StoredRecheck } from './rechecks.ts';
 
 const gateToDecide = z.object({
@@ -34,6 +35,8 @@ const gateToDecide = z.object({
   prompt: z.string(),
   situation: storedJson<Situation | null>(),
   recheck: storedJson<StoredRecheck | null>(),
+  outdated: z.boolean(),
+  others: z.number(),
   fits: z.boolean(),
   expired: z.boolean(),
   decided_by_name: z.string().nullable(),
@@ -43,7 +46,8 @@ const gateToDecide = z.object({
 
 /**
  * A gate, with everything that the rules about it need. `fits`: the decision is of its kind, and its digest is that of
- * the gate. `expired`: its deadline has decided it, or is about to.
+ * the gate. `outdated`: another gate of the run was decided since, so it shows something else now; `others`: how many are
+ * decided. `expired`: its deadline has decided it, or is about to.
  */
 export type GateToDecide = z.infer<typeof gateToDecide>;
 
@@ -68,13 +72,16 @@ export async function findGateToDecide(
   const gate = await db.maybeOne(statement(gateToDecide)`
     SELECT g.step_key, g.round, g.node_id, g.kind, g.turn IS NOT NULL AS of_agent, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
            g.digest, g.prompt, g.situation, g.recheck, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
+           fit.outdated, (SELECT count(*)::int FROM gates o WHERE ${isLastDecision} AND o.run_id = g.run_id) AS others,
            g.timed_out IS NOT NULL OR g.status = 'open' AND coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
            ${startersOf} AS starters,
            (SELECT role FROM members WHERE id = ${actor.id} AND workspace_id = r.workspace_id AND status = 'active') AS member_role
     FROM runs r JOIN gates g ON g.run_id = r.id
-    CROSS JOIN LATERAL (SELECT CASE WHEN ${digest}::text IS NULL THEN g.kind = 'human_gate'
+    CROSS JOIN LATERAL (SELECT ${isOutdated} AS outdated) AS late
+    CROSS JOIN LATERAL (SELECT late.outdated, CASE WHEN ${digest}::text IS NULL THEN g.kind = 'human_gate'
                                     -- What an input sets in motion has a digest of its own, which is compared later.
-                                    ELSE coalesce(g.digest = ${digest}, false) OR g.kind = 'human_gate' AND ${input !== undefined}::boolean
+                                    ELSE coalesce(g.digest = ${digest}, false)
+                                         OR g.kind = 'human_gate' AND (late.outdated OR ${input !== undefined}::boolean)
                                END AS fits) AS fit
     WHERE r.id = ${runId} AND r.workspace_id = ${actor.workspaceId} AND ${isChosen({ nodeId, stepKey })}
     ORDER BY g.status = 'open' AND fit.fits DESC, coalesce(g.digest = ${digest}, false) DESC, g.status = 'open' DESC,

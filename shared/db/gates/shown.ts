@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
-import { type Db, statement, type Tx } from '#shared/db/pool.ts';
+import { type Db, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { notFound } from '#shared/errors.ts';
 import type { Shown } from './decision.ts';
+import { decisionFields, decisionRow } from './answers.ts';
+import { type GateDecision, withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -116,6 +118,25 @@ export async function findShown(
   return digest === null || consequences === null ? undefined : { digest, consequences };
 }
 
+/** Whether it is what decided gate `o` was last asked. */
+export const isLastDecision = sql.fragment`
+  o.kind = 'human_gate' AND o.status IN ('approved', 'rejected') AND NOT EXISTS (
+    SELECT FROM gates again WHERE again.run_id = o.run_id AND again.step_key = o.step_key AND again.round > o.round)`;
+
+/** Whether another gate was decided since it was found what open gate `g` shows. */
+export const isOutdated = sql.fragment`(
+  g.kind = 'human_gate' AND g.status = 'open' AND g.situation IS NOT NULL AND EXISTS (
+    SELECT FROM gates o WHERE o.run_id = g.run_id AND ${isLastDecision} AND o.decided_at > coalesce(g.shown_at, '-infinity')))`;
+
+/** The last decision about each gate of a run that is not open again, oldest first. */
+export async function readLastDecisions(db: Db, runId: string): Promise<GateDecision[]> {
+  const rows = await db.any(statement(decisionRow)`
+    SELECT ${decisionFields} FROM gates o WHERE o.run_id = ${runId} AND ${isLastDecision}
+    ORDER BY o.decided_at, o.step_key
+  `);
+  return rows.map((row) => withoutNulls(row) as GateDecision);
+}
+
 const inputRow = z.object({
   step_key: z.string(),
   round: z.number(),
@@ -137,11 +158,17 @@ export async function showGates(tx: Tx, runId: string, shown: readonly ShownGate
     throw new Error(`an approval of ${step_key} came meanwhile`);
   }
   await tx.query(statement(z.object({}))`
+    WITH s AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${JSON.stringify(shown)}::json)
+                    AS s (step_key text, round int, consequences json, digest text, situation json)
+    )
     UPDATE gates g SET consequences = s.consequences, situation = s.situation,
+      -- The situation has the gates of the list as open ones.
+      shown_at = CASE WHEN NOT EXISTS (
+        SELECT FROM s AS other JOIN gates o ON o.step_key = other.step_key AND o.round = other.round
+        WHERE o.run_id = ${runId} AND o.status <> 'open') THEN clock_timestamp() END,
       -- The digest of a call covers the call.
       digest = CASE WHEN g.kind = 'human_gate' THEN s.digest ELSE g.digest END
-    FROM json_to_recordset(${JSON.stringify(shown)}::json)
-         AS s (step_key text, round int, consequences json, digest text, situation json)
-    WHERE g.run_id = ${runId} AND g.step_key = s.step_key AND g.round = s.round AND g.status = 'open'
+    FROM s WHERE g.run_id = ${runId} AND g.step_key = s.step_key AND g.round = s.round AND g.status = 'open'
   `);
 }

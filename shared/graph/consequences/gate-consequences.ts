@@ -3,12 +3,19 @@ import { compileGraph, type CompiledGraph, nodeLabel } from '#shared/graph/compi
 import { factsFor } from '#shared/graph/dry-run/plan.ts';
 import type { DryRunRequest } from '#shared/graph/dry-run/request.ts';
 import type { Judge } from '#shared/graph/dry-run/verdicts.ts';
+import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import { rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
 import { isComputed } from '#shared/graph/kinds.ts';
 import { canAsk } from '#shared/graph/node-approval.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
-import { createScheduler, nodeIdOf, type Situation } from '#shared/graph/schedule/scheduler.ts';
+import {
+  createScheduler,
+  nodeIdOf,
+  type Scheduler,
+  SchedulerError,
+  type Situation,
+} from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Answer, type Asked, type Consequences, consequencesOf } from './consequences.ts';
 
@@ -25,6 +32,8 @@ interface GateInSituation {
 export interface GatesInSituation {
   gates: readonly GateInSituation[];
   situation: Situation;
+  /** Decisions of the run, oldest first, also some that the situation does not contain. */
+  decided?: readonly GateDecision[];
   /** The policies, prices and tools, with the graph of the run. */
   facts: DryRunRequest;
 }
@@ -42,11 +51,12 @@ export type GatesConsequences = { consequences: GateConsequences; situation: Sit
 
 /** Undefined when something that decides about the way through the graph is too large for the situation. */
 export function gatesConsequences(
-  { gates, situation, facts }: GatesInSituation,
+  { gates, situation: given, decided = [], facts }: GatesInSituation,
   judge: Judge,
 ): GatesConsequences | undefined {
-  if (decidesByLarge(facts.graph, situation)) return undefined;
+  if (decidesByLarge(facts.graph, given)) return undefined;
   const graph = compileGraph(facts.graph);
+  const situation = decided.length === 0 ? given : situationAfter(graph, given, decided);
   const keys = new Set(graph.nodes.flatMap(keysReadBy));
   return gates.map((gate) => {
     const { step_key: stepKey } = gate;
@@ -55,6 +65,34 @@ export function gatesConsequences(
     const asked = { graph, situation: own, stepKey, facts: factsFor(facts, judge) };
     return { consequences: gateConsequences(asked, gate), situation: own };
   });
+}
+
+/** The situation with the decisions about gates that are open in it. */
+function situationAfter(
+  graph: CompiledGraph,
+  situation: Situation,
+  decided: readonly GateDecision[],
+): Situation {
+  const scheduler = createScheduler(graph, {}, situation.snapshot);
+  for (const decision of decided) {
+    try {
+      apply(scheduler, decision);
+    } catch (error) {
+      if (!(error instanceof SchedulerError)) throw error;
+    }
+  }
+  return { ...situation, snapshot: scheduler.snapshot() };
+}
+
+function apply(scheduler: Scheduler, { step_key: key, round, ...decision }: GateDecision): void {
+  const timedOut = decision.timed_out === 'fail';
+  if (timedOut) scheduler.fail(key);
+  else if (scheduler.decide(key, decision) === 'continued') return;
+  const message = timedOut
+    ? timeoutError(decision.reason)
+    : rejectionError(nodeLabel(scheduler.node(key)), decision.reason);
+  const kind = timedOut ? 'timeout' : 'rejected';
+  scheduler.catchFailure(key, { kind, message, attempts: round });
 }
 
 const decidesByLarge = ({ nodes }: Graph, { large }: Situation): boolean =>

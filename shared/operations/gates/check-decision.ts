@@ -4,7 +4,7 @@ import type { Decision, Shown, ShownFor } from '#shared/db/gates/decision.ts';
 import { judgeDecision, type Unprepared } from '#shared/db/gates/decisions.ts';
 import { recheckGate, type RecheckDeps } from './recheck.ts';
 import type { GateToDecide } from '#shared/db/gates/gate-to-decide.ts';
-import { findShown, readConsequences } from '#shared/db/gates/shown.ts';
+import { findShown, readConsequences, readLastDecisions } from '#shared/db/gates/shown.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
 import { bindDecision, type RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
@@ -66,10 +66,12 @@ async function shownFor(
 ): Promise<ShownFor> {
   if (situation === null || digest === null) throw new Error(`gate ${step_key} shows nothing`);
   const gates = [{ step_key, round, prompt, input: { ...before, ...input } }];
-  const [found] = await findConsequences(deps, runId, { gates, situation });
+  const decided = await readLastDecisions(deps.db, runId);
+  const [found] = await findConsequences(deps, runId, { gates, situation, decided });
   if (found === undefined) throw new Error(`what gate ${step_key} sets in motion is not known`);
   const { consequences, digest: own } = found;
-  return { step_key, basis: digest, votes: votes.length, digest: own, consequences };
+  const { length: others } = decided;
+  return { step_key, basis: digest, votes: votes.length, others, digest: own, consequences };
 }
 
 /**

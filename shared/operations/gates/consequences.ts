@@ -4,6 +4,7 @@ import { readGraph, type ShownGate } from '#shared/db/gates/shown.ts';
 import type { Consequences } from '#shared/graph/consequences/consequences.ts';
 import type { Effect } from '#shared/graph/consequences/effects.ts';
 import type { GateConsequences as Found } from '#shared/graph/consequences/gate-consequences.ts';
+import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import type { Situation } from '#shared/graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
@@ -33,7 +34,10 @@ interface AskedGate {
 export async function findConsequences(
   deps: DryRunDeps,
   runId: string,
-  { gates, situation }: { gates: readonly AskedGate[]; situation: Situation },
+  {
+    gates,
+    ...given
+  }: { gates: readonly AskedGate[]; situation: Situation; decided?: readonly GateDecision[] },
 ): Promise<ShownGate[]> {
   const { workspaceId, workflowId, graph } = await readGraph(deps.db, runId);
   const facts = await readDryRunFacts(
@@ -44,7 +48,7 @@ export async function findConsequences(
   const asked = gates.map(({ step_key, at = step_key, on_timeout, input }) => {
     return { step_key: at, on_timeout, input };
   });
-  const found = await consequencesUntrusted(workspaceId, { gates: asked, situation, facts });
+  const found = await consequencesUntrusted(workspaceId, { gates: asked, ...given, facts });
   return (found ?? []).map(({ consequences: each, situation: own }, at) => {
     const { step_key, round, prompt, input = null } = gates[at]!;
     const consequences = shownConsequences(each);

@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
-import { echo, edge, mock } from '#test/support/engine.ts';
+import { echo, edge, eventually, mock } from '#test/support/engine.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 import { addCaller } from '#test/api/people/caller.ts';
 
 const { engine, call } = useEngineApi();
+const tools = useToolServer();
 
 const request = (id: string, params: object) =>
   ({ id, kind: 'tool', tool_name: 'http_request', params }) as never;
@@ -221,4 +223,49 @@ test('the input of a rejection counts, and that of earlier approvals when the ru
   const { shown } = (await approve({ ...rejected, only_check: true })).body;
   expect(shown.consequences.reject.effects[0].arguments.body).toEqual({ amount: 3 });
   expect((await approve({ ...rejected, digest: shown.digest })).status).toBe(200);
+});
+
+test('a decision about another gate changes what a gate shows, also while a step after that is in progress', async () => {
+  const release = tools.hold('slow');
+  const pay = request('pay', {
+    url: 'https://bank.test/pay',
+    method: 'POST',
+    body: { amount: '{amount}', note: '{slow.status}' },
+  });
+  const workflowId = await engine.define({
+    nodes: [
+      ...[
+        { id: 'one', kind: 'human_gate' },
+        { id: 'two', kind: 'human_gate' },
+      ],
+      ...[tools.node('slow'), { id: 'both', kind: 'merge' }, pay],
+    ] as never,
+    edges: [
+      ...[edge('one', 'slow', 'true'), edge('slow', 'both'), edge('two', 'both', 'true')],
+      edge('both', 'pay'),
+    ],
+  });
+  const runId = await engine.trigger(workflowId, { amount: 100 });
+  await engine.until(runId, ['paused']);
+  const approve = (step_key: string, body: object) =>
+    call('POST', `/api/runs/${runId}/approve`, { step_key, ...body });
+  const { body: before } = await call('GET', `/api/runs/${runId}/gates/two`);
+  expect(before.consequences.approve).toEqual({ effects: [], more: 1, next_gates: [] });
+  expect((await approve('one', { input: { amount: 5 } })).status).toBe(200);
+  await eventually(() => tools.calls('slow').length === 1);
+  const { digest } = before;
+  const stale = await approve('two', { digest });
+  expect(stale.status).toBe(409);
+  const { current } = stale.body;
+  const [effect] = current.consequences.approve.effects;
+  expect(effect).toMatchObject({
+    ...{ step_key: 'pay', arguments: { body: { amount: 5, note: null } } },
+    unknown: [{ path: ['body', 'note'] }],
+  });
+  expect((await approve('two', { only_check: true })).body.shown).toEqual(current);
+  expect((await approve('two', { digest: current.digest })).status).toBe(200);
+  const { body: after } = await call('GET', `/api/runs/${runId}/gates/two`);
+  expect(after.consequences).toEqual(current.consequences);
+  release();
+  await engine.cancel(runId);
 });
