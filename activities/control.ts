@@ -16,7 +16,7 @@ import { recordRunSpan } from '#shared/operations/runs/run-span.ts';
 import { evaluateStoredChecks } from '#shared/platform/threads/run-checks.ts';
 import { type ChildDeps, createChildActivities, executionId } from './children.ts';
 import { withFinalErrors } from './final-errors.ts';
-import { checkOpenGate, storeGateReads } from './gate-rechecks.ts';
+import { checkOpenGate, readsAt } from './gate-rechecks.ts';
 
 /** `ControlActivities`, as the worker implements them. */
 export type WorkerControlActivities = Omit<ControlActivities, 'loadLedger'> & {
@@ -44,10 +44,10 @@ export function createControlActivities(
     pauseAtGates: async (call) => {
       const notice = { execution: executionId(), alerts, publicUrl };
       const shown = await consequencesAt(deps, call);
-      const { decisions, noticed } = await pauseAtGates(db, { ...call, ...notice, shown });
+      const reads = await readsAt(deps, call, shown);
+      const { decisions, noticed } = await pauseAtGates(db, { ...call, ...notice, shown, reads });
       frames.wakeNow(call.run_id);
       if (noticed) void notifyParent(deps, call.run_id);
-      await storeGateReads(deps, call, shown);
       return { decisions };
     },
     checkGate: (call) => checkOpenGate(deps, { ...call, execution: executionId(), alerts }),

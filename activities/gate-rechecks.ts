@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkGate, type UnrecheckedGate } from '#shared/db/gates/clock.ts';
+import type { ReadsOfGate } from '#shared/db/gates/rechecks.ts';
 import { readConsequences, type ShownGate } from '#shared/db/gates/shown.ts';
 import type { ControlActivities, GateCheck, PauseCall } from '#shared/execution.ts';
 import { continueRecheck, findReads } from '#shared/operations/gates/recheck.ts';
@@ -41,19 +42,24 @@ async function recheckAtDeadline(
   return false;
 }
 
-/** Stores what the gates with `recheck` depend on, so that they show it. Without it, a recheck finds it again. */
-export async function storeGateReads(
+/** What the gates with `recheck` depend on. Without it, they still open, and a recheck finds it again. */
+export async function readsAt(
   deps: Pick<ChildDeps, 'db' | 'log'>,
-  { run_id: runId, gates }: PauseCall,
+  { run_id: runId, gates, control }: PauseCall,
   shown: readonly ShownGate[],
-): Promise<void> {
+): Promise<ReadsOfGate[]> {
+  const all: ReadsOfGate[] = [];
+  // They are written when the run pauses.
+  const pending = control.filter(({ status }) => status === 'success');
   for (const { step_key, round, node_id, settings } of gates) {
     if ((settings?.recheck ?? false) === false) continue;
     const consequences = shown.find((each) => each.step_key === step_key)?.consequences ?? null;
+    const gate = { runId, step_key, round, node_id, consequences };
     try {
-      await findReads(deps, { runId, step_key, round, node_id, consequences });
+      all.push({ runId, step_key, round, reads: await findReads(deps, gate, pending) });
     } catch (error) {
       deps.log.warn({ err: error, runId }, 'a gate opens without what it depends on');
     }
   }
+  return all;
 }

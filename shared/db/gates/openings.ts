@@ -14,6 +14,7 @@ import { callDigest } from '#shared/crypto/call-digest.ts';
 import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import { type Announcement, announceGates } from './announcements.ts';
 import { readDecisions } from './answers.ts';
+import { type ReadsOfGate, storeReads } from './rechecks.ts';
 import { type ShownGate, showGates } from './shown.ts';
 import { decideRecordedCalls, decideRehearsed } from './rehearsed.ts';
 import { parentNotice } from '#shared/db/children/notices.ts';
@@ -46,7 +47,12 @@ interface PauseNotice {
  */
 export async function pauseAtGates(
   db: Pool,
-  call: PauseCall & PauseNotice & { execution: string; shown?: readonly ShownGate[] },
+  call: PauseCall &
+    PauseNotice & {
+      execution: string;
+      shown?: readonly ShownGate[];
+      reads?: readonly ReadsOfGate[];
+    },
 ): Promise<{ decisions: GateDecision[]; noticed: boolean }> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(statement(lockedRun)`
@@ -62,6 +68,7 @@ export async function pauseAtGates(
       if (await open(tx, call.run_id, run.epoch, gate)) opened.push(gate);
     }
     await showGates(tx, call.run_id, call.shown ?? []);
+    for (const gate of call.reads ?? []) await storeReads(tx, gate);
     await appendFrames(
       tx,
       call.run_id,

@@ -102,11 +102,15 @@ export async function finishRecheck(
   `);
 }
 
+/** What an open gate depends on. */
+export interface ReadsOfGate extends GateRound {
+  reads: GateReads;
+}
+
 /** Stores what an open gate depends on. */
 export async function storeReads(
   db: Db,
-  { runId, step_key, round }: GateRound,
-  reads: GateReads,
+  { runId, step_key, round, reads }: ReadsOfGate,
 ): Promise<void> {
   await db.query(statement(z.object({}))`
     UPDATE gates SET reads = ${jsonOrNull(reads)}

@@ -25,6 +25,7 @@ import { adHocGraphOf, type RunActor, type RunRequest } from '#shared/db/runs/ru
 import { AppError } from '#shared/errors.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import {
+  type FinishedStep,
   gateReads,
   type GateReads,
   type RepeatedRead,
@@ -114,31 +115,30 @@ export async function continueRecheck(
   return ends ? done(recheck) : { state: 'waits', id };
 }
 
-/** Finds the reads that a gate depends on, and stores them with it. */
+/** The reads that a gate depends on. `pending`: steps of the run that have ended and are not stored yet. */
 export async function findReads(
   { db }: Pick<RecheckDeps, 'db'>,
   gate: Omit<RecheckedGate, 'settings' | 'digest' | 'actor'>,
+  pending: readonly FinishedStep[] = [],
 ): Promise<GateReads> {
   const { workspaceId, graph } = await readGraph(db, gate.runId);
   const names = graph.nodes.flatMap((node) => (node.kind === 'tool' ? [node.tool_name] : []));
   const tools = await findCustomTools(db, { workspaceId, names: customToolNames(names) });
   const readOnly = new Set(tools.flatMap((tool) => (tool.read_only ? [calledAs(tool.name)] : [])));
   const [, iteration = ''] = gate.step_key.split('#');
-  const reads = gateReads({
+  return gateReads({
     graph,
     gate: {
       node_id: gate.node_id,
       iteration: iteration === '' ? [] : iteration.split('.').map(Number),
     },
     effects: gate.consequences?.approve.effects ?? [],
-    steps: await readFinishedSteps(db, gate.runId),
+    steps: [...(await readFinishedSteps(db, gate.runId)), ...pending],
     // No one approves a repetition of a step that needs approval.
     onlyReads: (node) =>
       approvalOf(node) === undefined &&
       (readOnly.has(node.tool_name) || onlyReads(node.tool_name, node.params['method'])),
   });
-  await storeReads(db, gate, reads);
-  return reads;
 }
 
 const NO_STATE = 'the state that the step had cannot be computed, or is too large';
@@ -148,7 +148,9 @@ async function startReads(
   gate: RecheckedGate,
   id: string,
 ): Promise<StartedRead[]> {
-  const { reads } = await findReads(deps, gate);
+  const found = await findReads(deps, gate);
+  await storeReads(deps.db, { ...gate, reads: found });
+  const { reads } = found;
   const due = await dueReads(deps, gate, reads);
   if (due.length === 0) return [];
   const { actor, runId } = gate;

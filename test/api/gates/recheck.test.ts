@@ -135,8 +135,12 @@ test('a rejection needs no recheck', async () => {
   expect(tools.calls('quote')).toHaveLength(1);
 });
 
-test('a read that fails counts as different', async () => {
-  const runId = await paused(read('quote'), total, gate(), pay());
+test('a read that fails counts as different, also behind a merge', async () => {
+  const merge = { id: 'join', kind: 'merge' } as never;
+  const runId = await paused(read('quote'), merge, gate({ prompt: '{join.quote.body.price}' }));
+  expect((await gateOf(runId)).recheck.reads).toEqual([
+    { step_key: 'quote', tool: 'http_request', paths: [['body', 'price']] },
+  ]);
   tools.answer('quote', { status: 500, body: { name: 'tea', price: 7 } });
   const { status, body } = await approve(runId);
   expect([status, body.code]).toEqual([409, 'changed']);
