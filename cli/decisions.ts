@@ -50,7 +50,10 @@ export async function bindDecision(
   const gate = gateOf(await client.getRun(runId), flags);
   const call = gate?.tool_call;
   if (gate !== undefined && call !== undefined) {
-    if (flags.yes !== true) await confirm(output, { gate, call, approved, edited });
+    if (flags.yes !== true) {
+      const read = () => client.getGate(runId, gate.step_key);
+      await confirm(output, { gate, call, approved, edited, read });
+    }
     return { stepKey: gate.step_key, digest: call.digest, arguments: edited };
   }
   if (flags.digest !== undefined) return { digest: flags.digest, arguments: edited };
@@ -95,11 +98,13 @@ async function confirm(
     call,
     approved,
     edited,
+    read,
   }: {
     gate: PendingGate;
     call: NonNullable<PendingGate['tool_call']>;
     approved: boolean;
     edited: JsonObject | undefined;
+    read: () => Promise<Gate>;
   },
 ): Promise<void> {
   const verb = approved ? 'Approve' : 'Reject';
@@ -108,13 +113,21 @@ async function confirm(
       `${verb} the call of ${call.tool} with --yes: there is no terminal to ask for a confirmation`,
     );
   }
+  const { consequences } = await read();
   const shown = besides(output);
-  shown.record({ tool: call.tool, agent: gate.node_id, turn: call.turn, digest: call.digest });
+  const { tool, turn, digest } = call;
+  const node = turn === null ? { step: gate.step_key } : { agent: gate.node_id, turn };
+  shown.record({ tool, ...node, digest });
   shown.line('arguments');
   shown.line(exactJson(call.arguments));
   if (edited !== undefined) {
     shown.line('arguments to send instead');
     shown.line(exactJson(edited));
+  }
+  if (consequences !== null) {
+    shown.line('');
+    shown.line('After this call:');
+    printConsequences(shown, consequences, [approved ? 'approve' : 'reject']);
   }
   if (!(await readYes(`${verb} this call?`))) throw nothingSent();
 }

@@ -9,17 +9,19 @@ const MAX_NAMED = 20;
 
 /** What the answers to an open gate set in motion, and what to do next, in sentences for a model. */
 export function gateText({ status, kind, consequences, digest }: Gate): string | undefined {
-  if (status !== 'open' || kind !== 'human_gate') return undefined;
+  if (status !== 'open') return undefined;
+  const isCall = kind === 'tool_call';
   if (consequences === null) return 'It is not known what an answer to this gate sets in motion.';
   const { approve, reject, timeout } = consequences;
   return [
-    `If it is approved, ${answerText(approve)}`,
+    ...(isCall ? ['If it is approved, the call is sent with exactly its arguments.'] : []),
+    `${isCall ? 'After that' : 'If it is approved'}, ${answerText(approve)}`,
     `If it is rejected, ${answerText(reject)}`,
     ...(timeout === undefined ? [] : [`If no one decides in time, ${answerText(timeout)}`]),
     digest === null
       ? 'The caller cannot decide gates, so arguments are not shown.'
       : `Show the person each effect with its arguments, and say what is not known yet. Then call approve_run with digest ${digest}: ` +
-        'the decision counts only for these effects.',
+        `the decision counts only for ${isCall ? 'this call' : 'these effects'}.`,
   ].join('\n');
 }
 
