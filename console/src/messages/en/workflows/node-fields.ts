@@ -51,6 +51,8 @@ export const moreNodeFields = {
     limits: 'Timeout and retries',
     retries: 'Retries',
     approval: 'Approvers',
+    stepApproval: 'Approval',
+    recheck: 'Recheck',
     deadline: 'Deadline and reminders',
     answer: 'Response',
     tools: 'Tools',
@@ -70,6 +72,14 @@ export const moreNodeFields = {
     hint: 'Different members. One rejection rejects. Default: 1',
   },
   notTheStarter: { label: 'Not by the member who started the run' },
+  stepApproval: {
+    label: 'Needs approval',
+    hint: 'Whether a person must approve each execution, with its exact arguments',
+  },
+  recheck: {
+    label: 'Repeat the reads before an approval counts',
+    hint: 'If a value behind the prompt or the arguments has changed, the approver is asked again.',
+  },
   timeout: { label: 'Timeout (seconds)' },
   onTimeout: { label: 'After the timeout' },
   onTimeoutChoices: { reject: 'Reject', approve: 'Approve', fail: 'Fail the run' },
@@ -99,6 +109,22 @@ export const moreNodeFields = {
   mockTurns: {
     label: 'Turns',
     hint: 'Of an agent with tools: a JSON list, like [{"calls": [{"tool": "json_transform", "arguments": {}}]}, {"output": "done"}]',
+  },
+} as const;
+
+/** Messages for the approval of a node's steps. */
+export const stepApproval = {
+  expression: {
+    label: 'Expression',
+    hint: 'A person must approve while it is true. Uses args and the state, like args.body.amount > 100',
+  },
+} as const;
+
+/** Messages for a gate's recheck. */
+export const recheckField = {
+  after: {
+    label: 'Only reads older than (seconds)',
+    hint: 'Default: all of them',
   },
 } as const;
 

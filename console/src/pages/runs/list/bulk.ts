@@ -61,7 +61,8 @@ const reasonOf = (error: unknown): string =>
 
 /**
  * Approves the gate of a run if there is exactly one, and it needs nothing but a yes: a form or a tool call must be
- * read first. The request contains the gate, so that another one that opens in the meantime is not approved.
+ * read first. The request contains the gate, so that another one that opens in the meantime is not approved, and
+ * its digest, so that nothing else follows than what it shows now.
  */
 async function approve(runId: string): Promise<string | undefined> {
   const { pending_gates: gates } = await api().getRun(runId);
@@ -70,6 +71,8 @@ async function approve(runId: string): Promise<string | undefined> {
   if (others.length > 0) return notApproved.severalGates;
   if (gate.tool_call !== undefined) return notApproved.toolCall;
   if (gate.input_schema !== undefined) return notApproved.needsInput;
-  await api().approve(runId, true, undefined, { nodeId: gate.node_id, stepKey: gate.step_key });
+  const { node_id: nodeId, step_key: stepKey } = gate;
+  const { digest } = await api().getGate(runId, stepKey);
+  await api().approve(runId, true, undefined, { nodeId, stepKey, digest: digest ?? undefined });
   return undefined;
 }

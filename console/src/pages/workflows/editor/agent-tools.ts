@@ -45,6 +45,17 @@ export const workflowTools = (
 
 export type ApprovalMode = 'never' | 'always' | 'expression';
 
+/** The approval of a node's steps, with its settings as an object. */
+export const stepApprovalOf = (approval: unknown): JsonRecord =>
+  isRecord(approval) ? approval : { when: approval };
+
+/** How it is saved: a plain rule if there is no setting, and nothing if no approval is needed. */
+export function savedApproval(approval: JsonRecord): unknown {
+  const { when } = approval;
+  if (approvalMode(when) === 'never') return undefined;
+  return Object.keys(approval).length === 1 ? when : approval;
+}
+
 /** Any text other than `never` and `always` is an expression, even while it is empty. */
 export function approvalMode(approval: unknown): ApprovalMode {
   if (approval === undefined || approval === 'never') return 'never';

@@ -10,6 +10,8 @@ import { useQuery } from '@tanstack/react-query';
 import { membersQuery } from '#console/src/queries/members.ts';
 import { jsonText } from '#console/src/parts/forms/json-text.ts';
 import type { JsonRecord } from '#console/src/parts/data/record.ts';
+import { ApprovalField } from './approval-field.tsx';
+import { RecheckField } from './recheck-field.tsx';
 import { ParamsField } from './authoring/params-field.tsx';
 import { JsonInState, TextInState } from './authoring/text-in-state.tsx';
 import { type FieldMark, marksText } from './field-marks.ts';
@@ -82,6 +84,15 @@ export function FieldInput({ field, value, onChange, marks, tools, node }: Field
           input={(option) => <FieldInput {...option} tools={tools} />}
         />
       );
+    case 'approval':
+      return (
+        <ApprovalField
+          {...{ field, value, onChange, marks }}
+          input={(option) => <FieldInput {...option} tools={tools} />}
+        />
+      );
+    case 'recheck':
+      return <RecheckField {...{ field, value, onChange, error }} />;
     case 'tool':
       return (
         <Autocomplete

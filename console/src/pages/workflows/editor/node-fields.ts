@@ -14,7 +14,7 @@ export interface NodeField {
   /**
    * `template` is a text with references, `expression` an expression over the state, `names` a list of texts, `members`
    * a list of ids, `workflow` a name or an id, `version` one of that workflow's version numbers, `tool` the name of a
-   * tool, `params` its parameters, `tools` an agent's tools. The first of `choices` is the default, which is not saved.
+   * tool, `params` its parameters, `tools` an agent's tools, `approval` whether steps need approval, `recheck` a gate's. The first of `choices` is the default, which is not saved.
    */
   input:
     | 'line'
@@ -31,6 +31,8 @@ export interface NodeField {
     | 'flag'
     | 'tool'
     | 'tools'
+    | 'approval'
+    | 'recheck'
     | 'choice';
   choices?: readonly { value: string; label: string }[];
   least?: number;
@@ -147,6 +149,19 @@ const deadline: FieldGroup = {
   ],
 };
 
+/** What is required of the approvers of a gate, or of a step that needs approval. */
+export const askingFields: readonly NodeField[] = [...approval.fields, ...deadline.fields];
+
+const stepApproval: FieldGroup = {
+  label: more.groups.stepApproval,
+  fields: [{ name: 'approval', ...more.stepApproval, input: 'approval' }],
+};
+
+const recheck: FieldGroup = {
+  label: more.groups.recheck,
+  fields: [{ name: 'recheck', ...more.recheck, input: 'recheck' }],
+};
+
 const answer: FieldGroup = {
   label: more.groups.answer,
   fields: [
@@ -180,12 +195,12 @@ const mock: FieldGroup = {
 /** The fields that each kind shows collapsed. */
 export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   agent: [tools, answer, mock, limits],
-  tool: [limits],
+  tool: [stepApproval, limits],
   condition: [limits],
   loop: [limits],
   map: [limits],
-  workflow: [retries],
-  human_gate: [approval, deadline],
+  workflow: [stepApproval, retries],
+  human_gate: [approval, deadline, recheck],
   merge: [limits],
 };
 

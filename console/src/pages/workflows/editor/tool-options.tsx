@@ -34,7 +34,7 @@ const options: readonly NodeField[] = [
   { name: 'parameters', ...text.parameters, input: 'object' },
 ];
 
-const modes: readonly { value: ApprovalMode; label: string }[] = [
+export const approvalModes: readonly { value: ApprovalMode; label: string }[] = [
   { value: 'never', label: text.approvalModes.never },
   { value: 'always', label: text.approvalModes.always },
   { value: 'expression', label: text.approvalModes.expression },
@@ -79,10 +79,10 @@ export function ToolOptions({
       <NativeSelect
         label={text.approval}
         description={text.approvalAbout}
-        data={[...modes]}
+        data={[...approvalModes]}
         value={mode}
         onChange={({ currentTarget: { value } }) => {
-          const next = modes.find((each) => each.value === value)?.value ?? 'never';
+          const next = approvalModes.find((each) => each.value === value)?.value ?? 'never';
           onChange(withOption(entry, 'approval', approvalOf[next]));
         }}
       />
