@@ -65,6 +65,7 @@ import { experimentRoutes } from './routes/ops/experiments/experiments.ts';
 import { forkRoutes } from './routes/ops/forks/forks.ts';
 import { nodeTestRoutes } from './routes/ops/workflows/node-tests.ts';
 import { pinRoutes } from './routes/ops/workflows/pins.ts';
+import { evidenceRoutes } from './routes/ops/evidence/evidence.ts';
 import { runExportRoutes } from './routes/ops/runs/run-export.ts';
 import { runViewRoutes } from './routes/ops/runs/run-views.ts';
 import { runRoutes } from './routes/ops/runs/runs.ts';
@@ -109,7 +110,7 @@ const operationSections: readonly Section[] = [
   ['Members', memberRoutes],
   ['Workflows', workflowRoutes, versionRoutes, draftRoutes],
   ['Templates', templateRoutes],
-  ['Runs', runRoutes, runExportRoutes, runViewRoutes, dryRunRoutes, forkRoutes],
+  ['Runs', runRoutes, runExportRoutes, evidenceRoutes, runViewRoutes, dryRunRoutes, forkRoutes],
   ['Experiments', experimentRoutes],
   ['Runs', nodeTestRoutes],
   ['Workflows', pinRoutes],

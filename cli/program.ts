@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { alertCommands } from './commands/alerts.ts';
 import { auditCommands } from './commands/audit.ts';
+import { evidenceCommands } from './commands/evidence.ts';
 import { dataKeyCommands } from './commands/data-keys.ts';
 import { dataCommands } from './commands/data.ts';
 import { draftCommands } from './commands/drafts.ts';
@@ -71,6 +72,7 @@ export function createProgram(): Command {
     inboundEventCommands,
     policyCommands,
     auditCommands,
+    evidenceCommands,
     completionCommands,
   ];
   for (const add of groups) add(program);

@@ -215,6 +215,17 @@ function listMethods(send: Send) {
           options: { timeout: EXPORT_SECONDS, ...options },
         })) as unknown,
       ),
+    /** The evidence of a run as the text of a file: one JSON object per line. `ops evidence verify` verifies it. */
+    exportEvidence: async (
+      runId: string,
+      { contents = false, ...options }: CallOptions & { contents?: boolean } = {},
+    ): Promise<string> =>
+      String(
+        (await send('GET /api/runs/{id}/evidence', [runId], {
+          query: { contents: contents ? 'true' : 'false' },
+          options: { timeout: EXPORT_SECONDS, ...options },
+        })) as unknown,
+      ),
     /** All runs of a workflow, newest first. */
     workflowRuns: (
       workflowId: string,

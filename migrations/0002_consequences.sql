@@ -37,3 +37,13 @@ ALTER TABLE gates DROP CONSTRAINT gates_tool_call_check,
 
 -- Whether a person has confirmed that calls of the tool change nothing.
 ALTER TABLE custom_tools ADD COLUMN read_only boolean NOT NULL DEFAULT false;
+
+-- The revision of the policies when the event was written. NULL: by 1.0.0.
+ALTER TABLE governance_events ADD COLUMN revision integer;
+CREATE FUNCTION note_policy_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.revision := policy_revision_now(NEW.workspace_id);
+  RETURN NEW;
+END $$;
+CREATE TRIGGER governance_events_revision BEFORE INSERT ON governance_events
+  FOR EACH ROW EXECUTE FUNCTION note_policy_revision();

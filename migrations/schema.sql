@@ -738,6 +738,7 @@ CREATE TABLE governance_events (
   reason text NOT NULL,
   evidence json DEFAULT '{}'::json NOT NULL,
   created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  revision integer,
   CONSTRAINT governance_events_pkey PRIMARY KEY (id),
   CONSTRAINT governance_events_seq_key UNIQUE (seq),
   CONSTRAINT governance_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
@@ -752,6 +753,7 @@ CREATE INDEX governance_events_by_run ON public.governance_events USING btree (r
 CREATE INDEX governance_events_by_type ON public.governance_events USING btree (workspace_id, type, seq DESC);
 CREATE INDEX governance_events_by_workflow ON public.governance_events USING btree (workflow_id, seq DESC) WHERE (workflow_id IS NOT NULL);
 CREATE INDEX governance_events_by_workspace ON public.governance_events USING btree (workspace_id, seq DESC);
+CREATE TRIGGER governance_events_revision BEFORE INSERT ON public.governance_events FOR EACH ROW EXECUTE FUNCTION note_policy_revision();
 
 CREATE TABLE idempotency_keys (
   workspace_id text NOT NULL,
@@ -2209,6 +2211,15 @@ BEGIN
   END IF;
 END
 $function$;
+
+CREATE OR REPLACE FUNCTION public.note_policy_revision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  NEW.revision := policy_revision_now(NEW.workspace_id);
+  RETURN NEW;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.notice_continued_child()
  RETURNS trigger

@@ -7,6 +7,15 @@ export interface Usage {
   cached_tokens?: number;
   /** The part of `input_tokens` that the provider stored in its cache, where that costs more. */
   cache_write_tokens?: number;
+  /** What the tokens were charged at. */
+  price?: TokenPrice;
+}
+
+/** US dollars per million tokens. */
+interface TokenPrice {
+  input_usd_per_million: number;
+  output_usd_per_million: number;
+  cached_input_usd_per_million?: number;
 }
 
 /** The cost and usage of an attempt, even if it failed. `costMicros` is in millionths of a dollar. */

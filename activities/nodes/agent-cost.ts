@@ -7,7 +7,13 @@ import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { toMicros } from '#shared/money/money.ts';
 import type { Consumption, Usage } from '#shared/node-error.ts';
-import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '#shared/money/prices.ts';
+import {
+  chargesCacheWrites,
+  costOf,
+  type PriceOverrides,
+  priceOf,
+  rateOf,
+} from '#shared/money/prices.ts';
 import { FREE, type StepCost, UNKNOWN_COST } from '#shared/money/spending.ts';
 import type { ModelReply } from './model-request.ts';
 import type { ModelCall } from './model-turn.ts';
@@ -91,10 +97,10 @@ const sentBytes = (node: AgentNode, inputBytes: number): number =>
 export function consumptionOf(
   { node, params, state, prices }: Pick<ModelCall, 'node' | 'params' | 'state' | 'prices'>,
   model: string,
-  { usage, parts }: Pick<ModelReply, 'usage' | 'parts'>,
+  { usage: reported, parts }: Pick<ModelReply, 'usage' | 'parts'>,
   inputBytes = requestBytes({ params, state }),
 ): Consumption {
-  const counted = tokensOf(model, usage);
+  const counted = tokensOf(model, reported);
   if (counted === undefined) {
     const sizes = { inputBytes: sentBytes(node, inputBytes), answerBytes: bytesOf(parts) };
     const most = unreportedCost(node, model, prices, sizes);
@@ -104,7 +110,16 @@ export function consumptionOf(
   }
   const price = priceOf(model, prices);
   if (price === undefined) return { model, usage: counted, costMicros: 0, unpriced: true };
-  return { model, usage: counted, costMicros: costOf(price, counted) };
+  const { inputUsd, outputUsd, cachedInputUsd: cached } = rateOf(price, counted);
+  const usage = {
+    ...counted,
+    price: {
+      input_usd_per_million: inputUsd,
+      output_usd_per_million: outputUsd,
+      ...(cached === undefined ? {} : { cached_input_usd_per_million: cached }),
+    },
+  };
+  return { model, usage, costMicros: costOf(price, counted) };
 }
 
 /** Undefined when the provider did not report them. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { type Actor, requireCapability } from '#shared/people/actor.ts';
+import { type Actor, requireCapability, type SignedIn } from '#shared/people/actor.ts';
 import { API_KEY_PREFIX } from '#shared/contract/people/api-key.ts';
 import { findKeyHolder, findSessionHolders } from '#shared/db/people/credentials.ts';
 import { readDefaultOwner } from '#shared/db/people/workspaces.ts';
@@ -58,7 +58,8 @@ export function createAuthenticator(
     const holder = await findKeyHolder(db, hashApiKeySecret(secret));
     if (holder === undefined) throw invalid();
     keyUses.note(holder.keyId);
-    return { actor: holder.actor, credential: { kind: 'api_key', keyId: holder.keyId } };
+    const actor = signedIn(holder.actor, { by: 'api_key', key_id: holder.keyId });
+    return { actor, credential: { kind: 'api_key', keyId: holder.keyId } };
   };
 
   const identifySession = async (token: string): Promise<Caller> => {
@@ -66,7 +67,10 @@ export function createAuthenticator(
     if (session === undefined) throw invalid();
     const holder = (await findSessionHolders(db, [session.memberId])).get(session.memberId);
     if (holder?.epoch !== session.epoch) throw invalid();
-    return { actor: holder.actor, credential: { kind: 'session', session } };
+    return {
+      actor: signedIn(holder.actor, { by: 'session' }),
+      credential: { kind: 'session', session },
+    };
   };
 
   const identifyNobody = async (): Promise<Caller> => {
@@ -78,7 +82,7 @@ export function createAuthenticator(
         owner = undefined;
       });
     }
-    return { actor: await owner.actor, credential: { kind: 'none' } };
+    return { actor: signedIn(await owner.actor, { by: 'none' }), credential: { kind: 'none' } };
   };
 
   return {
@@ -98,6 +102,8 @@ export function createAuthenticator(
     },
   };
 }
+
+const signedIn = (actor: Actor, how: SignedIn): Actor => ({ ...actor, signedIn: how });
 
 /** Whether a header was sent twice. Node keeps the first of the two and silently drops the other. */
 export function isRepeated(rawHeaders: readonly string[], name: string): boolean {

@@ -1,3 +1,4 @@
+import type { LineOf } from '#shared/contract/evidence/evidence.ts';
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import type { Actor } from '#shared/people/actor.ts';
 import { holds } from '#shared/people/capabilities.ts';
@@ -93,6 +94,19 @@ export function shownOpenings(actor: Viewer, gate: Gate): Gate {
     digest: null,
     ...(gate.stale === undefined ? {} : { stale: withoutValues(gate.stale) }),
     earlier,
+  };
+}
+
+/** A gate in the evidence of a run, as the caller can see it. */
+export function shownEvidenceGate(actor: Viewer, gate: LineOf<'gate'>): LineOf<'gate'> {
+  if (seesArguments(actor)) return gate;
+  const { consequences, tool_call: call } = gate;
+  return {
+    ...gate,
+    consequences: consequences && shownConsequences(consequences),
+    tool_call: call && { ...call, arguments: null, decided_arguments: null },
+    digest: null,
+    decided_digest: null,
   };
 }
 

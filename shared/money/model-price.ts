@@ -1,5 +1,5 @@
 /** US dollars per million tokens. */
-interface Rate {
+export interface Rate {
   inputUsd: number;
   outputUsd: number;
   /** For input that the provider read from its cache. Without it, such input costs the full rate. */

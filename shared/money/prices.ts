@@ -1,4 +1,4 @@
-import type { ModelPrice } from './model-price.ts';
+import type { ModelPrice, Rate } from './model-price.ts';
 import { MICROS_PER_DOLLAR, toMicros } from './money.ts';
 import { priceTable } from './price-table.ts';
 
@@ -39,10 +39,15 @@ const SURCHARGE_DIVISOR = 4n;
 /** Whether the provider charges for input that it stores in its cache. */
 export const chargesCacheWrites = (model: string): boolean => model.startsWith('anthropic/');
 
+/** What these tokens are charged at. */
+export function rateOf(price: ModelPrice, { input_tokens }: Pick<Tokens, 'input_tokens'>): Rate {
+  const { longContext: long, ...rate } = price;
+  return long !== undefined && input_tokens > long.aboveInputTokens ? long : rate;
+}
+
 /** The cost in micro-dollars, rounded up. Token counts are non-negative integers. */
 export function costOf(price: ModelPrice, usage: Tokens): number {
-  const long = price.longContext;
-  const rate = long !== undefined && usage.input_tokens > long.aboveInputTokens ? long : price;
+  const rate = rateOf(price, usage);
   const cached = Math.min(usage.cached_tokens ?? 0, usage.input_tokens);
   const written = Math.min(usage.cache_write_tokens ?? 0, usage.input_tokens - cached);
   const input = BigInt(toMicros(rate.inputUsd));

@@ -9,7 +9,12 @@ export interface Actor {
   name: string | null;
   role: Role;
   overrides: CapabilityOverrides;
+  /** Its credential; undefined when the service acts for it. */
+  signedIn?: SignedIn;
 }
+
+/** How the caller of a request has signed in. `none`: in open mode, without a credential. */
+export type SignedIn = { by: 'session' | 'none' } | { by: 'api_key'; key_id: string };
 
 /** Throws AppError `forbidden` with the capability when the actor does not hold it. */
 export function requireCapability(

@@ -122,7 +122,7 @@ test.each(titled(rows))('ops %s', async (_title, row) => {
 
 /** They print other formats. */
 const formatted =
-  /^(run(s )?|rerun |fork )(.*--)?watch |^runs export|^completion|^__complete|--csv/;
+  /^(run(s )?|rerun |fork )(.*--)?watch |^runs export|^evidence|^completion|^__complete|--csv/;
 
 test.each(
   titled(rows.filter(({ args, code }) => code === 0 && !formatted.test(`${args.join(' ')} `))),

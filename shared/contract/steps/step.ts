@@ -18,6 +18,17 @@ export const usageSchema = z.object({
   cache_write_tokens: z.int().optional().meta({
     description: 'The part of `input_tokens` that the provider stored in its cache, at a surcharge',
   }),
+  price: z
+    .object({
+      input_usd_per_million: dollars,
+      output_usd_per_million: dollars,
+      cached_input_usd_per_million: dollars.optional(),
+    })
+    .optional()
+    .meta({
+      description:
+        'What the tokens were charged at; missing for an agent with tools, and in runs of 1.0.0',
+    }),
 });
 
 const attemptOutcomes = ['success', 'failed', 'cancelled', 'interrupted'] as const;

@@ -20,7 +20,7 @@ export const SEAL_BATCH = 500;
  * The hashed content of an entry: all its columns as a JSON list of texts and nulls, in the order of the table.
  * `details` is in the text form of `jsonb`, the time in UTC with microseconds.
  */
-const canonicalEntry = (entry: FragmentSqlToken) => sql.fragment`json_build_array(
+export const canonicalEntry = (entry: FragmentSqlToken) => sql.fragment`json_build_array(
   ${entry}.id, ${entry}.seq::text, ${entry}.workspace_id, ${entry}.action, ${entry}.actor_id, ${entry}.actor_name,
   ${entry}.target_type, ${entry}.target_id, ${entry}.details::text,
   to_char(${entry}.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text`;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { AuditVerification } from '#shared/contract/audit/audit.ts';
 import { jsonObject } from '#shared/contract/common.ts';
 import { callDigest } from '#shared/crypto/call-digest.ts';
-import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
-import { canonicalJson } from '#shared/values/canonical-json.ts';
+import { type JsonObject, toStorable } from '#shared/json.ts';
+import { isRecordOf } from '#shared/evidence/recorded.ts';
 import { decidedByKind } from '#shared/db/gates/gate-records.ts';
 import { sql, statement, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -255,24 +255,4 @@ function callProblem(row: z.infer<typeof callRow>): string | undefined {
     return 'the recorded arguments are not those that were approved';
   }
   return row.audited ? undefined : 'the approval is not in the audit log';
-}
-
-const REDACTED = '[REDACTED:';
-
-/** Whether a recorded value is the record of the value that was sent: equal, except for what the policies redacted. */
-function isRecordOf(recorded: Json, sent: Json): boolean {
-  if (typeof recorded === 'string' && recorded.includes(REDACTED)) return true;
-  if (Array.isArray(recorded)) {
-    if (!Array.isArray(sent) || sent.length !== recorded.length) return false;
-    return recorded.every((item, index) => isRecordOf(item, sent[index] ?? null));
-  }
-  if (recorded === null || typeof recorded !== 'object') {
-    return canonicalJson(recorded) === canonicalJson(sent);
-  }
-  if (sent === null || typeof sent !== 'object' || Array.isArray(sent)) return false;
-  const keys = Object.keys(recorded);
-  if (keys.length !== Object.keys(sent).length) return keys.some((key) => key.includes(REDACTED));
-  return keys.every((key) =>
-    Object.hasOwn(sent, key) ? isRecordOf(recorded[key]!, sent[key]!) : key.includes(REDACTED),
-  );
 }

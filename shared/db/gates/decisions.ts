@@ -304,6 +304,7 @@ async function recordVote(
       tool,
       digest,
       decided_digest: changed?.digest ?? (shown?.digest === digest ? undefined : shown?.digest),
+      signed_in: actor.signedIn,
       ...progress,
     }) as JsonObject,
   });

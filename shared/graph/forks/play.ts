@@ -58,6 +58,15 @@ export interface Playing {
    * Why the result of a step is not reused. `fingerprint` throws when its templates cannot be rendered with the state.
    */
   refuse: (key: string, fingerprint: () => Fingerprint) => string | undefined;
+  watch?: Watch;
+}
+
+/** Called as the replay proceeds. */
+export interface Watch {
+  /** A step with a result can begin. */
+  ready: (key: string, scheduler: Scheduler) => void;
+  /** It ends. */
+  ends: (key: string, scheduler: Scheduler) => void;
 }
 
 export interface Played {
@@ -72,12 +81,14 @@ export interface Played {
   /** The fingerprint of that step. */
   begins: Fingerprint | undefined;
   problem: string | undefined;
+  /** The run as it is then. */
+  scheduler: Scheduler;
 }
 
 /** Replays a run with its recorded results. Nothing is executed. */
 export function play(recorded: RecordedRun, playing: Playing): Played {
-  const { graph, input, from, held, refuse } = playing;
-  const played: Played = {
+  const { graph, input, from, held, refuse, watch } = playing;
+  const played: Omit<Played, 'scheduler'> = {
     finished: new Map(),
     begun: [],
     reasons: new Map(),
@@ -91,20 +102,21 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
   });
   const take = (key: string): void => {
     const node = scheduler.node(key);
+    watch?.ends(key, scheduler);
     const reason = refusalOf(() => refuse(key, () => fingerprintOf(node, scheduler.state(key))));
     if (reason !== undefined) played.reasons.set(key, reason);
     else if (held?.has(key) === true) played.begun.push(key);
     else if (repeat(scheduler, recorded, key, node)) played.finished.set(key, node.id);
     else played.begun.push(key);
   };
-  playInOrder(scheduler, take, recorded.order);
-  if (from === undefined) return played;
+  playInOrder(scheduler, { take, watch }, recorded.order);
+  if (from === undefined) return { ...played, scheduler };
   if (played.state !== undefined) begin(played, scheduler.node(from), played.state);
   else if (played.reasons.size + played.begun.length > 0 && !skips(scheduler, from)) {
     // Steps that are executed again earlier may lead there.
     played.problem = undefined;
   }
-  return played;
+  return { ...played, scheduler };
 }
 
 /**
@@ -113,12 +125,14 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
  */
 function playInOrder(
   scheduler: Scheduler,
-  take: (key: string) => void,
+  { take, watch }: { take: (key: string) => void; watch: Watch | undefined },
   order: readonly string[],
 ): void {
   const replay = createReplay(order);
   for (;;) {
-    replay.add(scheduler.takeReady(Infinity, (key) => replay.has(key)));
+    const ready = scheduler.takeReady(Infinity, (key) => replay.has(key));
+    for (const { step_key: key } of ready) watch?.ready(key, scheduler);
+    replay.add(ready);
     const next = replay.next();
     if (next !== undefined) {
       take(next.step_key);
@@ -138,7 +152,7 @@ const skips = (scheduler: Scheduler, stepKey: string): boolean =>
 function arrivalsOf(
   recorded: RecordedRun,
   { from, state, beyond = false }: Playing,
-  played: Played,
+  played: Pick<Played, 'laid' | 'state'>,
 ): Arrivals {
   const arrivals: [string, (seen: JsonObject) => Arrival][] = Object.entries(recorded.laid).map(
     ([key, laid]) => [
@@ -163,7 +177,11 @@ function arrivalsOf(
 }
 
 /** The step at which execution starts. Computed steps have no input of their own. */
-function begin(played: Played, node: GraphNode, state: JsonObject): void {
+function begin(
+  played: Pick<Played, 'problem' | 'begins'>,
+  node: GraphNode,
+  state: JsonObject,
+): void {
   played.problem = undefined;
   if (!isExecuted(node) && !isChild(node) && !isWaiting(node)) return;
   try {

@@ -1,13 +1,14 @@
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { readGraph, type ShownGate } from '#shared/db/gates/shown.ts';
+import { gateContent } from '#shared/evidence/bound-content.ts';
 import type { Consequences } from '#shared/graph/consequences/consequences.ts';
 import type { Effect } from '#shared/graph/consequences/effects.ts';
 import type { GateConsequences as Found } from '#shared/graph/consequences/gate-consequences.ts';
 import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import type { Situation } from '#shared/graph/schedule/scheduler.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#shared/json.ts';
 import {
   type DryRunDeps,
   inDollars,
@@ -52,10 +53,10 @@ export async function findConsequences(
   return (found ?? []).map(({ consequences: each, situation: own }, at) => {
     const { step_key, round, prompt, input = null } = gates[at]!;
     const consequences = shownConsequences(each);
-    const digested = { run_id: runId, step_key, round, title: '', prompt, ...consequences };
+    const shown = { run_id: runId, step_key, round, prompt };
     return {
       ...{ step_key, round, input, consequences, situation: own },
-      digest: jsonDigest(digested as unknown as Json),
+      digest: jsonDigest(gateContent(shown, consequences)),
     };
   });
 }

@@ -243,6 +243,12 @@ export const jobs = {
     return gatesConsequences(request, { policies, judgeStep });
   },
 
+  /** The digests of JSON texts. */
+  digests: async (input: { texts: readonly string[] }): Promise<string[]> => {
+    const { jsonDigest } = await import('#shared/crypto/json-digest.ts');
+    return input.texts.map((text) => jsonDigest(JSON.parse(text) as Json));
+  },
+
   diffGraphs: async (input: { from: unknown; to: unknown }): Promise<GraphDiff> => {
     const { diffGraphs } = await import('#shared/graph/diff.ts');
     return diffGraphs(input.from, input.to);

@@ -366,6 +366,21 @@ export const consequencesUntrusted = (
     workThreads.run(workspaceId, 'consequences', request),
   );
 
+/** The size of texts whose digests are computed directly, in characters. */
+const SMALL_TEXTS = 50_000;
+
+/** The digests of JSON texts; see `jsonDigest`. Throws like `dryRunUntrusted`. */
+export async function digestsUntrusted(
+  workspaceId: string,
+  texts: readonly string[],
+): Promise<string[]> {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  if (length <= SMALL_TEXTS) return jobs.digests({ texts });
+  return withinLimits('The digests cannot be computed', () =>
+    workThreads.run(workspaceId, 'digests', { texts }, { patient: true }),
+  );
+}
+
 async function withinLimits<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

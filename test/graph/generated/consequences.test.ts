@@ -5,6 +5,7 @@ import { unrestricted } from '#shared/contract/policies/policy.ts';
 import { type CompiledGraph, compileGraph } from '#shared/graph/compile.ts';
 import { type Consequences, consequencesOf } from '#shared/graph/consequences/consequences.ts';
 import { differencesFrom, entryFor } from '#shared/graph/consequences/binding.ts';
+import { relation } from '#shared/graph/consequences/relation.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
 import type { Situation } from '#shared/graph/schedule/scheduler.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
@@ -39,55 +40,6 @@ const factsOf = (graph: CompiledGraph) => ({
   budget: { work: 20_000_000 },
   childOf: () => undefined,
 });
-
-const place = (stepKey: string): number[] => stepKey.split('#')[1]?.split('.').map(Number) ?? [];
-
-/** The loops and maps around each node, outermost first. */
-function headsOf({ nodes, regions }: CompiledGraph, id: string): number[] {
-  const heads: number[] = [];
-  const at = nodes.findIndex((node) => node.id === id);
-  for (let head = regions[at]!; head !== -1; head = regions[head]!) heads.unshift(head);
-  return heads;
-}
-
-/**
- * Whether a step can follow a gate's step: along the edges, or in a later iteration of a loop. `outside`: it follows the
- * map around the gate, so it is only counted.
- */
-function relation(graph: CompiledGraph, gate: string, step: string): 'listed' | 'outside' | 'none' {
-  const [gateId, stepId] = [gate.split('#')[0]!, step.split('#')[0]!];
-  const [around, other] = [headsOf(graph, gateId), headsOf(graph, stepId)];
-  const isMap = (head: number): boolean => graph.nodes[head]!.kind === 'map';
-  const start = graph.nodes.findIndex(({ id }) => id === gateId);
-  let depth = 0;
-  for (; depth < around.length; depth += 1) {
-    const head = around[depth]!;
-    const same = other[depth] === head && place(gate)[depth] === place(step)[depth];
-    if (same) continue;
-    const outside = around.slice(depth).some(isMap) ? 'outside' : 'listed';
-    if (other[depth] !== head) return along(graph, head, stepId) ? outside : 'none';
-    if (isMap(head)) return 'none';
-    return place(step)[depth]! > place(gate)[depth]! ? outside : 'none';
-  }
-  return along(graph, start, stepId) ? 'listed' : 'none';
-}
-
-function along({ nodes, edges, regions }: CompiledGraph, start: number, stepId: string): boolean {
-  const found = new Set<number>();
-  const open = [start];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    for (const { from, to, back } of edges) {
-      if (from !== at || back === true || found.has(to)) continue;
-      if (at === start && regions[to] === start) continue;
-      found.add(to);
-      open.push(to);
-    }
-  }
-  const target = nodes.findIndex(({ id }) => id === stepId);
-  const around = [target];
-  for (let head = regions[target]!; head !== -1; head = regions[head]!) around.push(head);
-  return around.some((at) => found.has(at));
-}
 
 const isEffect = (node: GraphNode): boolean =>
   node.kind === 'agent' ||
