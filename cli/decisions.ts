@@ -1,4 +1,11 @@
-import type { Client, Gate, JsonObject, PendingGate, Run } from '#client/index.ts';
+import {
+  ApiError,
+  type Client,
+  type Gate,
+  type JsonObject,
+  type PendingGate,
+  type Run,
+} from '#client/index.ts';
 import { printConsequences } from './consequences.ts';
 import { Ending, exitCodes, misuse } from './endings.ts';
 import { objectIn, readJsonObject } from './input.ts';
@@ -67,6 +74,31 @@ export async function bindDecision(
   if (asks || flags.yes === true) showGate(output, gate, { approved, shown });
   if (asks && !(await readYes(approved ? 'Approve?' : 'Reject?'))) throw nothingSent();
   return { stepKey, digest: shown.digest ?? undefined };
+}
+
+/** Sends a decision. When a recheck refuses it, this shows what has changed. */
+export async function sendDecision(output: Output, send: () => Promise<Run>): Promise<Run> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof ApiError && error.stale !== undefined) {
+      showChanges(besides(output), error.stale as NonNullable<PendingGate['stale']>);
+    }
+    throw error;
+  }
+}
+
+function showChanges(
+  output: Output,
+  { differences, more }: NonNullable<PendingGate['stale']>,
+): void {
+  output.list(differences, {
+    step: 'step_key',
+    path: ({ path }) => path.join('.'),
+    before: ({ before, problem }) => problem ?? exactJson(before),
+    now: ({ now, problem }) => (problem === undefined ? exactJson(now) : ''),
+  });
+  if (more > 0) output.line(`and ${more} more`);
 }
 
 const nothingSent = (): Ending => new Ending(exitCodes.refused, 'Nothing was sent');

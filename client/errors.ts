@@ -14,11 +14,19 @@ export class ApiError extends Error {
    * and the `consequences` that the gate has now.
    */
   readonly current: unknown;
+  /** For an approval of a gate with `recheck` (409): when other values were found, and the differences. */
+  readonly stale: unknown;
 
   constructor(
     status: number,
     detail: string,
-    more: { requestId?: string; retryAfter?: number; current?: unknown; cause?: unknown } = {},
+    more: {
+      requestId?: string;
+      retryAfter?: number;
+      current?: unknown;
+      stale?: unknown;
+      cause?: unknown;
+    } = {},
   ) {
     super(`${detail} (${status})`, { cause: more.cause });
     this.status = status;
@@ -26,6 +34,7 @@ export class ApiError extends Error {
     this.requestId = more.requestId;
     this.retryAfter = more.retryAfter;
     this.current = more.current;
+    this.stale = more.stale;
   }
 }
 

@@ -146,20 +146,21 @@ export const etagOf = (record: object): string | undefined => tags.get(record);
 function toError(response: Response, text: string): ApiError {
   const retryAfter = secondsOf(response.headers.get('retry-after'));
   const requestId = response.headers.get('x-request-id');
-  const current = tagged(currentIn(text), response.headers.get('etag'));
+  const { current, stale } = detailsIn(text);
   return new ApiError(response.status, detailOf(response, text), {
-    current,
+    current: tagged(current, response.headers.get('etag')),
+    stale,
     requestId: requestId ?? undefined,
     retryAfter,
   });
 }
 
-/** The present record, if the response contains it. */
-function currentIn(text: string): unknown {
+/** What a refusal contains besides its message. */
+function detailsIn(text: string): { current?: unknown; stale?: unknown } {
   try {
-    return (JSON.parse(text) as { current?: unknown } | null)?.current;
+    return (JSON.parse(text) as { current?: unknown; stale?: unknown } | null) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 

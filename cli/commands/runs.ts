@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Run, Step } from '#client/index.ts';
 import { agentsOf, conversationLines, nodeSteps } from '#cli/conversation.ts';
-import { bindDecision, type DecisionFlags, gateOf } from '#cli/decisions.ts';
+import { bindDecision, sendDecision, type DecisionFlags, gateOf } from '#cli/decisions.ts';
 import { printConsequences } from '#cli/consequences.ts';
 import { codeOfRun, Ending, exitCodes, misuse, refusal } from '#cli/endings.ts';
 import { collect, positive, readInput, readInputIf, wholePositive } from '#cli/input.ts';
@@ -183,7 +183,9 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
           shownWith: approved && given !== undefined ? shownWith : undefined,
         });
         const options = { nodeId: flags.node, reason, acceptChanges, ...bound };
-        const run = await client.approve(runId, approved, given, options);
+        const run = await sendDecision(output, () =>
+          client.approve(runId, approved, given, options),
+        );
         output.record(run, shortly(run));
       },
     ),

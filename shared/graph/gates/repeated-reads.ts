@@ -53,6 +53,8 @@ interface Request {
 
 /** The maximum number of reads of one gate; more are not repeated. */
 const MAX_READS = 20;
+/** The maximum number of steps that are named as not repeated. */
+const MAX_NAMED = 100;
 /** The maximum number of paths of one read; beyond it, the whole output counts. */
 const MAX_PATHS = 50;
 
@@ -145,7 +147,8 @@ class Search {
       paths: shortest(paths),
     }));
     const others = all.slice(MAX_READS).map(({ step }) => placeOf(step, 'tool'));
-    return { reads, not_repeated: [...this.#notRepeated.values(), ...others] };
+    const named = [...this.#notRepeated.values(), ...others];
+    return { reads, not_repeated: named.slice(0, MAX_NAMED) };
   }
 
   #follow(path: ReadPath, reader: Reader): void {
