@@ -48,27 +48,31 @@ export function walkRest(
     hidden,
     asking,
   };
-  const { flow: free, knowledge } = flowOf(parts, true);
-  const waits = free.examined.some((found) => found?.waits !== undefined);
-  const all = waits ? flowOf(parts, false).flow : free;
+  const { flow: all, knowledge: ofAll } = flowOf(parts);
+  const waits = rest.nodes.some((_, at) => waitsAt(parts, ofAll, at) !== 'never');
+  const { flow: free, knowledge } = waits ? flowOf(parts, all) : { flow: all, knowledge: ofAll };
   return { ...parts, free, knowledge, all };
 }
 
 type Parts = Pick<Walked, 'facts' | 'rest' | 'layout' | 'whole' | 'run' | 'hidden' | 'asking'>;
 
-/** `stops`: at gates. */
-function flowOf(parts: Parts, stops: boolean): { flow: Flow; knowledge: Knowledge } {
+/** With `all`, which is the flow beyond decisions, it is the flow up to them: what is beyond can still write. */
+function flowOf(parts: Parts, all?: Flow): { flow: Flow; knowledge: Knowledge } {
   const { rest, layout, run, whole, hidden } = parts;
+  const writes = all?.examined.map((found) => ({
+    never: found === undefined,
+    bytes: found?.bytes ?? null,
+  }));
   let knowledge: Knowledge | undefined;
   const flow = walk(
     layout,
     (left, isDone) => {
-      const own = createKnowledge(layout, stateOf(run), left, isDone);
+      const own = createKnowledge(layout, stateOf(run), writes ?? left, isDone);
       const known = knowledgeWithin(run, whole, { knowledge: own, hidden });
       knowledge = known;
       return (at) => {
         const found = examinedAt(parts, known, at);
-        const waits = stops ? waitsAt(parts, known, at) : 'never';
+        const waits = all === undefined ? 'never' : waitsAt(parts, known, at);
         return waits === 'never' ? found : { ...found, waits };
       };
     },

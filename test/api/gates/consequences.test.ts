@@ -269,3 +269,31 @@ test('a decision about another gate changes what a gate shows, also while a step
   release();
   await engine.cancel(runId);
 });
+
+test('what follows another decision can still write what an effect reads', async () => {
+  const asks = {
+    ...{ id: 'asks', kind: 'agent', prompt: 'Go' },
+    mock: { turns: [{ calls: [{ tool: 'json_transform', arguments: { expression: '1' } }] }] },
+    tools: [{ name: 'json_transform', approval: 'always' }],
+  };
+  const workflowId = await engine.define({
+    nodes: [
+      ...[asks, echo('amount', '5'), { id: 'review', kind: 'human_gate' }],
+      request('pay', {
+        url: 'https://bank.test/pay',
+        method: 'POST',
+        body: { amount: '{amount}' },
+      }),
+    ] as never,
+    edges: [edge('asks', 'amount'), edge('review', 'pay', 'true')],
+  });
+  const runId = await engine.trigger(workflowId, { amount: 100 });
+  await engine.until(runId, ['paused']);
+  const { body } = await call('GET', `/api/runs/${runId}/gates/review`);
+  const [pay] = body.consequences.approve.effects;
+  expect([pay.arguments.body, pay.unknown]).toEqual([
+    { amount: null },
+    [{ path: ['body', 'amount'], reads: ['amount'] }],
+  ]);
+  await engine.cancel(runId);
+});
