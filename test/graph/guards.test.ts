@@ -389,6 +389,8 @@ describe('a graph requires less approval', () => {
     [{}, { input_schema: { type: 'object' } }, true],
     [{ input_schema: { type: 'object' } }, {}, false],
     [{}, { recheck: true }, true],
+    [{}, { covers: 'all' }, true],
+    [{ covers: 'all' }, {}, false],
     [{ recheck: { after_seconds: 9 } }, { recheck: true }, true],
     [{ recheck: true }, { recheck: { after_seconds: 9 } }, false],
     [{ prompt: 'a' }, { prompt: 'b' }, false],

@@ -220,6 +220,8 @@ const gateNodeSchema = z
     ...askingFields,
     /** Whether an approval repeats the reads that the gate depends on; `after_seconds`: only those that are older. */
     recheck: recheckSetting.optional(),
+    /** Every write that an answer sets in motion must be known when the gate is decided. Otherwise the graph is invalid. */
+    covers: z.literal('all').optional(),
   })
   .meta({ id: 'HumanGateNode' });
 

@@ -2,6 +2,7 @@ import type { AgentTool, GraphNode, MapNode } from '#shared/contract/workflows/g
 import { nodeLabel } from '#shared/graph/compile.ts';
 import type { Bounds } from '#shared/graph/dry-run/bounds.ts';
 import type { Knowledge } from '#shared/graph/dry-run/knowledge.ts';
+import { withPureSteps } from '#shared/graph/dry-run/pure-steps.ts';
 import { hostsOf } from '#shared/graph/dry-run/outside.ts';
 import { readNode } from '#shared/graph/dry-run/texts.ts';
 import { evaluateExpression, ExpressionError } from '#shared/graph/expression/expression.ts';
@@ -79,18 +80,25 @@ export function effectsAt(walked: Walked, at: number): Effect[] {
   const { id } = layout.nodes[around[0]!]!;
   const certainty = isSure(items.length) ? 'certain' : 'conditional';
   return items.map((item, index) => {
-    const within: Knowledge = {
-      ...knowledge,
-      at: (reader, key, apart) => {
-        const found = knowledge.at(reader, key, apart);
-        const isItem = key === id && !found.known && found.fields !== undefined;
-        return isItem ? { known: true, value: { item, index } } : found;
-      },
-    };
+    const within = withPureSteps(
+      withItem(knowledge, id, { item, index }),
+      layout.nodes,
+      walked.compute,
+    );
     const step_key = keyOf(walked, at, index + 1);
     return { ...effectOf(walked, at, within), step_key, certainty };
   });
 }
+
+/** What is known in one item of a map. `value`: of the map's key in it; undefined if it only counts as known. */
+export const withItem = (knowledge: Knowledge, id: string, value: Json | undefined): Knowledge => ({
+  ...knowledge,
+  at: (reader, key, apart) => {
+    const found = knowledge.at(reader, key, apart);
+    const isItem = key === id && !found.known && found.fields !== undefined;
+    return isItem ? { known: true, value } : found;
+  },
+});
 
 function effectOf(walked: Walked, at: number, known: Knowledge): Omit<Effect, 'certainty'> {
   const node = walked.layout.nodes[at]! as EffectNode;
@@ -134,7 +142,7 @@ function outsideOf(
   return { effect: tools.some(canWrite) ? 'write' : 'read', may_call };
 }
 
-const canWrite = ({ name, fixed = {} }: AgentTool): boolean =>
+export const canWrite = ({ name, fixed = {} }: AgentTool): boolean =>
   workflowOf(name) !== undefined || writes(name, fixed['method']);
 
 /** The key of a node's step. `item`: of the map that is directly around it. */

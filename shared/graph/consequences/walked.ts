@@ -6,8 +6,10 @@ import { readNode } from '#shared/graph/dry-run/texts.ts';
 import { createKnowledge, type Knowledge } from '#shared/graph/dry-run/knowledge.ts';
 import { type Layout, layoutOf } from '#shared/graph/dry-run/layout.ts';
 import type { Facts } from '#shared/graph/dry-run/plan.ts';
+import { type Compute, computeStep, withPureSteps } from '#shared/graph/dry-run/pure-steps.ts';
+import { outputKey } from '#shared/graph/compile.ts';
 import { isWaiting } from '#shared/graph/kinds.ts';
-import { type RunState, stateOf } from '#shared/graph/schedule/run-state.ts';
+import { isOutranked, type RunState, stateOf } from '#shared/graph/schedule/run-state.ts';
 import { isItemCaught } from '#shared/graph/schedule/settle.ts';
 import { asksAt } from './asking.ts';
 import { knowledgeWithin } from './around.ts';
@@ -29,6 +31,8 @@ export interface Walked {
   free: Flow;
   all: Flow;
   knowledge: Knowledge;
+  /** For pure steps of the rest. */
+  compute: Compute;
 }
 
 /** `isOpen`: whether a node that is ready or running had begun before. */
@@ -39,26 +43,24 @@ export function walkRest(
 ): Walked | undefined {
   const rest = restOf(run, isOpen);
   if (rest.nodes.length === 0) return undefined;
-  const parts = {
-    facts,
-    rest,
-    layout: layoutOf(rest, isItemCaught(run)),
-    whole,
-    run,
-    hidden,
-    asking,
-  };
+  const layout = layoutOf(rest, isItemCaught(run));
+  const computed = computeStep(facts);
+  const compute: Compute = (node, at, reading) =>
+    isOutranked(run, rest.places[at]!.node, outputKey(node))
+      ? undefined
+      : computed(node, at, reading);
+  const parts = { facts, rest, layout, whole, run, hidden, asking, compute };
   const { flow: all, knowledge: ofAll } = flowOf(parts);
   const waits = rest.nodes.some((_, at) => waitsAt(parts, ofAll, at) !== 'never');
   const { flow: free, knowledge } = waits ? flowOf(parts, all) : { flow: all, knowledge: ofAll };
   return { ...parts, free, knowledge, all };
 }
 
-type Parts = Pick<Walked, 'facts' | 'rest' | 'layout' | 'whole' | 'run' | 'hidden' | 'asking'>;
+type Parts = Omit<Walked, 'free' | 'all' | 'knowledge'>;
 
 /** With `all`, which is the flow beyond decisions, it is the flow up to them: what is beyond can still write. */
 function flowOf(parts: Parts, all?: Flow): { flow: Flow; knowledge: Knowledge } {
-  const { rest, layout, run, whole, hidden } = parts;
+  const { rest, layout, run, whole, hidden, compute } = parts;
   const writes = all?.examined.map((found) => ({
     never: found === undefined,
     bytes: found?.bytes ?? null,
@@ -68,7 +70,8 @@ function flowOf(parts: Parts, all?: Flow): { flow: Flow; knowledge: Knowledge } 
     layout,
     (left, isDone) => {
       const own = createKnowledge(layout, stateOf(run), writes ?? left, isDone);
-      const known = knowledgeWithin(run, whole, { knowledge: own, hidden });
+      const within = knowledgeWithin(run, whole, { knowledge: own, hidden });
+      const known = withPureSteps(within, layout.nodes, compute);
       knowledge = known;
       return (at) => {
         const found = examinedAt(parts, known, at);

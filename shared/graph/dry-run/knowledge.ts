@@ -18,6 +18,8 @@ export type KeyKnowledge =
       fields?: Readonly<Record<string, number | null>>;
       /** The maximum size of the value as JSON, in bytes. Null: unknown. */
       bytes: number | null;
+      /** The only node that can write it, if that always succeeds before. */
+      writer?: number;
     };
 
 /** What a node can write to the state, as far as it was examined. */
@@ -39,18 +41,20 @@ export interface Knowledge {
 /**
  * A key is known if the input has it, or lacks it, and no node that can run earlier writes it. The input of a decision
  * at a gate can have any keys. `left` has the results so far for each node; undefined for nodes that were not examined
- * yet. `done(node)` lists those that have always succeeded by the time the node begins.
+ * yet. `isDone`: whether a node has always succeeded by the time another begins. `isOver`: whether what a writer writes
+ * is part of the input for a node.
  */
 export function createKnowledge(
   layout: Layout,
   input: JsonObject | undefined,
   left: readonly (Left | undefined)[],
   isDone: (node: number, before: number) => boolean,
+  isOver: (writer: number, node: number) => boolean = () => false,
 ): Knowledge {
   const { nodes, writers } = layout;
   const gates = nodes.flatMap(({ kind }, at) => (kind === 'human_gate' ? [at] : []));
   const affects = (writer: number, node: number): boolean =>
-    left[writer]?.never !== true && mayPrecede(layout, writer, node);
+    left[writer]?.never !== true && !isOver(writer, node) && mayPrecede(layout, writer, node);
   const anyKey = nodes.map((): boolean | undefined => undefined);
   const hasAnyKey = (node: number): boolean =>
     (anyKey[node] ??= gates.some((gate) => affects(gate, node)));
@@ -83,10 +87,12 @@ export function createKnowledge(
       const fields = fieldsIn(layout, only, node);
       if (fields !== undefined) return { known: false, present: true, fields, bytes: null };
     }
+    const isAlone = others.length === 0 && written && !isOpen && isGiven;
     return {
       known: false,
       present: written || given !== undefined,
       bytes: isOpen || sizes.includes(null) ? null : Math.max(0, ...(sizes as number[])),
+      ...(isAlone ? { writer: only! } : {}),
     };
   }
 

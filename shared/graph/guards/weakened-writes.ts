@@ -1,4 +1,4 @@
-import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
+import type { GateNode, Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { Json } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
@@ -139,8 +139,11 @@ function covers(own: Placed, other: Placed): boolean {
   return mine?.when === 'always' || mine?.when === theirs?.when;
 }
 
+type GateRules = GateSettings & Pick<GateNode, 'covers'>;
+
 /** Whether a gate requires less than the other one. */
-export function isWeaker(own: GateSettings, other: GateSettings): boolean {
+export function isWeaker(own: GateRules, other: GateRules): boolean {
+  if (other.covers !== undefined && own.covers === undefined) return true;
   if ((own.required ?? 1) < (other.required ?? 1)) return true;
   if (other.not_the_starter === true && own.not_the_starter !== true) return true;
   if (other.input_schema !== undefined && own.input_schema === undefined) return true;

@@ -278,6 +278,12 @@ function rankOf(run: RunState, node: number): Rank {
   return rank;
 }
 
+/** Whether the value of a key comes from a step whose writes win over those of a node in its present iteration. */
+export function isOutranked(run: RunState, node: number, key: string): boolean {
+  const before = run.ranks.get(key);
+  return before !== undefined && outranks(before, rankOf(run, node));
+}
+
 function outranks(a: Rank, b: Rank): boolean {
   for (let place = 0; place < a.length && place < b.length; place += 1) {
     if (a[place] !== b[place]) return a[place]! > b[place]!;

@@ -5,6 +5,7 @@ import { calledBy, callKey, type CallProblems } from '#shared/graph/children/cal
 import { outputKey } from '#shared/graph/compile.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 import { checkAsking } from './gates.ts';
+import { checkCoverage } from './coverage.ts';
 import { checkKeys } from './keys.ts';
 import { checkRecheck } from './rechecks.ts';
 import { checkStructure } from './structure.ts';
@@ -59,7 +60,9 @@ export function checkMeaning(
     checkRecheck(issues, links, graph, at);
   });
   const reads = checkTexts(issues, graph, context, unreadable);
-  if (structure !== undefined) checkKeys(issues, graph, links, structure, reads, context.inputKeys);
+  if (structure === undefined) return;
+  checkKeys(issues, graph, links, structure, reads, context.inputKeys);
+  checkCoverage(issues, graph);
 }
 
 function checkCalls(

@@ -4,6 +4,8 @@ import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { unrestricted } from '#shared/contract/policies/policy.ts';
 import { type CompiledGraph, compileGraph } from '#shared/graph/compile.ts';
 import { type Consequences, consequencesOf } from '#shared/graph/consequences/consequences.ts';
+import { coverageOf } from '#shared/graph/consequences/coverage.ts';
+import { layoutOf } from '#shared/graph/dry-run/layout.ts';
 import { differencesFrom, entryFor } from '#shared/graph/consequences/binding.ts';
 import { relation } from '#shared/graph/consequences/relation.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
@@ -64,9 +66,13 @@ function sent(node: GraphNode, state: JsonObject): JsonObject {
 function withPrompts(graph: Graph, salt: number): Graph {
   const ids = graph.nodes.map(({ id }) => id);
   const nodes = graph.nodes.map((node): GraphNode => {
-    if (node.kind !== 'agent') return node;
     const pick = (about: string, among: readonly string[]) =>
       among[hash(`${salt} ${about} ${node.id}`) % among.length]!;
+    if (node.kind === 'tool' && node.tool_name === 'http_request') {
+      const body = { first: `{${pick('first', [...ids, 'yes', 'list'])}}`, list: '{list}' };
+      return { ...node, params: { ...node.params, body } };
+    }
+    if (node.kind !== 'agent') return node;
     const prompt = `{${pick('first', [...ids, 'yes', 'list', 'shared'])}} and {list}`;
     const system_prompt = `{${pick('second', ['yes', 'list', 'shared', ...ids.slice(0, 3)])}}`;
     return { ...node, prompt, ...(hash(`${salt} ${node.id}`) % 2 === 0 ? { system_prompt } : {}) };
@@ -75,7 +81,7 @@ function withPrompts(graph: Graph, salt: number): Graph {
 }
 
 test('each effect behind an answered gate was listed by it, with the arguments that were known', () => {
-  const seen = { effects: 0, known: 0, certain: 0, behind: 0 };
+  const seen = { effects: 0, known: 0, certain: 0, behind: 0, covered: 0 };
   fc.assert(
     fc.property(
       randomGraph,
@@ -97,10 +103,16 @@ test('each effect behind an answered gate was listed by it, with the arguments t
               const taken = JSON.stringify(scheduler.situation([key], keys));
               const situation = JSON.parse(taken) as Situation;
               const asked = { graph: compiled, situation, stepKey: key, facts: factsOf(compiled) };
-              answered.push({
-                key,
-                found: consequencesOf(asked, { ...end, error: gateError(node, end) }),
-              });
+              const found = consequencesOf(asked, { ...end, error: gateError(node, end) });
+              answered.push({ key, found });
+              const at = compiled.nodes.findIndex(({ id }) => id === node.id);
+              const { uncovered } = coverageOf(compiled, layoutOf(compiled), at, true);
+              for (const { node_id, unknown, kind, effect } of found.effects) {
+                if (kind === 'agent' || effect === 'read') continue;
+                if (uncovered.some((each) => each.node.id === node_id)) continue;
+                seen.covered += 1;
+                if (unknown.length > 0) problems.push(`${key} does not cover ${node_id}`);
+              }
             },
             executes: (key, node, state) => {
               if (executed.has(key) || !isEffect(node)) return;
