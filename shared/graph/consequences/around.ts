@@ -63,7 +63,8 @@ function canWrite(
   { map, node }: { map: number; node: number },
 ): boolean {
   if (node === map || follows.has(map, node) || inside.has(map, node)) return false;
-  const phase = run.phases[node]!;
-  if (phase !== 'settled' && phase !== 'skipped') return true;
-  return around[node]!.some((head) => run.phases[head] === 'running' && !inside.has(map, head));
+  const hasEnded = (at: number): boolean => ['settled', 'skipped'].includes(run.phases[at]!);
+  const heads = around[node]!;
+  if (heads.some((head) => run.phases[head] === 'running' && !inside.has(map, head))) return true;
+  return !hasEnded(node) && !heads.some(hasEnded);
 }

@@ -69,15 +69,17 @@ function answersTo({ nodes, edges }: CompiledGraph, gate: number): Answer[] {
 
 /**
  * Whether each node can begin before another gate behind this one is decided. What only follows such a gate makes no
- * difference: its input can write any key.
+ * difference, because the gate's input can write any key; but the input of a gate in a map does not leave its item.
  */
-function nextTo({ nodes, order, into, follows }: Layout, gate: number): boolean[] {
+function nextTo({ nodes, order, into, follows, around, inside }: Layout, gate: number): boolean[] {
   const isNext = nodes.map((_, at) => !follows.has(gate, at));
+  const isFrontier = (at: number): boolean =>
+    isWaiting(nodes[at]!) &&
+    follows.has(gate, at) &&
+    around[at]!.every((head) => nodes[head]!.kind !== 'map' || inside.has(gate, head));
   for (const { node, ends } of order) {
     if (ends || isNext[node]) continue;
-    isNext[node] = into[node]!.some(
-      ({ from }) => isNext[from] && !(follows.has(gate, from) && isWaiting(nodes[from]!)),
-    );
+    isNext[node] = into[node]!.some(({ from }) => isNext[from] && !isFrontier(from));
   }
   return isNext;
 }

@@ -44,6 +44,11 @@ export function walkRest(
   const rest = restOf(run, isOpen);
   if (rest.nodes.length === 0) return undefined;
   const layout = layoutOf(rest, isItemCaught(run));
+  rest.places.forEach(({ node }, at) => {
+    // Also edges that lead back, which the present iterations do not have.
+    layout.hasErrorEdge[at] ||= whole.hasErrorEdge[node]!;
+    layout.isCaught[at] ||= whole.hasErrorEdge[node]!;
+  });
   const computed = computeStep(facts);
   const compute: Compute = (node, at, reading) =>
     isOutranked(run, rest.places[at]!.node, outputKey(node))

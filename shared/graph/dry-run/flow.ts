@@ -80,7 +80,9 @@ export function walk(
     const found = walked.reached[node]!.may ? examine(node) : undefined;
     walked.examined[node] = found;
     walked.stays[node] = staysAt(walked.reached[node]!, found?.waits ?? 'never');
-    left[node] = { never: found === undefined, bytes: found?.bytes ?? null };
+    // What waits for a decision can still run before something that does not.
+    const never = found === undefined && walked.reached[node]!.waits === 'never';
+    left[node] = { never, bytes: found?.bytes ?? null };
     const again = repeats(layout.nodes[node]!);
     leave(walked, node, (edge) => !again || isEntry(layout, edge));
   }
