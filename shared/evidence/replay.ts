@@ -50,9 +50,11 @@ export function verifyReplay(file: EvidenceFile, graph: CompiledGraph, report: R
     { graph, input: head.input ?? {}, refuse: () => undefined, watch },
   );
   verifyOrder({ file, order, ended, released, byKey, hasMaps: hasMaps(graph) }, report);
-  const unexpected = Object.keys(recorded.outputs).filter((key) => !recorded.order.includes(key));
-  for (const key of unexpected) {
-    report(lineOf(key, results.line), `step ${key}`, 'it is not in the order of ends');
+  const known = new Set(results.order);
+  for (const { step, line } of steps) {
+    const { step_key: key, status, kind, parent_step_key: agent } = step;
+    if (status !== 'success' || agent !== undefined || known.has(key)) continue;
+    if (!isComputed({ kind })) report(line, `step ${key}`, 'it is not in the order of ends');
   }
   for (const key of order) {
     if (played.finished.has(key)) continue;
@@ -276,11 +278,8 @@ function verifyControl(
     }
   }
   for (const { step, line } of steps) {
-    const isControl =
-      step.status === 'skipped' || (isControlKind(step) && step.status === 'success');
+    const isControl = step.status === 'skipped' || (isComputed(step) && step.status === 'success');
     if (!isControl || step.parent_step_key !== undefined || played.has(step.step_key)) continue;
     report(line, `step ${step.step_key}`, 'nothing in the run leads to it');
   }
 }
-
-const isControlKind = ({ kind }: Step['step']): boolean => isComputed({ kind } as GraphNode);
