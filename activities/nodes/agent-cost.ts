@@ -116,7 +116,9 @@ export function consumptionOf(
     price: {
       input_usd_per_million: inputUsd,
       output_usd_per_million: outputUsd,
-      ...(cached === undefined ? {} : { cached_input_usd_per_million: cached }),
+      ...(cached === undefined || counted.cached_tokens === undefined
+        ? {}
+        : { cached_input_usd_per_million: cached }),
     },
   };
   return { model, usage, costMicros: costOf(price, counted) };

@@ -1,7 +1,7 @@
 import { callContent, gateContent } from './bound-content.ts';
 import type { RunEntry } from './chain.ts';
 import type { EvidenceFile, Placed } from './file.ts';
-import { digestOf, type Report, type Sha256 } from './problem.ts';
+import { digestOf, type Report, sameJson, type Sha256 } from './problem.ts';
 
 type Gate = Placed<'gate'>;
 
@@ -21,7 +21,7 @@ export const askedIn = (gates: readonly Gate[]): ReadonlySet<string> =>
  * Returns how many digests it has computed. `partly`: retention may have removed entries.
  */
 export function verifyDecisions(
-  { head, gates }: EvidenceFile,
+  { head, gates, steps }: EvidenceFile,
   { entries, partly }: { entries: readonly RunEntry[]; partly: boolean },
   { sha256, report }: { sha256: Sha256; report: Report },
 ): number {
@@ -33,7 +33,24 @@ export function verifyDecisions(
     if (isDecided(gate)) verifyEntries(gate, { entries, partly }, report);
   }
   verifyVotes(gates, entries, report);
+  verifyAnswers(gates, steps, report);
   return computed;
+}
+
+/** The steps of gates say what was decided in the last round. */
+function verifyAnswers(gates: readonly Gate[], steps: EvidenceFile['steps'], report: Report): void {
+  const last = new Map(gates.map((gate) => [gate.step_key, gate]));
+  for (const { step, line, output } of steps) {
+    const gate = last.get(step.step_key);
+    if (step.kind !== 'human_gate' || step.status !== 'success' || output === undefined) continue;
+    const { status, input = null } = gate ?? {};
+    const answer = { approved: status === 'approved', ...(input === null ? {} : { input }) };
+    if (gate?.status !== 'approved' && gate?.status !== 'rejected') {
+      report(line, `step ${step.step_key}: status`, 'its gate was not decided');
+    } else if (!sameJson(output, answer)) {
+      report(line, `step ${step.step_key}: output`, 'it is not what was decided');
+    }
+  }
 }
 
 function verifyDigest(
@@ -87,6 +104,9 @@ function verifyEntries(
   if (kind === 'deadline') return;
   if (!found.some(({ actorId }) => actorId === byId)) {
     report(line, `${pathOf(gate)}: by_id`, 'the audit log names someone else');
+  }
+  if (!found.some(({ details }) => (details['reason'] ?? null) === gate.reason)) {
+    report(line, `${pathOf(gate)}: reason`, 'the audit log has another one');
   }
   const bound = decided ?? digest;
   if (bound !== null && !found.some((entry) => digestIn(entry) === bound)) {

@@ -1,5 +1,6 @@
 import { type CompiledGraph, outputKey } from '#shared/graph/compile.ts';
 import { play, type RecordedRun, type Watch } from '#shared/graph/forks/play.ts';
+import { evaluateExpression } from '#shared/graph/expression/expression.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
 import { isChild, isComputed, isExecuted } from '#shared/graph/kinds.ts';
 import { prepareStep } from '#shared/graph/prepare/step.ts';
@@ -18,6 +19,7 @@ type Step = Placed<'step'>;
 /** A step while it can run: what it would be given. */
 interface Begun {
   given: string | undefined;
+  result: string | undefined;
   /** Whether something that it reads was written since. */
   touched: boolean;
 }
@@ -91,11 +93,21 @@ function watchInputs(
     if (isRecordOf(step.input ?? null, JSON.parse(given) as Json)) return;
     report(step.line, `step ${step.step.step_key}: input`, 'it does not follow from the state');
   };
+  const compareOutput = (step: Step, result: string): void => {
+    // A policy can have redacted what it computes with.
+    if (!isOwn(step) || step.step.policy.length > 0 || step.step.status !== 'success') return;
+    if (canonicalJson(step.output) === result) return;
+    report(step.line, `step ${step.step.step_key}: output`, 'it does not follow from the state');
+  };
   const watch: Watch = {
     ready: (key, scheduler) => {
       released.set(key, ended.at(-1));
-      const given = givenTo(scheduler.node(key), scheduler.state(key));
-      begun.set(key, { given, touched: false });
+      const [node, state] = [scheduler.node(key), scheduler.state(key)];
+      begun.set(key, {
+        given: givenTo(node, state),
+        result: resultOf(node, state),
+        touched: false,
+      });
     },
     ends: (key, scheduler) => {
       if (!expected.has(key)) return;
@@ -109,9 +121,12 @@ function watchInputs(
         const keys = reads(scheduler.node(other));
         if (keys.some((read) => written.includes(read))) each.touched = true;
       }
-      if (step === undefined || before?.given === undefined || before.touched) return;
+      if (step === undefined || before === undefined || before.touched) return;
       // What it would be given now is the same, so it was given this.
-      if (givenTo(node, scheduler.state(key)) === before.given) compareInput(step, before.given);
+      const { given, result } = before;
+      const state = scheduler.state(key);
+      if (given !== undefined && givenTo(node, state) === given) compareInput(step, given);
+      if (result !== undefined && resultOf(node, state) === result) compareOutput(step, result);
     },
   };
   return { watch, ended, released, computed: () => computed };
@@ -194,6 +209,18 @@ function givenTo(node: GraphNode, state: JsonObject): string | undefined {
   }
 }
 
+/** What a tool that only computes returns with this state, as canonical JSON. Undefined for other nodes. */
+function resultOf(node: GraphNode, state: JsonObject): string | undefined {
+  if (node.kind !== 'tool' || node.tool_name !== 'json_transform') return undefined;
+  const { expression } = node.params;
+  if (typeof expression !== 'string') return undefined;
+  try {
+    return canonicalJson(toStorable(evaluateExpression(expression, state)));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether the input is that of the node: not of another run, and not withheld by a policy. */
 const isOwn = ({ step, input }: Step): boolean =>
   input !== null &&
@@ -215,7 +242,7 @@ interface Played {
 
 /** Steps end after those that they follow, and begin after them. */
 function verifyOrder(
-  { file: { results }, order, ended, released, byKey, hasMaps: some }: Played,
+  { file: { head, results }, order, ended, released, byKey, hasMaps: some }: Played,
   report: Report,
 ): void {
   const ranks = new Map(order.map((key, rank) => [key, rank]));
@@ -228,6 +255,7 @@ function verifyOrder(
     }
     last = Math.max(last, rank);
   }
+  const end = head.run.status === 'success' ? timeOf(head.run.finished_at) : Infinity;
   let before = 0;
   for (const key of order) {
     const step = byKey.get(key);
@@ -240,6 +268,13 @@ function verifyOrder(
       report(step.line, `step ${key}: finished_at`, 'it is not in the order of ends');
     }
     before = Math.max(before, time);
+    if (time < timeOf(step.step.started_at) || time > end) {
+      report(
+        step.line,
+        `step ${key}: finished_at`,
+        'it is not in the time of the step and the run',
+      );
+    }
     // The items of a large map begin in groups.
     const after = some ? undefined : byKey.get(released.get(key) ?? '');
     if (after === undefined || step.step.reused_from !== undefined) continue;

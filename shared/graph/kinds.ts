@@ -97,7 +97,8 @@ export const isChild = (node: GraphNode): node is ChildNode => traits[node.kind]
 export const isBranching = (node: GraphNode): node is BranchingNode => traits[node.kind].branches;
 export const canFail = ({ kind }: GraphNode): boolean => traits[kind].canFail;
 /** Whether the scheduler computes the node in place. */
-export const isComputed = ({ kind }: Pick<GraphNode, 'kind'>): boolean => traits[kind].flow === 'computed';
+export const isComputed = ({ kind }: Pick<GraphNode, 'kind'>): boolean =>
+  traits[kind].flow === 'computed';
 /** Whether the kind is a loop or a map. */
 export const repeats = ({ kind }: Pick<GraphNode, 'kind'>): boolean => traits[kind].repeats;
 export const hasOutputKey = (node: GraphNode): node is KeyedNode => traits[node.kind].hasOutputKey;
