@@ -301,6 +301,12 @@ const plants: Record<string, Record<string, (e: Evidence) => void>> = {
       e.received[0]!.signatureProblem = 'The signature does not fit the body';
     },
   },
+  evidence: {
+    'a step of a run does not follow': (e) => {
+      const { id } = ended(e);
+      e.proofs = [{ id, proven: 'nothing', problems: ['line 4, step a: output'] }];
+    },
+  },
   credits: {
     'an answer was not paid for': (e) => {
       const act = first(

@@ -12,6 +12,7 @@ import { type Judgment, judge } from './oracle/index.ts';
 import { type Evidence, readApi, readExecutions, readStored } from './oracle/evidence.ts';
 import { ask, createCaller, type Person } from './people.ts';
 import { createRandom } from './random.ts';
+import { readProofs } from './oracle/proofs.ts';
 import { readRestless } from './rest.ts';
 import { createFollower } from './streams.ts';
 import { runWorkload } from './workload/index.ts';
@@ -42,6 +43,8 @@ export interface StormResult {
 const HEAL_MS = 25_000;
 /** Time to read the evidence. */
 const READ_MS = 10_000;
+/** Time to verify the evidence of runs. */
+const PROVE_MS = 15_000;
 /** After the storm, clients only finish their requests in flight, for this long. */
 const LAST_ANSWERS_MS = 12_000;
 
@@ -148,6 +151,9 @@ async function weather(
       fixtures.people.owner,
       db.runs.map(({ id }) => id),
     ),
+    proofs: await readProofs(cluster.directApiUrl, fixtures.people.owner, {
+      ...{ runs: db.runs, until: Date.now() + PROVE_MS },
+    }),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Death } from '#test/storm/cluster.ts';
 import type { EffectCall, Received } from '#test/storm/effects.ts';
 import { ask, type Person } from '#test/storm/people.ts';
 import type { Follow } from '#test/storm/streams.ts';
+import type { Proof } from './proofs.ts';
 
 /**
  * All data after a storm, as plain values: the responses to clients, the contents of the stores, the calls to the
@@ -27,6 +28,8 @@ export interface Evidence {
   db: Stored;
   executions: Execution[];
   api: FromApi;
+  /** Missing in older evidence. */
+  proofs?: Proof[];
 }
 
 export interface RunRow {

@@ -4,6 +4,7 @@ import { effects, processes } from './effects.ts';
 import { crashes, executions, frames, rest, shown, steps, streams } from './engine.ts';
 import type { Evidence } from './evidence.ts';
 import { budgets, caps, costs } from './money.ts';
+import { proofs } from './proofs.ts';
 import {
   admissions,
   answers,
@@ -33,6 +34,7 @@ const checks: Readonly<Record<string, Check>> = {
   executions,
   'what the API shows': shown,
   streams,
+  evidence: proofs,
   costs,
   budgets,
   caps,
