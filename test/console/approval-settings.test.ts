@@ -19,7 +19,7 @@ describe('the approval of a step', () => {
 });
 
 describeConsole('the editor', (stage) => {
-  test('sets the approval of a step, and the recheck of a gate', async () => {
+  test('sets the approval of a step, and what an approval of a gate covers', async () => {
     const { call, open } = stage();
     const params = { url: 'https://bank.invalid/pay', method: 'POST' };
     const graph = {
@@ -63,11 +63,15 @@ describeConsole('the editor', (stage) => {
     expect((await saved())['pay']).not.toHaveProperty('approval');
 
     await page.locator('.react-flow__node[data-id="ask"]').click();
-    await page.getByRole('button', { name: 'Recheck', exact: true }).click();
+    await page.getByRole('button', { name: 'What an approval covers' }).click();
     await page.getByLabel('Repeat the reads before an approval counts').check();
     expect((await saved())['ask'].recheck).toBe(true);
     await page.getByLabel('Only reads older than (seconds)').fill('3600');
-    expect((await saved())['ask'].recheck).toEqual({ after_seconds: 3600 });
+    await page.getByLabel('Writes that are not known yet').selectOption('all');
+    expect((await saved())['ask']).toMatchObject({
+      recheck: { after_seconds: 3600 },
+      covers: 'all',
+    });
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
     await context.close();

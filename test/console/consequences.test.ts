@@ -250,6 +250,38 @@ describeConsole('a gate shows what its answers set in motion', (given) => {
     await context.close();
   });
 
+  test('and does not approve what the last keystroke of its form changed unseen', async () => {
+    const runId = await paused(amountForm);
+    const { page, context } = await stage.open(`/runs/${runId}`);
+    const bodies = sentBodies(page);
+    await page.getByLabel('Amount').fill('5');
+    const paid = approves(page).getByRole('listitem').filter({ hasText: 'Pay the supplier' });
+    await paid.locator('ins').getByText('5', { exact: true }).waitFor();
+    // Only the check of a decision has a digest. The page learns what follows from the input after its answer.
+    const { promise: checked, resolve } = Promise.withResolvers<undefined>();
+    await page.route('**/approve', async (route) => {
+      if (route.request().postDataJSON().digest === undefined) await checked;
+      await route.continue();
+    });
+    page.on('response', (response) => {
+      if (response.status() === 409) resolve(undefined);
+    });
+    await page.getByLabel('Amount').fill('900');
+    await page.keyboard.press('Control+Enter');
+    await page
+      .getByRole('alert')
+      .getByText(/^What happens has changed since you/)
+      .waitFor();
+    await paid.locator('ins').getByText('900', { exact: true }).waitFor();
+    expect(bodies).toEqual([]);
+    await decide(page, 'Approve').click();
+    await page.getByRole('button', { name: 'Send now' }).click();
+    await stage.engine.until(runId, ['failed']);
+    expect(bodies).toMatchObject([{ input: { amount: 900 } }]);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await context.close();
+  });
+
   test('after a step that asks for itself, with what its call is', async () => {
     const asking = tools.node('pay', {
       ...{ label: 'Pay the supplier', approval: 'always' },
@@ -340,7 +372,7 @@ describeConsole('a gate shows what its answers set in motion', (given) => {
     const runId = await paused();
     const viewer = await personOf(stage, { name: 'Vera', role: 'viewer' });
     const { page, context } = await stage.open(`/approvals/${runId}/review`, viewer);
-    await approves(page).getByText('Pay the supplier').waitFor();
+    await list(page, 'If it is approved').getByText('Pay the supplier').waitFor();
     await page.getByText('You need the approve_gates permission to view the arguments.').waitFor();
     expect(await page.getByRole('table', { name: /^Arguments of/ }).count()).toBe(0);
     expect(await obstacles(page)).toEqual([]);

@@ -5,6 +5,8 @@ export const consequences = {
   label: 'What happens',
   approve: 'If you approve',
   reject: 'If you reject',
+  approved: 'If it is approved',
+  rejected: 'If it is rejected',
   timeout: 'If no one decides in time',
   nothing: 'Nothing is executed.',
   nothingElse: 'Nothing else is executed.',

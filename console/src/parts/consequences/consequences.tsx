@@ -13,8 +13,11 @@ export const ConsequenceLists = memo(function ConsequenceLists({
   before,
   plain = shown,
   kind,
+  decides = true,
 }: {
   kind: Gate['kind'];
+  /** Whether the reader can decide. */
+  decides?: boolean;
   shown: Consequences;
   before?: Consequences | undefined;
   /** The lists without input, which a deadline does not have. */
@@ -25,12 +28,16 @@ export const ConsequenceLists = memo(function ConsequenceLists({
     <Stack gap="sm" role="group" aria-label={text.label}>
       {hidesArguments(shown) && <Dimmed>{text.mayNotView}</Dimmed>}
       <AnswerList
-        title={text.approve}
+        title={decides ? text.approve : text.approved}
         answer={approve}
         before={before?.approve}
         afterCall={kind === 'tool_call'}
       />
-      <AnswerList title={text.reject} answer={reject} before={before?.reject} />
+      <AnswerList
+        title={decides ? text.reject : text.rejected}
+        answer={reject}
+        before={before?.reject}
+      />
       {timeout !== undefined && <Timeout {...{ timeout, shown, plain }} before={before?.timeout} />}
     </Stack>
   );

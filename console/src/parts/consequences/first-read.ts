@@ -20,3 +20,6 @@ export function firstRead(round: string, now: Shown): Shown {
   read.set(round, now);
   return now;
 }
+
+/** After a decision, what the gate shows then is what was read. */
+export const forgetRead = (round: string): void => void read.delete(round);

@@ -83,10 +83,11 @@ function noteOf({
   isFilled: boolean;
   isLive: boolean;
   error: Error | null;
-}): Note {
+}): Note | undefined {
   if (!isFilled) return { kind: isLive ? 'lastComplete' : 'incomplete' };
   if (isChecking) return { kind: 'checking' };
-  if (error === null) return { kind: 'withInput' };
+  // A member who has already approved gets no lists.
+  if (error === null) return isLive ? { kind: 'withInput' } : undefined;
   const isInvalid = error instanceof ApiError && error.status === 400;
   return { kind: isInvalid ? 'invalid' : 'failed', error };
 }

@@ -1,4 +1,4 @@
-import { Alert } from '@mantine/core';
+import { Alert, Skeleton } from '@mantine/core';
 import type { Gate } from '#client/index.ts';
 import { consequences as listsText } from '#console/src/messages/en/consequences.ts';
 import { decisionForm as text } from '#console/src/messages/en/gates.ts';
@@ -12,9 +12,10 @@ import { useIdentity } from '#console/src/queries/identity.ts';
 /** What each answer sets in motion, for someone who cannot decide. */
 export function Lists({ of: gate }: { of: Gate | undefined }) {
   if (gate?.consequences != null) {
-    return <ConsequenceLists kind={gate.kind} shown={gate.consequences} />;
+    return <ConsequenceLists decides={false} kind={gate.kind} shown={gate.consequences} />;
   }
-  return gate?.kind === 'human_gate' && <Dimmed>{listsText.unknown}</Dimmed>;
+  if (gate === undefined) return <Skeleton h={120} />;
+  return gate.kind === 'human_gate' && <Dimmed>{listsText.unknown}</Dimmed>;
 }
 
 /** Why a decision was refused. It stays when the gate is read again, although the form does not. */

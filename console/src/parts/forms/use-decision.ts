@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { ApiError, type Gate, type JsonObject, type PendingGate } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { checkedGatesKey, runsKey } from '#console/src/queries/runs.ts';
+import { forgetRead } from '#console/src/parts/consequences/first-read.ts';
 import { useShown } from '#console/src/parts/consequences/use-shown.ts';
 import { changedFields } from '#console/src/parts/data/changed-fields.ts';
 import { type Draft, useDraft } from '#console/src/parts/gates/drafts.ts';
@@ -63,7 +64,11 @@ export function useDecision(props: ChoiceProps) {
     {
       changes: [runsKey, checkedGatesKey],
       onDone: (_, { approved, answer }) => {
-        decideLater({ key: round, runId, stepKey, label, approved, answer, onSent: drop, onUndo });
+        const onSent = (): void => {
+          drop();
+          forgetRead(round);
+        };
+        decideLater({ key: round, runId, stepKey, label, approved, answer, onSent, onUndo });
         onDecided?.(approved);
       },
       quiet: true,

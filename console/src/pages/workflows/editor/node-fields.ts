@@ -157,9 +157,12 @@ const stepApproval: FieldGroup = {
   fields: [{ name: 'approval', ...more.stepApproval, input: 'approval' }],
 };
 
-const recheck: FieldGroup = {
-  label: more.groups.recheck,
-  fields: [{ name: 'recheck', ...more.recheck, input: 'recheck' }],
+const covered: FieldGroup = {
+  label: more.groups.covered,
+  fields: [
+    { name: 'recheck', ...more.recheck, input: 'recheck' },
+    { name: 'covers', ...more.covers, ...choiceOf(more.coversChoices) },
+  ],
 };
 
 const answer: FieldGroup = {
@@ -200,7 +203,7 @@ export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   loop: [limits],
   map: [limits],
   workflow: [stepApproval, retries],
-  human_gate: [approval, deadline, recheck],
+  human_gate: [approval, deadline, covered],
   merge: [limits],
 };
 

@@ -9,7 +9,7 @@ import { EdgeFields } from './edge-fields.tsx';
 import { FieldInput } from './field-input.tsx';
 import { type FieldMark, marksText } from './field-marks.ts';
 import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
-import { fieldAt, mainFields, moreFields, type NodeField } from './node-fields.ts';
+import { fieldAt, type FieldGroup, mainFields, moreFields, type NodeField } from './node-fields.ts';
 import { type JsonRecord, valueAt } from '#console/src/parts/data/record.ts';
 
 const NO_MARKS: readonly FieldMark[] = [];
@@ -55,7 +55,7 @@ export function NodeForm({
   const more = moreFields[drawn.kind];
   const holding = more
     .filter(({ fields }) => fields.some(({ name }) => name === focused))
-    .map(({ label }) => label);
+    .map(groupKey);
   return (
     <Stack gap="sm">
       <IdInput
@@ -87,11 +87,11 @@ export function NodeForm({
         keepMounted={false}
         order={3}
       >
-        {more.map(({ label, fields }) => (
-          <Accordion.Item key={label} value={label}>
-            <Accordion.Control>{label}</Accordion.Control>
+        {more.map((group) => (
+          <Accordion.Item key={group.label} value={groupKey(group)}>
+            <Accordion.Control>{group.label}</Accordion.Control>
             <Accordion.Panel>
-              <Stack gap="sm">{fields.map(input)}</Stack>
+              <Stack gap="sm">{group.fields.map(input)}</Stack>
             </Accordion.Panel>
           </Accordion.Item>
         ))}
@@ -108,6 +108,9 @@ export function NodeForm({
     </Stack>
   );
 }
+
+/** Identifies a group of fields. It becomes part of ids, so it has no spaces. */
+const groupKey = ({ fields }: FieldGroup): string => fields[0]?.name ?? '';
 
 /** The ID changes on blur or Enter, because a partly typed ID may belong to another node. */
 function IdInput({
