@@ -3,7 +3,8 @@ import { checkGate, type UnrecheckedGate } from '#shared/db/gates/clock.ts';
 import type { ReadsOfGate } from '#shared/db/gates/rechecks.ts';
 import { readConsequences, type ShownGate } from '#shared/db/gates/shown.ts';
 import type { ControlActivities, GateCheck, PauseCall } from '#shared/execution.ts';
-import { continueRecheck, findReads } from '#shared/operations/gates/recheck.ts';
+import { findReads } from '#shared/operations/gates/gate-reads.ts';
+import { continueRecheck } from '#shared/operations/gates/recheck.ts';
 import { rechecking } from '#shared/operations/runs/runs.ts';
 import type { ChildDeps } from './children.ts';
 

@@ -58,7 +58,9 @@ function readsOf(
     gate: { node_id: 'gate', iteration: rest.iteration ?? [] },
     effects: rest.effects ?? [],
     steps,
-    onlyReads: ({ params }) => params['method'] === undefined,
+    reading: (nodes as Graph['nodes']).flatMap((node) =>
+      node.kind === 'tool' && node.params['method'] === undefined ? [node.id] : [],
+    ),
   });
   return {
     reads: Object.fromEntries(reads.map(({ step_key, paths: each }) => [step_key, each])),

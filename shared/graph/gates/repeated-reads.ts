@@ -42,13 +42,13 @@ interface ShownArguments {
   unknown: readonly { path: readonly (string | number)[] }[];
 }
 
-interface Request {
+export interface ReadsRequest {
   graph: Graph;
   gate: { node_id: string; iteration: readonly number[] };
   effects: readonly ShownArguments[];
   steps: readonly FinishedStep[];
-  /** Whether the tool of a node only reads. */
-  onlyReads: (node: ToolNode) => boolean;
+  /** The ids of the nodes whose tools only read. */
+  reading: readonly string[];
 }
 
 /** The maximum number of reads of one gate; more are not repeated. */
@@ -68,7 +68,7 @@ interface Reader {
  * The reads that the prompt of an open gate and the known arguments of its approval's effects depend on: each key leads to
  * the step that wrote it last, and steps that only compute lead to what they read. Throws ExpressionError, GraphError.
  */
-export function gateReads(request: Request): GateReads {
+export function gateReads(request: ReadsRequest): GateReads {
   const compiled = compileGraph(request.graph);
   const search = new Search(compiled, request);
   const { gate, effects } = request;
@@ -111,7 +111,7 @@ function knownTexts(node: GraphNode, { unknown }: ShownArguments): NodeText[] {
 
 class Search {
   readonly #graph: CompiledGraph;
-  readonly #request: Request;
+  readonly #reading: ReadonlySet<string>;
   readonly #positions: Map<string, number>;
   readonly #writers = new Map<string, { step: FinishedStep; at: number }[]>();
   readonly #byNode = new Map<string, FinishedStep[]>();
@@ -120,9 +120,9 @@ class Search {
   readonly #reads = new Map<string, { node: ToolNode; step: FinishedStep; paths: ReadPath[] }>();
   readonly #notRepeated = new Map<string, NotRepeated>();
 
-  constructor(graph: CompiledGraph, request: Request) {
+  constructor(graph: CompiledGraph, request: ReadsRequest) {
     this.#graph = graph;
-    this.#request = request;
+    this.#reading = new Set(request.reading);
     this.#positions = new Map(graph.nodes.map(({ id }, at) => [id, at]));
     for (const step of request.steps) {
       const at = this.#positions.get(step.node_id);
@@ -211,7 +211,7 @@ class Search {
   }
 
   #call(node: ToolNode, step: FinishedStep, rest: ReadPath): void {
-    if (!this.#request.onlyReads(node)) {
+    if (!this.#reading.has(node.id)) {
       this.#notRepeated.set(step.step_key, placeOf(step, 'tool'));
       return;
     }

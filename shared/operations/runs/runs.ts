@@ -15,7 +15,7 @@ import type { OutboxRow } from '#shared/db/runs/outbox.ts';
 
 import { AppError } from '#shared/errors.ts';
 import { prepared, rechecked } from '#shared/operations/gates/check-decision.ts';
-import type { RecheckDeps } from '#shared/operations/gates/recheck.ts';
+import type { RecheckDeps } from '#shared/operations/gates/gate-reads.ts';
 import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import { compareWithCurrent, refusalOf } from '#shared/operations/guards/weakened-writes.ts';
 import { dispatch, dispatchInOrder } from './dispatch.ts';

@@ -10,6 +10,7 @@ import type { DryRunAnalysis, DryRunRequest } from '#shared/graph/dry-run/reques
 import type { NodeState, NodeStateTexts } from '#shared/graph/forks/node-state.ts';
 import type { DigestedPlan, ForkTexts, PlannedFork } from '#shared/graph/forks/plan.ts';
 import type { RehearsalPlan, RehearsalTexts } from '#shared/graph/forks/rehearsal.ts';
+import type { GateReads, ReadsRequest } from '#shared/graph/gates/repeated-reads.ts';
 import type { GraphDiff } from '#shared/graph/diff.ts';
 import type { WeakenedWrite } from '#shared/graph/guards/weakened-writes.ts';
 import type { CheckedGraph } from '#shared/graph/graph-check.ts';
@@ -217,6 +218,12 @@ export const jobs = {
     return current.success
       ? weakenedWrites(input.graph, current.data, childrenOf(input.children))
       : undefined;
+  },
+
+  /** What a gate depends on. */
+  gateReads: async (request: ReadsRequest): Promise<GateReads> => {
+    const { gateReads } = await import('#shared/graph/gates/repeated-reads.ts');
+    return gateReads(request);
   },
 
   nodeState: async ({ recorded, pins, ...rest }: NodeStateTexts): Promise<NodeState> => {

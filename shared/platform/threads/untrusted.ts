@@ -7,6 +7,7 @@ import type {
   GatesInSituation,
 } from '#shared/graph/consequences/gate-consequences.ts';
 import type { DryRunAnalysis, DryRunRequest } from '#shared/graph/dry-run/request.ts';
+import type { GateReads, ReadsRequest } from '#shared/graph/gates/repeated-reads.ts';
 import type { NodeState, NodeStateTexts } from '#shared/graph/forks/node-state.ts';
 import type { DigestedPlan, ForkTexts } from '#shared/graph/forks/plan.ts';
 import type { RehearsalPlan, RehearsalTexts } from '#shared/graph/forks/rehearsal.ts';
@@ -346,6 +347,12 @@ export const nodeStateUntrusted = (
 ): Promise<NodeState> =>
   withinLimits('The state of the step cannot be computed', () =>
     workThreads.run(workspaceId, 'nodeState', request),
+  );
+
+/** What a gate depends on; see `gateReads`. Throws like `planForkUntrusted`. */
+export const readsUntrusted = (workspaceId: string, request: ReadsRequest): Promise<GateReads> =>
+  withinLimits('What the gate depends on cannot be found', () =>
+    workThreads.run(workspaceId, 'gateReads', request),
   );
 
 /** What a run can do; see `dryRun`. Throws AppError `invalid` when it takes too long, and WorkBusyError. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { beginRecheck } from '#shared/db/gates/rechecks.ts';
+import { beginRecheck, storeStarted } from '#shared/db/gates/rechecks.ts';
 import { sql } from '#shared/db/pool.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, eventually, mock } from '#test/support/engine.ts';
@@ -247,4 +247,24 @@ test('a fork that asks again repeats the reads of its own steps', async () => {
     { amount: 14 },
     { amount: 14 },
   ]);
+});
+
+test('a recheck whose process has died is begun again, and one that it had started is continued', async () => {
+  const runId = await paused(read('quote'), total, gate({ required: 2 }), pay());
+  const { digest } = await gateOf(runId);
+  const place = { runId, step_key: 'review', round: 1 };
+  const lost = await beginRecheck(engine.db, place, { id: 'lost', digest, lostMs: 0 });
+  expect(lost).toMatchObject({ id: 'lost', digest });
+  await engine.db.query(sql.unsafe`
+    UPDATE gates SET recheck = jsonb_set(recheck, '{started_at}',
+      to_jsonb(clock_timestamp() - interval '30 seconds')) WHERE run_id = ${runId}`);
+  const { headers } = await addCaller({ db: engine.db, workspaceId: engine.actor.workspaceId });
+  expect((await call('POST', `/api/runs/${runId}/approve`, {}, headers)).status).toBe(200);
+  expect(tools.calls('quote')).toHaveLength(2);
+  await endedAgo(runId, '6 seconds');
+  await beginRecheck(engine.db, place, { id: 'started', digest, lostMs: 0 });
+  await storeStarted(engine.db, place, { id: 'started', runs: [] });
+  expect((await approve(runId)).status).toBe(200);
+  expect(tools.calls('quote')).toHaveLength(2);
+  expect(await engine.ended(runId)).toMatchObject({ status: 'success' });
 });
