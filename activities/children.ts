@@ -1,5 +1,5 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
-import type { ChildResult } from '#shared/db/children/steps.ts';
+import { type ChildResult, readChild } from '#shared/db/children/steps.ts';
 import { type ControlActivities, FAILURE_NODE } from '#shared/execution.ts';
 import type { ChildReport, ChildCall, ChildPlace } from '#shared/graph/children/child-call.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -84,6 +84,8 @@ async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
 async function permitChild(deps: ChildDeps, call: ChildCall): ReturnType<typeof permitStep> {
   const { workspace_id: workspaceId, workflow, version, asks = false, bound = false } = call;
   if (!asks && !bound) return { arguments: call.input };
+  // A child that has started continues under its own decisions.
+  if (!asks && (await readChild(deps.db, call)) !== null) return { arguments: call.input };
   const called = await findChosen(deps.db, { workspaceId, workflow, version });
   return permitStep(deps, {
     ...{ runId: call.run_id, stepKey: call.step_key, nodeId: call.node_id, asks, bound },

@@ -55,10 +55,16 @@ export async function permitStep(
   const { runId, stepKey, nodeId, tool, arguments: args, asks, bound } = pending;
   if (!asks && !bound) return { arguments: args };
   const shown = asks ? undefined : await findBound(db, { runId, nodeId, stepKey });
+  const pinned = shown?.shown.target;
+  const target = pinned === undefined ? undefined : pending.target();
   const different =
-    shown === undefined ? [] : differencesFrom(shown.shown, { tool, arguments: args });
-  if (!asks && different.length === 0) return { arguments: args };
-  const reason = `Not sent: ${different.join(', ')} would not be what gate '${shown?.gateKey}' showed`;
+    shown === undefined ? [] : differencesFrom(shown.shown, { tool, arguments: args, target });
+  if (!asks && different.length === 0) {
+    // The tool must still be the same once the step has begun.
+    const approval = pinned === undefined ? undefined : { toolDigest: pinned.tool_digest };
+    return { arguments: args, approval };
+  }
+  const reason = mismatchText(different, { tool, target, gateKey: shown?.gateKey ?? '' });
   const mismatch = async (what: { reason: string; paths: string[] }): Promise<void> => {
     if (await recordMismatch(db, { runId, nodeId, stepKey }, what)) metrics?.mismatched();
   };
@@ -85,6 +91,21 @@ export async function permitStep(
   const round = (last?.round ?? 0) + (isOver || last.status === 'rejected' ? 1 : 0);
   const ask = { round, call, ...askAbout(tool, value) };
   return { ask: { ...ask, ...(shown?.settings == null ? {} : { settings: shown.settings }) } };
+}
+
+function mismatchText(
+  different: readonly string[],
+  {
+    tool = '',
+    target,
+    gateKey,
+  }: Pick<Partial<Pending>, 'tool'> & { target: StepTarget | undefined; gateKey: string },
+): string {
+  if (target === undefined || different[0] !== 'tool') {
+    return `Not sent: ${different.join(', ')} would not be what gate '${gateKey}' showed`;
+  }
+  const what = target.tool_digest === null ? 'does not exist any more' : 'has changed';
+  return `Not sent: '${tool}' ${what} since gate '${gateKey}' showed it`;
 }
 
 /**

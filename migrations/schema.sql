@@ -709,6 +709,7 @@ CREATE TABLE gates (
   tool_digest text,
   consequences json,
   situation json,
+  targets json,
   shown_at timestamp with time zone,
   reads json,
   recheck jsonb,

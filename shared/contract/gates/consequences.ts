@@ -36,7 +36,15 @@ const effectSchema = z
       description: 'What it calls; `at_run_time` if it is known when it is executed',
     }),
     may_call: z
-      .array(z.object({ tool: z.string(), approval: z.string() }))
+      .array(
+        z.object({
+          tool: z.string(),
+          approval: z.string(),
+          tool_digest: z.string().nullable().optional().meta({
+            description: 'Of a custom tool or a workflow: the digest of what it reaches at present',
+          }),
+        }),
+      )
       .optional()
       .meta({ description: 'For an agent: its tools, and which of their calls need approval' }),
     approval: z.string().optional().meta({
@@ -47,6 +55,13 @@ const effectSchema = z
       description:
         'Null where a value is not known yet; null as a whole for a caller without the capability approve_gates',
     }),
+    target: z
+      .object({ tool_digest: z.string().nullable(), schema_digest: z.string() })
+      .optional()
+      .meta({
+        description:
+          'Of a custom tool or a workflow: the digests of what it reaches at present, and of the schema of its arguments. A change of either makes the digest of the gate outdated',
+      }),
     unknown: z
       .array(
         z.object({

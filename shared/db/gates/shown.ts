@@ -20,6 +20,14 @@ export interface ShownGate extends Shown {
   /** What the approvers have sent so far, which is taken into account. */
   input: JsonObject | null;
   situation: Situation;
+  targets: GateTargets;
+}
+
+/** The custom tools and workflows that a run can call, as they were when it was found what its gates show. */
+export interface GateTargets {
+  tools: { id: string; revision: number }[];
+  /** `current`: the version, unless the graph names one. `name`: the id or name in the graph. */
+  workflows: { id: string; name: string; current: number | null }[];
 }
 
 const graphRow = z.object({
@@ -123,10 +131,21 @@ export const isLastDecision = sql.fragment`
   o.kind = 'human_gate' AND o.status IN ('approved', 'rejected') AND NOT EXISTS (
     SELECT FROM gates again WHERE again.run_id = o.run_id AND again.step_key = o.step_key AND again.round > o.round)`;
 
-/** Whether another gate was decided since it was found what open gate `g` shows. */
+/** Whether a custom tool or workflow that gate `g` shows has changed, or is gone. */
+const isRetargeted = sql.fragment`(
+  EXISTS (
+    SELECT FROM json_to_recordset(g.targets -> 'tools') AS p (id text, revision int)
+    LEFT JOIN custom_tools t ON t.id = p.id WHERE t.revision IS DISTINCT FROM p.revision
+  ) OR EXISTS (
+    SELECT FROM json_to_recordset(g.targets -> 'workflows') AS p (id text, name text, current int)
+    LEFT JOIN workflows w ON w.id = p.id AND p.name IN (w.id, w.name)
+    WHERE w.id IS NULL OR w.version <> p.current
+  ))`;
+
+/** Whether another gate was decided, or a tool changed, since it was found what open gate `g` shows. */
 export const isOutdated = sql.fragment`(
-  g.kind = 'human_gate' AND g.status = 'open' AND g.situation IS NOT NULL AND EXISTS (
-    SELECT FROM gates o WHERE o.run_id = g.run_id AND ${isLastDecision} AND o.decided_at > coalesce(g.shown_at, '-infinity')))`;
+  g.kind = 'human_gate' AND g.status = 'open' AND g.situation IS NOT NULL AND (${isRetargeted} OR EXISTS (
+    SELECT FROM gates o WHERE o.run_id = g.run_id AND ${isLastDecision} AND o.decided_at > coalesce(g.shown_at, '-infinity'))))`;
 
 /** The last decision about each gate of a run that is not open again, oldest first. */
 export async function readLastDecisions(db: Db, runId: string): Promise<GateDecision[]> {
@@ -160,9 +179,9 @@ export async function showGates(tx: Tx, runId: string, shown: readonly ShownGate
   await tx.query(statement(z.object({}))`
     WITH s AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(shown)}::json)
-                    AS s (step_key text, round int, consequences json, digest text, situation json)
+                    AS s (step_key text, round int, consequences json, digest text, situation json, targets json)
     )
-    UPDATE gates g SET consequences = s.consequences, situation = s.situation,
+    UPDATE gates g SET consequences = s.consequences, situation = s.situation, targets = s.targets,
       -- The situation has the gates of the list as open ones.
       shown_at = CASE WHEN NOT EXISTS (
         SELECT FROM s AS other JOIN gates o ON o.step_key = other.step_key AND o.round = other.round

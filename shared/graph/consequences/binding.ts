@@ -8,6 +8,14 @@ export interface ShownEffect {
   tool?: string;
   arguments: JsonObject;
   unknown: UnknownArgument[];
+  /** Of a custom tool or a workflow. */
+  target?: ShownTarget | undefined;
+}
+
+/** What an effect reaches. Null digest: it does not exist. */
+export interface ShownTarget {
+  tool_digest: string | null;
+  schema_digest: string;
 }
 
 /** The entry for a step, the most exact one first: entries can have `*` for iterations and items. */
@@ -29,9 +37,15 @@ export function entryFor<Entry extends Pick<ShownEffect, 'step_key'>>(
 /** The paths at which what is about to be sent differs from what was shown as known, like `body.amount`. */
 export function differencesFrom(
   shown: ShownEffect,
-  sent: { tool?: string | undefined; arguments: JsonObject },
+  sent: {
+    tool?: string | undefined;
+    arguments: JsonObject;
+    /** Undefined where it is not known. */
+    target?: ShownTarget | undefined;
+  },
 ): string[] {
   if (shown.tool !== undefined && sent.tool !== shown.tool) return ['tool'];
+  if (!reachesTheSame(shown.target, sent.target)) return ['tool'];
   const hidden = new Set(shown.unknown.map(({ path }) => JSON.stringify(path)));
   const compare = (one: Json | undefined, other: Json | undefined, path: Path): string[] => {
     if (hidden.has(JSON.stringify(path))) return [];
@@ -49,5 +63,10 @@ export function differencesFrom(
   };
   return compare(shown.arguments, sent.arguments, []);
 }
+
+const reachesTheSame = (shown: ShownTarget | undefined, sent: ShownTarget | undefined): boolean =>
+  shown === undefined ||
+  sent === undefined ||
+  (shown.tool_digest === sent.tool_digest && shown.schema_digest === sent.schema_digest);
 
 type Path = readonly (string | number)[];

@@ -2,6 +2,7 @@ import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { readGraph, type ShownGate } from '#shared/db/gates/shown.ts';
 import { gateContent } from '#shared/evidence/bound-content.ts';
+import { type Pinned, pinsOf } from './pins.ts';
 import type { Consequences } from '#shared/graph/consequences/consequences.ts';
 import type { Effect } from '#shared/graph/consequences/effects.ts';
 import type { GateConsequences as Found } from '#shared/graph/consequences/gate-consequences.ts';
@@ -50,27 +51,34 @@ export async function findConsequences(
     return { step_key: at, on_timeout, input };
   });
   const found = await consequencesUntrusted(workspaceId, { gates: asked, ...given, facts });
+  const { targets, pinned } = await pinsOf(deps.db, workspaceId, graph);
   return (found ?? []).map(({ consequences: each, situation: own }, at) => {
     const { step_key, round, prompt, input = null } = gates[at]!;
-    const consequences = shownConsequences(each);
+    const consequences = shownConsequences(each, pinned);
     const shown = { run_id: runId, step_key, round, prompt };
     return {
-      ...{ step_key, round, input, consequences, situation: own },
+      ...{ step_key, round, input, consequences, situation: own, targets },
       digest: jsonDigest(gateContent(shown, consequences)),
     };
   });
 }
 
-const shownConsequences = ({ approve, reject, timeout }: Found): GateConsequences => ({
-  approve: shownAnswer(approve),
-  reject: shownAnswer(reject),
-  ...(timeout === undefined ? {} : { timeout: shownAnswer(timeout) }),
+const shownConsequences = (
+  { approve, reject, timeout }: Found,
+  pinned: Pinned,
+): GateConsequences => ({
+  approve: shownAnswer(approve, pinned),
+  reject: shownAnswer(reject, pinned),
+  ...(timeout === undefined ? {} : { timeout: shownAnswer(timeout, pinned) }),
 });
 
-const shownAnswer = ({ effects, more, next_gates }: Consequences) => ({
-  effects: effects.map(shownEffect),
+const shownAnswer = ({ effects, more, next_gates }: Consequences, pinned: Pinned) => ({
+  effects: effects.map((effect) => shownEffect(effect, pinned)),
   more,
   next_gates,
 });
 
-const shownEffect = ({ cost, ...effect }: Effect) => ({ ...effect, cost_usd: inDollars(cost) });
+const shownEffect = ({ cost, ...effect }: Effect, pinned: Pinned) => ({
+  ...pinned(effect),
+  cost_usd: inDollars(cost),
+});
