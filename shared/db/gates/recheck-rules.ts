@@ -4,7 +4,7 @@ import type { Json } from '#shared/json.ts';
 import { storedTime } from '#shared/time.ts';
 import type { Decision } from './decision.ts';
 import type { GateToDecide } from './gate-to-decide.ts';
-import type { StoredRecheck } from './rechecks.ts';
+import { startOf, type StoredRecheck } from './rechecks.ts';
 
 /** The maximum number of differences in an audit entry, and the longest text of a value there. */
 const MAX_AUDITED = 20;
@@ -84,7 +84,7 @@ function nameOf({ step_key, path, before, now, problem }: RecheckDifference): st
 const textOf = (value: Json): string => cut(JSON.stringify(value), MAX_NAMED_TEXT);
 
 const cut = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, most)}…` : text;
+  text.length > most ? startOf(text, most) : text;
 
 function shortened(value: Json, most: number): Json {
   const text = typeof value === 'string' ? value : JSON.stringify(value);

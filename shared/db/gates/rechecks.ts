@@ -216,8 +216,12 @@ export async function readDifferences(
 /** A value as it is shown, from its JSON text. */
 function shown(text: string | null): RecheckDifference['before'] {
   if (text === null) return null;
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : (JSON.parse(text) as Json);
+  return text.length > MAX_SHOWN ? startOf(text, MAX_SHOWN) : (JSON.parse(text) as Json);
 }
+
+/** The start of a long text. Half a character could not be stored. */
+export const startOf = (text: string, most: number): string =>
+  `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
 
 /** What a gate with `recheck` shows of it. */
 export function recheckOf(

@@ -268,3 +268,16 @@ test('a recheck whose process has died is begun again, and one that it had start
   expect(tools.calls('quote')).toHaveLength(2);
   expect(await engine.ended(runId)).toMatchObject({ status: 'success' });
 });
+
+test('a long value is shown with its start, which does not end within a character', async () => {
+  const runId = await paused(read('quote'), gate({ prompt: '{quote.body.name}' }));
+  tools.answer('quote', { body: { name: '🍵'.repeat(600) } });
+  const { status, body } = await approve(runId);
+  expect([status, body.code]).toEqual([409, 'changed']);
+  const [{ before, now }] = body.stale.differences;
+  expect(before).toBe('tea');
+  expect(now).toBe(`"${'🍵'.repeat(499)}…`);
+  expect((await approve(runId, { accept_changes: true })).status).toBe(200);
+  const [entry] = await auditOf(runId, 'approve');
+  expect(entry.details.accepted_changes[0].now).toBe(`"${'🍵'.repeat(99)}…`);
+});
