@@ -157,7 +157,7 @@ export const bulkActions = {
   approve: {
     title: (runs: number) => plural(runs, { one: 'Approve # run?', other: 'Approve # runs?' }),
     effect:
-      'Each run continues if it waits for one decision that needs no input. Tool calls and forms are left for you to read.',
+      'Each run continues if it waits for one decision that needs no input. Tool calls and forms are left for you to read. What each approval sets in motion is on the page of its run, not here.',
     left: (runs: number) =>
       plural(runs, {
         one: '# run of your selection cannot be approved now.',
