@@ -31,10 +31,14 @@ export function permissionOf(
   };
 }
 
-/** An expression that fails, or that is too costly to evaluate here, requires an approval. */
+/**
+ * An expression that fails, or that is too costly to evaluate here, requires an approval, and so does a step that has asked
+ * before: a rejection counts, even if the expression is false now.
+ */
 function needsApproval(run: Run, stepKey: string, args: JsonObject): boolean {
   const { when = 'never' } = approvalOf(run.scheduler.node(stepKey)) ?? {};
-  if (when === 'always' || when === 'never') return when === 'always';
+  if (when === 'never') return false;
+  if (when === 'always' || run.gates.asked(stepKey)) return true;
   const budget = { work: SMALL_WORK };
   try {
     return truthy(evaluateExpression(when, { ...run.scheduler.state(stepKey), args }, budget));

@@ -17,6 +17,8 @@ export interface OpenGates {
   learnLedger: (ledger: LedgerState) => void;
   /** Waits for a decision, about a gate or about a tool call that needs approval. `round`: if the worker knows it. */
   reach: (step: ReadyNode, opening: Omit<GateOpening, 'round'> & { round?: number }) => void;
+  /** Whether a step has asked before. */
+  asked: (stepKey: string) => boolean;
   /** Whether the run has any decisions. */
   readonly anyDecided: boolean;
   /** Whether a gate has been decided that was not taken yet. */
@@ -79,6 +81,7 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
       rounds.set(key, round);
       gates.set(key, { step, opening: { ...opening, round } });
     },
+    asked: (stepKey) => rounds.has(stepKey) || ledger?.rounds[stepKey] !== undefined,
     get anyDecided() {
       return decisions.size > 0;
     },

@@ -3,13 +3,13 @@ import type { CompiledGraph } from '#shared/graph/compile.ts';
 import { type Layout, layoutOf } from '#shared/graph/dry-run/layout.ts';
 import type { Facts } from '#shared/graph/dry-run/plan.ts';
 import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
-import type { RunState } from '#shared/graph/schedule/run-state.ts';
 import {
   createScheduler,
   nodeIdOf,
   placeOf,
   SchedulerError,
 } from '#shared/graph/schedule/scheduler.ts';
+import { type RunState, stepKeyOf } from '#shared/graph/schedule/run-state.ts';
 import { isStopped } from '#shared/graph/schedule/settle.ts';
 import {
   restoreRunState,
@@ -69,7 +69,9 @@ export function consequencesOf(
   const hidden = new Set([...large, ...(answered.caught ? [nodeIdOf(stepKey)] : [])]);
   const others = new Set(asking.filter((key) => key !== stepKey));
   const place = { run, whole, hidden, asking: others };
-  const walked = walkRest(facts, place, (node) => hasBegun(before.run, node));
+  // In the next iteration of a loop, a step has not begun.
+  const isSame = (node: number): boolean => stepKeyOf(before.run, node) === stepKeyOf(run, node);
+  const walked = walkRest(facts, place, (node) => hasBegun(before.run, node) && isSame(node));
   if (walked === undefined) return { ...NOTHING, more };
   const isNext = (loop: number): boolean =>
     run.loops.get(loop)?.round !== before.run.loops.get(loop)?.round;

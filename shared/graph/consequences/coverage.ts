@@ -178,8 +178,10 @@ function walkFrom(
   const examine = (at: number): Examined => {
     const node = nodes[at]!;
     if (at === own) return { ...ANY, ...answer };
-    const asks = isWaiting(node) || approvalOf(node)?.when === 'always';
-    if (asks && (isBehind(at) || waiting.includes(at))) return { ...ANY, waits: 'always' };
+    const when = isWaiting(node) ? 'always' : approvalOf(node)?.when;
+    if (when !== undefined && (isBehind(at) || waiting.includes(at))) {
+      return { ...ANY, waits: when === 'always' ? 'always' : 'maybe' };
+    }
     return repeats(node) ? { ...ANY, rounds: upTo(null) } : ANY;
   };
   let knowledge: Knowledge | undefined;

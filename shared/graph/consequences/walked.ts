@@ -84,7 +84,10 @@ function flowOf(parts: Parts, all?: Flow): { flow: Flow; knowledge: Knowledge } 
         return waits === 'never' ? found : { ...found, waits };
       };
     },
-    { isReached: (at) => rest.places[at]!.reached },
+    {
+      isReached: (at) => rest.places[at]!.reached,
+      ...(all === undefined ? {} : { beyond: all.examined }),
+    },
   );
   return { flow, knowledge: knowledge! };
 }

@@ -48,6 +48,8 @@ interface Walk {
 export interface RestOfRun {
   /** Whether an edge that is not part of the rest leads to the node. */
   isReached: (node: number) => boolean;
+  /** What can happen beyond decisions that the walk does not pass: a failure there can keep items from beginning. */
+  beyond?: readonly (Examined | undefined)[];
 }
 
 /**
@@ -143,7 +145,7 @@ function leave(walked: Walk, node: number, which: (edge: WalkedEdge) => boolean)
   const { layout, examined, reached, edges, stays } = walked;
   const found = examined[node];
   for (const edge of [...layout.out[node]!, ...backFrom(layout, node)].filter(which)) {
-    const waits = isEntry(layout, edge) ? 'never' : stays[node]!;
+    const waits = isEntry(layout, edge) && found !== undefined ? 'never' : stays[node]!;
     if (edge.when === 'ended') edges.set(edge, { may: true, sure: true, waits });
     else if (found === undefined) edges.set(edge, { ...NEVER, waits });
     else edges.set(edge, { ...chanceOf(walked, edge, found, reached[node]!), waits });
@@ -259,7 +261,7 @@ function blockersOf(
 ): Blockers {
   const blockers = createBitRows(nodes.length + 1, nodes.length);
   nodes.forEach((node, at) => {
-    const found = examined[at];
+    const found = examined[at] ?? rest?.beyond?.[at];
     if (found === undefined || hasErrorEdge[at]) return;
     if (rest !== undefined && !isCaught[at]) return;
     // Failures within a body are counted for the nodes in it.

@@ -109,6 +109,7 @@ function takeScope(run: RunState, nodes: readonly number[], part?: Part): ScopeS
     part.large.add(key);
     return false;
   };
+  const merges = part === undefined ? undefined : mergesRead(run, isRead);
   return {
     nodes: nodes.map((node) => [
       run.phases[node]!,
@@ -118,7 +119,7 @@ function takeScope(run: RunState, nodes: readonly number[], part?: Part): ScopeS
     ]),
     loops: [...run.loops].map(([node, { round, open, again }]) => [node, round, open, again]),
     inboxes: [...run.inboxes].flatMap(([merge, inbox]) =>
-      (isRead(run.graph.nodes[merge]!.id) ? [...inbox] : []).map(
+      (merges === undefined || merges.has(merge) ? [...inbox] : []).map(
         ([parent, output]): [number, number, Json] => [merge, parent, output],
       ),
     ),
@@ -127,6 +128,21 @@ function takeScope(run: RunState, nodes: readonly number[], part?: Part): ScopeS
       .map((key) => [key, run.values[key]!, run.ranks.get(key) ?? null]),
     ...(maps.length === 0 ? {} : { maps }),
   };
+}
+
+/** The merges whose output is read: from the state, or by a merge after them. */
+function mergesRead(
+  { graph: { nodes }, out }: RunState,
+  isRead: (key: string) => boolean,
+): Set<number> {
+  const read = new Set<number>();
+  for (let node = nodes.length - 1; node >= 0; node -= 1) {
+    const { kind, id } = nodes[node]!;
+    if (kind === 'merge' && (isRead(id) || out[node]!.some(({ to }) => read.has(to)))) {
+      read.add(node);
+    }
+  }
+  return read;
 }
 
 const isAround = ({ active }: MapItems, { scopes }: Part): boolean =>

@@ -3,13 +3,19 @@ import fc from 'fast-check';
 import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { unrestricted } from '#shared/contract/policies/policy.ts';
 import { type CompiledGraph, compileGraph } from '#shared/graph/compile.ts';
-import { type Consequences, consequencesOf } from '#shared/graph/consequences/consequences.ts';
+import {
+  type Answer,
+  type Consequences,
+  consequencesOf,
+} from '#shared/graph/consequences/consequences.ts';
 import { coverageOf } from '#shared/graph/consequences/coverage.ts';
 import { layoutOf } from '#shared/graph/dry-run/layout.ts';
 import { differencesFrom, entryFor } from '#shared/graph/consequences/binding.ts';
 import { relation } from '#shared/graph/consequences/relation.ts';
+import { approvalOf, canAsk } from '#shared/graph/node-approval.ts';
+import { evaluateExpression, truthy } from '#shared/graph/expression/expression.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
-import type { Situation } from '#shared/graph/schedule/scheduler.ts';
+import type { Scheduler, Situation } from '#shared/graph/schedule/scheduler.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
 import { renderParams } from '#shared/graph/prepare/step.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -65,13 +71,17 @@ function sent(node: GraphNode, state: JsonObject): JsonObject {
 /** The graph with prompts that read the state: what the input, nodes and gates write. */
 function withPrompts(graph: Graph, salt: number): Graph {
   const ids = graph.nodes.map(({ id }) => id);
+  const asks = ['always', "shared == 'none'", 'yes', '1 / 0 > args.at'];
   const nodes = graph.nodes.map((node): GraphNode => {
     const pick = (about: string, among: readonly string[]) =>
       among[hash(`${salt} ${about} ${node.id}`) % among.length]!;
+    const approval = asks[hash(`${salt} approval ${node.id}`) % (2 * asks.length)];
+    const asking = canAsk(node) && approval !== undefined ? { approval } : {};
     if (node.kind === 'tool' && node.tool_name === 'http_request') {
       const body = { first: `{${pick('first', [...ids, 'yes', 'list'])}}`, list: '{list}' };
-      return { ...node, params: { ...node.params, body } };
+      return { ...node, ...asking, params: { ...node.params, body } };
     }
+    if (canAsk(node)) return { ...node, ...asking };
     if (node.kind !== 'agent') return node;
     const prompt = `{${pick('first', [...ids, 'yes', 'list', 'shared'])}} and {list}`;
     const system_prompt = `{${pick('second', ['yes', 'list', 'shared', ...ids.slice(0, 3)])}}`;
@@ -80,8 +90,20 @@ function withPrompts(graph: Graph, salt: number): Graph {
   return { ...graph, nodes };
 }
 
+/** Whether a step asks, as the workflow decides it. */
+function asksFor(node: GraphNode, state: JsonObject): boolean {
+  const { when = 'never' } = approvalOf(node) ?? {};
+  if (when === 'always' || when === 'never') return when === 'always';
+  try {
+    const scope = { ...state, args: sent(node, state) };
+    return truthy(evaluateExpression(when, scope, { work: 200_000 }));
+  } catch {
+    return true;
+  }
+}
+
 test('each effect behind an answered gate was listed by it, with the arguments that were known', () => {
-  const seen = { effects: 0, known: 0, certain: 0, behind: 0, covered: 0 };
+  const seen = { effects: 0, known: 0, certain: 0, behind: 0, covered: 0, asked: 0 };
   fc.assert(
     fc.property(
       randomGraph,
@@ -95,16 +117,28 @@ test('each effect behind an answered gate was listed by it, with the arguments t
         const answered: { key: string; found: Consequences }[] = [];
         const executed = new Map<string, string[]>();
         const problems: string[] = [];
+        const asking = new Set<string>();
+        const answer = (stepKey: string, given: Answer, scheduler: Scheduler): Consequences => {
+          const keys = new Set(compiled.nodes.flatMap(keysReadBy));
+          const taken = JSON.stringify(scheduler.situation([stepKey], keys));
+          const situation = JSON.parse(taken) as Situation;
+          const asked = { graph: compiled, situation, stepKey, facts: factsOf(compiled) };
+          const found = consequencesOf(asked, given);
+          answered.push({ key: stepKey, found });
+          return found;
+        };
         const run = runInShell(compiled, input, worldOf(salt), {
           picks,
           watch: {
+            asks: asksFor,
+            answers: (key, approved, scheduler) => {
+              seen.asked += 1;
+              asking.add(key);
+              const error = { message: '*', kind: 'rejected', attempts: 1 } as const;
+              answer(key, approved ? { continues: true } : { failed: true, error }, scheduler);
+            },
             decides: (key, node, end, scheduler) => {
-              const keys = new Set(compiled.nodes.flatMap(keysReadBy));
-              const taken = JSON.stringify(scheduler.situation([key], keys));
-              const situation = JSON.parse(taken) as Situation;
-              const asked = { graph: compiled, situation, stepKey: key, facts: factsOf(compiled) };
-              const found = consequencesOf(asked, { ...end, error: gateError(node, end) });
-              answered.push({ key, found });
+              const found = answer(key, { ...end, error: gateError(node, end) }, scheduler);
               const at = compiled.nodes.findIndex(({ id }) => id === node.id);
               const { uncovered } = coverageOf(compiled, layoutOf(compiled), at, true);
               for (const { node_id, unknown, kind, effect } of found.effects) {
@@ -117,6 +151,8 @@ test('each effect behind an answered gate was listed by it, with the arguments t
             executes: (key, node, state) => {
               if (executed.has(key) || !isEffect(node)) return;
               executed.set(key, []);
+              // Its own decision shows it.
+              if (asking.has(key)) return;
               const last = answered
                 .filter((each) => relation(compiled, each.key, key) !== 'none')
                 .at(-1);

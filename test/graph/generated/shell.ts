@@ -11,7 +11,7 @@ import { JsonText } from '#shared/values/json-text.ts';
 import { createReplay, type Replay } from '#shared/graph/schedule/replay.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { resultOf } from '#test/graph/drawing.ts';
-import { failedRounds, gateError, workError, type GateEnd, type World } from './world.ts';
+import { failedRounds, gateError, hash, workError, type GateEnd, type World } from './world.ts';
 
 /** What a run did. */
 export interface Observed {
@@ -38,6 +38,10 @@ export type Ended = { output: Json } | { caught: CaughtError } | { decided: Gate
 export interface Watch {
   /** Before a decision is applied. */
   decides: (stepKey: string, node: GateNode, end: GateEnd, scheduler: Scheduler) => void;
+  /** Whether a step asks for its own approval before it is executed. */
+  asks?: (node: GraphNode, state: JsonObject) => boolean;
+  /** Before the decision about such a step is applied. */
+  answers?: (stepKey: string, approved: boolean, scheduler: Scheduler) => void;
   /** When a step is executed, with the state that it saw when it began. */
   executes: (stepKey: string, node: GraphNode, state: JsonObject) => void;
 }
@@ -64,6 +68,9 @@ interface Shell {
   replay: Replay | undefined;
   /** In a rehearsal, the steps that failed in the rehearsed run. */
   failed: ReadonlySet<string> | undefined;
+  /** The steps that waited for a decision of their own, and those that were approved. */
+  asked: Set<string>;
+  approved: Set<string>;
 }
 
 /** How often a run is restarted from a snapshot: at one of so many turns. */
@@ -103,6 +110,8 @@ export function runInShell(
       failures: new Set(),
       stopped: new Set(),
       begun: new Set(),
+      asked: new Set(),
+      approved: new Set(),
       ledger,
       unseen: new Set(known.keys()),
     },
@@ -236,6 +245,17 @@ function end(shell: Shell, { step, state }: Shell['inFlight'][number]): void {
     const decided = world.gate(node, key, round);
     shell.watch?.decides(key, node, decided, shell.scheduler);
     apply(shell, key, { decided });
+    return;
+  }
+  const asks = shell.asked.has(key) || shell.watch?.asks?.(node, state) === true;
+  if (asks && !shell.approved.has(key)) {
+    shell.asked.add(key);
+    const approved = round > 1 || hash(`${key} is approved`) % 3 !== 0;
+    shell.watch?.answers?.(key, approved, shell.scheduler);
+    if (approved) {
+      shell.approved.add(key);
+      shell.inFlight.push({ step, state });
+    } else fail(shell, key, { message: '*', kind: 'rejected', attempts: round });
     return;
   }
   shell.watch?.executes(key, node, state);
