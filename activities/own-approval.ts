@@ -6,6 +6,8 @@ import { findBound } from '#shared/db/gates/shown.ts';
 import { findOwnApproval } from '#shared/db/gates/tool-calls.ts';
 import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
 import { FAILURE_ASKS, FAILURE_NODE, type StepCall } from '#shared/execution.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { digestOfItem } from '#shared/graph/consequences/many-items.ts';
 import { differencesFrom } from '#shared/graph/consequences/binding.ts';
 import type { AskingStep, StepToApprove } from '#shared/graph/gates/gate-opening.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -59,6 +61,10 @@ export async function permitStep(
   const target = pinned === undefined ? undefined : pending.target();
   const different =
     shown === undefined ? [] : differencesFrom(shown.shown, { tool, arguments: args, target });
+  const items = shown?.shown.items;
+  if (items !== undefined && digestOfItem(args, items, jsonDigest) !== shown?.item) {
+    different.push('arguments');
+  }
   if (!asks && different.length === 0) {
     // The tool must still be the same once the step has begun.
     const approval = pinned === undefined ? undefined : { toolDigest: pinned.tool_digest };

@@ -1,8 +1,9 @@
 -- What each answer to a gate sets in motion, as approvers see it; `digest` covers it. For an open gate, `situation` is the
 -- part of the run that it follows from, so that the input of an approver can be taken into account.
 -- `targets`: the custom tools and workflows that it can call, as they were then.
+-- `items`: digests of items that are not listed one by one.
 -- Since `shown_at`, no decision was made in the run that it does not contain.
-ALTER TABLE gates ADD COLUMN consequences json, ADD COLUMN situation json, ADD COLUMN targets json, ADD COLUMN shown_at timestamptz;
+ALTER TABLE gates ADD COLUMN consequences json, ADD COLUMN situation json, ADD COLUMN targets json, ADD COLUMN items json, ADD COLUMN shown_at timestamptz;
 
 -- For a gate with `recheck`: the reads that it depends on, and the last time that they were repeated.
 ALTER TABLE gates ADD COLUMN reads json, ADD COLUMN recheck jsonb;
@@ -16,6 +17,8 @@ CREATE TABLE gate_effects (
   gate_key   text NOT NULL,
   round      integer NOT NULL,
   shown      json NOT NULL,
+  -- For items that are not listed one by one: 16 bytes of the digest of each, one after the other.
+  items      bytea STORAGE EXTERNAL,
   decided_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (run_id, node_id, step_key, gate_key, round)
 );

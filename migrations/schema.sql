@@ -669,6 +669,7 @@ CREATE TABLE gate_effects (
   gate_key text NOT NULL,
   round integer NOT NULL,
   shown json NOT NULL,
+  items bytea,
   decided_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   CONSTRAINT gate_effects_pkey PRIMARY KEY (run_id, node_id, step_key, gate_key, round),
   CONSTRAINT gate_effects_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE
@@ -710,6 +711,7 @@ CREATE TABLE gates (
   consequences json,
   situation json,
   targets json,
+  items json,
   shown_at timestamp with time zone,
   reads json,
   recheck jsonb,

@@ -117,6 +117,10 @@ const shownConsequences = ({ approve, reject, timeout }: GateConsequences): Gate
 });
 
 function shownAnswer(answer: GateConsequences['approve']): GateConsequences['approve'] {
-  const effects = answer.effects.map((effect) => ({ ...effect, arguments: null }));
+  const effects = answer.effects.map((effect) => ({
+    ...effect,
+    arguments: null,
+    ...(effect.items === undefined ? {} : { items: { ...effect.items, first: [], last: [] } }),
+  }));
   return { ...answer, effects };
 }

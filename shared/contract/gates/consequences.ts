@@ -55,6 +55,24 @@ const effectSchema = z
       description:
         'Null where a value is not known yet; null as a whole for a caller without the capability approve_gates',
     }),
+    items: z
+      .object({
+        count: z.int(),
+        first: z.array(jsonObject),
+        last: z.array(jsonObject),
+        unknown: z.array(
+          z.object({
+            path: z.array(z.union([z.string(), z.int()])),
+            reads: z.array(z.string()),
+          }),
+        ),
+        digest: z.string(),
+      })
+      .optional()
+      .meta({
+        description:
+          'For a map with more than 100 known items: their number, the arguments of the first and last ten, which arguments are not known, and a digest over all items, to which the decision is bound',
+      }),
     target: z
       .object({ tool_digest: z.string().nullable(), schema_digest: z.string() })
       .optional()

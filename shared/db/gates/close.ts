@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
+import type { ShownFor } from './decision.ts';
 import type { gateKinds, GateVote } from '#shared/contract/gates/gate.ts';
 import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -37,7 +38,7 @@ export interface Closing {
    * its consequences if its input changed them.
    */
   digest?: string | null;
-  consequences?: GateConsequences | undefined;
+  shown?: Pick<ShownFor, 'consequences' | 'items'> | undefined;
   arguments?: JsonObject | null;
   reusedFrom?: string | null;
 }
@@ -70,7 +71,9 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
         decided_by = ${by.id}, decided_by_name = ${by.name}, decided_by_kind = ${by.kind},
         decided_digest = ${closing.digest ?? null}, decided_arguments = ${jsonOrNull(closing.arguments ?? null)},
         reused_from = ${closing.reusedFrom ?? null}, situation = NULL,
-        consequences = coalesce(${jsonOrNull(closing.consequences ?? null)}, consequences)
+        consequences = coalesce(${jsonOrNull(closing.shown?.consequences ?? null)}, consequences),
+        items = CASE WHEN ${closing.shown === undefined}::boolean THEN items
+                ELSE ${jsonOrNull(closing.shown?.items ?? null)}::json END
       WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int
     ), step AS (
       UPDATE steps SET

@@ -9,8 +9,12 @@ export interface Shown {
   consequences: GateConsequences;
 }
 
+/** The digests of items that are not listed one by one, in hexadecimal, by answer and step key. */
+export type ShownItems = Record<string, Record<string, string>>;
+
 /** What was computed for an input, and for what. */
 export interface ShownFor extends Shown {
+  items: ShownItems | null;
   step_key: string;
   /** The digest of the gate at that time, the number of its votes, and the number of decided gates of the run. */
   basis: string;

@@ -260,7 +260,8 @@ async function keepOpen(
   await tx.query(statement(z.object({}))`
     UPDATE gates SET decisions = ${jsonOrNull(votes)}, input = ${jsonOrNull(input)},
       digest = coalesce(${shown?.digest ?? null}, digest),
-      consequences = coalesce(${jsonOrNull(shown?.consequences ?? null)}, consequences)
+      consequences = coalesce(${jsonOrNull(shown?.consequences ?? null)}, consequences),
+      items = CASE WHEN ${shown === undefined}::boolean THEN items ELSE ${jsonOrNull(shown?.items ?? null)}::json END
     WHERE run_id = ${runId} AND step_key = ${step_key} AND round = ${round}::int
   `);
 }
@@ -281,7 +282,7 @@ async function close(
       reason,
       votes: gate.settings === null ? null : votes,
       digest: approved ? (changed?.digest ?? shown?.digest ?? gate.digest) : null,
-      consequences: shown?.consequences,
+      shown,
       arguments: changed?.arguments,
     },
   );

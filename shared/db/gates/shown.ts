@@ -2,13 +2,14 @@ import { z } from 'zod';
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import { type Db, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { notFound } from '#shared/errors.ts';
-import type { Shown } from './decision.ts';
+import type { Shown, ShownItems } from './decision.ts';
 import { decisionFields, decisionRow } from './answers.ts';
 import { type GateDecision, withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { entryFor, type ShownEffect } from '#shared/graph/consequences/binding.ts';
+import { ITEM_DIGEST } from '#shared/graph/consequences/many-items.ts';
 import { graphSchema } from '#shared/contract/workflows/graph.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import type { Situation } from '#shared/graph/schedule/scheduler.ts';
@@ -21,6 +22,7 @@ export interface ShownGate extends Shown {
   input: JsonObject | null;
   situation: Situation;
   targets: GateTargets;
+  items: ShownItems | null;
 }
 
 /** The custom tools and workflows that a run can call, as they were when it was found what its gates show. */
@@ -70,11 +72,16 @@ interface GivenAnswer {
 /** Binds what follows a decided gate to what was shown for its answer. */
 export async function bindEffects(tx: Tx, given: GivenAnswer): Promise<void> {
   await tx.query(statement(z.object({}))`
-    INSERT INTO gate_effects (run_id, node_id, step_key, gate_key, round, shown)
-    SELECT g.run_id, e.effect ->> 'node_id', e.effect ->> 'step_key', g.step_key, g.round, e.effect
+    INSERT INTO gate_effects (run_id, node_id, step_key, gate_key, round, shown, items)
+    SELECT g.run_id, e.effect ->> 'node_id', e.effect ->> 'step_key', g.step_key, g.round, e.effect,
+           decode(g.items -> ${given.answer} ->> (e.effect ->> 'step_key'), 'hex')
     FROM gates g, json_array_elements(g.consequences -> ${given.answer} -> 'effects') AS e (effect)
     WHERE g.run_id = ${given.run_id} AND g.step_key = ${given.step_key} AND g.round = ${given.round}::int
     ON CONFLICT DO NOTHING
+  `);
+  await tx.query(statement(z.object({}))`
+    UPDATE gates SET items = NULL
+    WHERE run_id = ${given.run_id} AND step_key = ${given.step_key} AND round = ${given.round}::int AND items IS NOT NULL
   `);
 }
 
@@ -83,20 +90,32 @@ const boundRow = z.object({
   settings: storedJson<GateSettings | null>(),
   round: z.number(),
   shown: storedJson<ShownEffect>(),
+  item: z.string().nullable(),
 });
+
+/** What a step was shown with, and at which gate. `item`: the digest of its item, if items were not listed. */
+interface Bound {
+  gateKey: string;
+  shown: ShownEffect;
+  settings: GateSettings | null;
+  item: string | null;
+}
 
 /** What a step was last shown with, and at which gate; undefined when no decision showed it. `settings`: of the gate. */
 export async function findBound(
   db: Db,
   step: { runId: string; nodeId: string; stepKey: string },
-): Promise<{ gateKey: string; shown: ShownEffect; settings: GateSettings | null } | undefined> {
+): Promise<Bound | undefined> {
+  const item = Number(/\d+$/.exec(step.stepKey)?.[0] ?? 0);
   const rows = await db.any(statement(boundRow)`
-    SELECT e.gate_key, e.round, e.shown, g.settings FROM gate_effects e
+    SELECT e.gate_key, e.round, e.shown, g.settings,
+           encode(substring(e.items FROM 1 + ${ITEM_DIGEST / 2}::int * (${item}::int - 1) FOR ${ITEM_DIGEST / 2}::int), 'hex') AS item
+    FROM gate_effects e
     LEFT JOIN gates g ON g.run_id = e.run_id AND g.step_key = e.gate_key AND g.round = e.round
     WHERE e.run_id = ${step.runId} AND e.node_id = ${step.nodeId} ORDER BY e.decided_at DESC
   `);
-  const found = rows.map(({ gate_key, round, shown, settings }) => ({
-    ...{ gateKey: gate_key, round, shown, settings, step_key: shown.step_key },
+  const found = rows.map(({ gate_key, round, shown, settings, item: of }) => ({
+    ...{ gateKey: gate_key, round, shown, settings, item: of, step_key: shown.step_key },
   }));
   const fits = found.filter((entry) => entryFor([entry], step.stepKey) !== undefined);
   const [latest] = fits;
@@ -179,9 +198,9 @@ export async function showGates(tx: Tx, runId: string, shown: readonly ShownGate
   await tx.query(statement(z.object({}))`
     WITH s AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(shown)}::json)
-                    AS s (step_key text, round int, consequences json, digest text, situation json, targets json)
+                    AS s (step_key text, round int, consequences json, digest text, situation json, targets json, items json)
     )
-    UPDATE gates g SET consequences = s.consequences, situation = s.situation, targets = s.targets,
+    UPDATE gates g SET consequences = s.consequences, situation = s.situation, targets = s.targets, items = s.items,
       -- The situation has the gates of the list as open ones.
       shown_at = CASE WHEN NOT EXISTS (
         SELECT FROM s AS other JOIN gates o ON o.step_key = other.step_key AND o.round = other.round

@@ -1,6 +1,7 @@
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { UnknownArgument } from './arguments.ts';
+import type { ManyItems } from './many-items.ts';
 
 /** What an approver saw of an effect. */
 export interface ShownEffect {
@@ -10,6 +11,7 @@ export interface ShownEffect {
   unknown: UnknownArgument[];
   /** Of a custom tool or a workflow. */
   target?: ShownTarget | undefined;
+  items?: ManyItems | undefined;
 }
 
 /** What an effect reaches. Null digest: it does not exist. */

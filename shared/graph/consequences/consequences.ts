@@ -1,7 +1,6 @@
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { CompiledGraph } from '#shared/graph/compile.ts';
 import { type Layout, layoutOf } from '#shared/graph/dry-run/layout.ts';
-import type { Facts } from '#shared/graph/dry-run/plan.ts';
 import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
 import {
   createScheduler,
@@ -17,7 +16,7 @@ import {
   type Situation,
 } from '#shared/graph/schedule/snapshot.ts';
 import { type Effect, effectsAt, isEffect } from './effects.ts';
-import { type Walked, walkRest } from './walked.ts';
+import { type KnownFacts, type Walked, walkRest } from './walked.ts';
 
 /** What an answer sets in motion. */
 export interface Consequences {
@@ -43,7 +42,7 @@ export interface Asked {
   situation: Situation;
   /** The gate, or the agent. */
   stepKey: string;
-  facts: Facts;
+  facts: KnownFacts;
 }
 
 const NOTHING: Consequences = { effects: [], more: 0, next_gates: [] };

@@ -14,6 +14,7 @@ import { isItemCaught } from '#shared/graph/schedule/settle.ts';
 import type { Json } from '#shared/json.ts';
 import { isPureTool, isTimer, workflowOf, writes } from '#shared/tools.ts';
 import { type KnownArguments, knownArguments } from './arguments.ts';
+import { type ManyItems, manyItems } from './many-items.ts';
 import type { Walked } from './walked.ts';
 
 /** What decides whether an effect happens. */
@@ -48,6 +49,10 @@ export interface Effect extends KnownArguments {
   approval?: string;
   /** Of one execution, in micro-dollars. */
   cost: Bounds;
+  /** For each item of a map with known items, if they are too many to list one by one. */
+  items?: ManyItems;
+  /** Of each item, one after the other: see `ITEM_DIGEST`. */
+  digests?: string;
 }
 
 type EffectNode = Extract<GraphNode, { kind: Effect['kind'] }>;
@@ -74,19 +79,21 @@ export function effectsAt(walked: Walked, at: number): Effect[] {
     return [{ ...effectOf(walked, at, knowledge), certainty }];
   }
   const items = knownItems(walked, at);
-  if (items === undefined) {
-    return [{ ...effectOf(walked, at, knowledge), certainty: 'per_item', executions }];
-  }
   const { id } = layout.nodes[around[0]!]!;
+  const withinItem = (item: Json, index: number): Knowledge =>
+    withPureSteps(withItem(knowledge, id, { item, index }), layout.nodes, walked.compute);
+  if (items === undefined || items.length > MAX_ITEMS) {
+    const node = layout.nodes[at]! as EffectNode;
+    const known = (items ?? []).map((item, index) =>
+      knownArguments(node, readNode(withinItem(item, index), at, node)),
+    );
+    const many = manyItems(known, walked.facts.digestOf);
+    return [{ ...effectOf(walked, at, knowledge), certainty: 'per_item', executions, ...many }];
+  }
   const certainty = isSure(items.length) ? 'certain' : 'conditional';
   return items.map((item, index) => {
-    const within = withPureSteps(
-      withItem(knowledge, id, { item, index }),
-      layout.nodes,
-      walked.compute,
-    );
     const step_key = keyOf(walked, at, index + 1);
-    return { ...effectOf(walked, at, within), step_key, certainty };
+    return { ...effectOf(walked, at, withinItem(item, index)), step_key, certainty };
   });
 }
 
@@ -154,14 +161,14 @@ function keyOf({ rest, whole }: Walked, at: number, item?: number): string {
   return all.length === 0 ? id : `${id}#${all.join('.')}`;
 }
 
-/** The items of the map that is all there is around a node of the rest, if they are known and few. */
+/** The items of the map that is all there is around a node of the rest, if they are known. */
 function knownItems(walked: Walked, at: number): readonly Json[] | undefined {
   const { layout, rest } = walked;
   const [head, ...others] = layout.around[at]!;
   const map = layout.nodes[head!]!;
   if (others.length > 0 || map.kind !== 'map') return undefined;
   const items = rest.places[head!]!.items ?? evaluatedItems(walked, head!, map);
-  return Array.isArray(items) && items.length <= MAX_ITEMS ? items : undefined;
+  return Array.isArray(items) ? items : undefined;
 }
 
 function evaluatedItems({ facts, knowledge }: Walked, at: number, map: MapNode): Json | undefined {

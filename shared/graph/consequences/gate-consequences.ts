@@ -17,6 +17,7 @@ import {
   type Situation,
 } from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
+import type { DigestOf } from './many-items.ts';
 import { type Answer, type Asked, type Consequences, consequencesOf } from './consequences.ts';
 
 /** An open gate of a run, or a step or an agent that waits for the approval of a call. */
@@ -53,6 +54,7 @@ export type GatesConsequences = { consequences: GateConsequences; situation: Sit
 export function gatesConsequences(
   { gates, situation: given, decided = [], facts }: GatesInSituation,
   judge: Judge,
+  digestOf: DigestOf,
 ): GatesConsequences | undefined {
   if (decidesByLarge(facts.graph, given)) return undefined;
   const graph = compileGraph(facts.graph);
@@ -62,7 +64,12 @@ export function gatesConsequences(
     const { step_key: stepKey } = gate;
     const around = createScheduler(graph, {}, situation.snapshot).situation([stepKey], keys);
     const own = { ...around, large: situation.large, asking: situation.asking };
-    const asked = { graph, situation: own, stepKey, facts: factsFor(facts, judge) };
+    const asked = {
+      graph,
+      situation: own,
+      stepKey,
+      facts: { ...factsFor(facts, judge), digestOf },
+    };
     return { consequences: gateConsequences(asked, gate), situation: own };
   });
 }

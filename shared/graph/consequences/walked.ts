@@ -13,11 +13,15 @@ import { isOutranked, type RunState, stateOf } from '#shared/graph/schedule/run-
 import { isItemCaught } from '#shared/graph/schedule/settle.ts';
 import { asksAt } from './asking.ts';
 import { knowledgeWithin } from './around.ts';
+import type { DigestOf } from './many-items.ts';
 import { type RestOfGraph, restOf } from './rest.ts';
+
+/** `digestOf`: of the items of maps that are not listed one by one. */
+export type KnownFacts = Facts & { digestOf?: DigestOf };
 
 /** The rest of a scope, and what can happen in it. */
 export interface Walked {
-  facts: Facts;
+  facts: KnownFacts;
   rest: RestOfGraph;
   /** Of the rest, and of the whole graph. */
   layout: Layout;
@@ -37,7 +41,7 @@ export interface Walked {
 
 /** `isOpen`: whether a node that is ready or running had begun before. */
 export function walkRest(
-  facts: Facts,
+  facts: KnownFacts,
   { run, whole, hidden, asking }: Pick<Walked, 'run' | 'whole' | 'hidden' | 'asking'>,
   isOpen: (node: number) => boolean,
 ): Walked | undefined {

@@ -70,9 +70,9 @@ async function shownFor(
   const decided = await readLastDecisions(deps.db, runId);
   const [found] = await findConsequences(deps, runId, { gates, situation, decided });
   if (found === undefined) throw new Error(`what gate ${step_key} sets in motion is not known`);
-  const { consequences, digest: own } = found;
+  const { consequences, items, digest: own } = found;
   const { length: others } = decided;
-  return { step_key, basis: digest, votes: votes.length, others, digest: own, consequences };
+  return { step_key, basis: digest, votes: votes.length, others, digest: own, consequences, items };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import type { ShownItems } from '#shared/db/gates/decision.ts';
 import { readGraph, type ShownGate } from '#shared/db/gates/shown.ts';
 import { gateContent } from '#shared/evidence/bound-content.ts';
 import { type Pinned, pinsOf } from './pins.ts';
@@ -57,10 +58,22 @@ export async function findConsequences(
     const consequences = shownConsequences(each, pinned);
     const shown = { run_id: runId, step_key, round, prompt };
     return {
-      ...{ step_key, round, input, consequences, situation: own, targets },
+      ...{ step_key, round, input, consequences, situation: own, targets, items: itemsOf(each) },
       digest: jsonDigest(gateContent(shown, consequences)),
     };
   });
+}
+
+/** The digests of the items of maps that are not listed one by one, by answer and step key. */
+function itemsOf(found: Found): ShownItems | null {
+  const answers = Object.entries(found).map(([answer, { effects }]: [string, Consequences]) => {
+    const many = effects.flatMap(({ step_key, digests }) =>
+      digests === undefined ? [] : [[step_key, digests] as const],
+    );
+    return [answer, Object.fromEntries(many)] as const;
+  });
+  const some = answers.filter(([, items]) => Object.keys(items).length > 0);
+  return some.length === 0 ? null : Object.fromEntries(some);
 }
 
 const shownConsequences = (
@@ -78,7 +91,7 @@ const shownAnswer = ({ effects, more, next_gates }: Consequences, pinned: Pinned
   next_gates,
 });
 
-const shownEffect = ({ cost, ...effect }: Effect, pinned: Pinned) => ({
+const shownEffect = ({ cost, digests: _digests, ...effect }: Effect, pinned: Pinned) => ({
   ...pinned(effect),
   cost_usd: inDollars(cost),
 });

@@ -9,7 +9,7 @@ import { toolNamesOf } from '#shared/graph/node-tools.ts';
 import { calledAs, customToolNames, workflowOf } from '#shared/tools.ts';
 import { findChosen, targetOfChild, targetOfTool } from './step-tools.ts';
 
-type Shown = Omit<Effect, 'cost'>;
+type Shown = Omit<Effect, 'cost' | 'digests'>;
 
 /** Adds to an effect what it reaches at present. */
 export type Pinned = (effect: Shown) => Shown & { target?: ShownTarget };

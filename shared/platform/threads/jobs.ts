@@ -247,7 +247,8 @@ export const jobs = {
     const { gatesConsequences } = await import('#shared/graph/consequences/gate-consequences.ts');
     const { judgeStep } = await import('#shared/policies/judge.ts');
     const policies = await compiledFrom(request.facts.policies);
-    return gatesConsequences(request, { policies, judgeStep });
+    const { jsonDigest } = await import('#shared/crypto/json-digest.ts');
+    return gatesConsequences(request, { policies, judgeStep }, jsonDigest);
   },
 
   /** The digests of JSON texts. */
