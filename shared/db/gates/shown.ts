@@ -36,12 +36,13 @@ const graphRow = z.object({
   workspaceId: z.string(),
   workflowId: z.string(),
   graph: graphSchema,
+  laid: storedJson<Record<string, JsonObject> | null>(),
 });
 
-/** The graph that a run executes. Throws AppError `not_found`. */
+/** The graph that a run executes, and what it merges into its state at steps. Throws AppError `not_found`. */
 export async function readGraph(db: Db, runId: string): Promise<z.infer<typeof graphRow>> {
   const row = await db.maybeOne(statement(graphRow)`
-    SELECT r.workspace_id AS "workspaceId", r.workflow_id AS "workflowId", coalesce(r.graph, v.graph) AS graph
+    SELECT r.workspace_id AS "workspaceId", r.workflow_id AS "workflowId", coalesce(r.graph, v.graph) AS graph, r.laid
     FROM runs r JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
     WHERE r.id = ${runId}
   `);

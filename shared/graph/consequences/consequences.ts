@@ -4,6 +4,7 @@ import { type Layout, layoutOf } from '#shared/graph/dry-run/layout.ts';
 import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
 import {
   createScheduler,
+  laidAt,
   nodeIdOf,
   placeOf,
   SchedulerError,
@@ -15,6 +16,7 @@ import {
   type SchedulerSnapshot,
   type Situation,
 } from '#shared/graph/schedule/snapshot.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { type Effect, effectsAt, isEffect } from './effects.ts';
 import { type KnownFacts, type Walked, walkRest } from './walked.ts';
 
@@ -40,23 +42,25 @@ export interface Asked {
   graph: CompiledGraph;
   /** The run around the gate, while it is open. */
   situation: Situation;
+  /** What the run, as a fork, merges into the state at steps. */
+  laid: Record<string, JsonObject>;
   /** The gate, or the agent. */
   stepKey: string;
   facts: KnownFacts;
 }
 
-const NOTHING: Consequences = { effects: [], more: 0, next_gates: [] };
+export const NOTHING: Consequences = { effects: [], more: 0, next_gates: [] };
 
 /**
  * What an answer to an open gate sets in motion. It is given to a copy of the run, as the scheduler handles it, and the
  * walk of the dry run continues through what is left.
  */
 export function consequencesOf(
-  { graph, situation, stepKey, facts }: Asked,
+  { graph, situation, laid, stepKey, facts }: Asked,
   answer: Answer,
 ): Consequences {
   const { snapshot, large, asking } = situation;
-  const answered = answeredRun(graph, snapshot, { stepKey, answer });
+  const answered = answeredRun({ graph, snapshot, laid }, { stepKey, answer });
   if (answered === undefined) return NOTHING;
   const before = placeOf(restoreRunState(graph, snapshot), stepKey);
   const whole = layoutOf(graph);
@@ -65,7 +69,8 @@ export function consequencesOf(
   const more = countOutside(whole, gate, loops);
   const run = scopeIn(answered.run, stepKey);
   if (run === undefined || isStopped(run)) return { ...NOTHING, more };
-  const hidden = new Set([...large, ...(answered.caught ? [nodeIdOf(stepKey)] : [])]);
+  const caught = answered.caught ? [nodeIdOf(stepKey)] : [];
+  const hidden = new Set([...large, ...caught, ...keysAhead(answered.run, laid)]);
   const others = new Set(asking.filter((key) => key !== stepKey));
   const place = { run, whole, hidden, asking: others };
   // In the next iteration of a loop, a step has not begun.
@@ -87,11 +92,10 @@ export function consequencesOf(
 
 /** The run after the answer, and whether that is an error with an edge for it; undefined when the run fails. */
 function answeredRun(
-  graph: CompiledGraph,
-  snapshot: SchedulerSnapshot,
+  { graph, snapshot, laid }: Pick<Asked, 'graph' | 'laid'> & { snapshot: SchedulerSnapshot },
   { stepKey, answer }: { stepKey: string; answer: Answer },
 ): { run: RunState; caught: boolean } | undefined {
-  const scheduler = createScheduler(graph, {}, snapshot);
+  const scheduler = createScheduler(graph, {}, snapshot, { arrivals: laidAt(laid) });
   let caught = false;
   if (!('continues' in answer)) {
     if ('failed' in answer) scheduler.fail(stepKey);
@@ -103,6 +107,14 @@ function answeredRun(
 
 const hasBegun = ({ phases }: RunState, node: number): boolean =>
   ['ready', 'taken', 'running', 'failed'].includes(phases[node]!);
+
+/** The keys that are merged into the state at steps that are not reached yet. */
+const keysAhead = (run: RunState, laid: Asked['laid']): string[] =>
+  Object.entries(laid).flatMap(([key, values]) => {
+    const scope = scopeIn(run, key);
+    const isAhead = scope === undefined || scope.phases[placeOf(run, key).node] === 'waiting';
+    return isAhead ? Object.keys(values) : [];
+  });
 
 /** The scope of a step; undefined when the item that contains it has ended. */
 function scopeIn(run: RunState, stepKey: string): RunState | undefined {

@@ -11,14 +11,23 @@ import { canAsk } from '#shared/graph/node-approval.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
 import {
   createScheduler,
+  laidAt,
   nodeIdOf,
+  placeOf,
   type Scheduler,
   SchedulerError,
   type Situation,
 } from '#shared/graph/schedule/scheduler.ts';
+import { restoreRunState } from '#shared/graph/schedule/snapshot.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { DigestOf } from './many-items.ts';
-import { type Answer, type Asked, type Consequences, consequencesOf } from './consequences.ts';
+import {
+  type Answer,
+  type Asked,
+  type Consequences,
+  consequencesOf,
+  NOTHING,
+} from './consequences.ts';
 
 /** An open gate of a run, or a step or an agent that waits for the approval of a call. */
 interface GateInSituation {
@@ -33,6 +42,8 @@ interface GateInSituation {
 export interface GatesInSituation {
   gates: readonly GateInSituation[];
   situation: Situation;
+  /** What the run, as a fork, merges into the state at steps. */
+  laid?: Record<string, JsonObject>;
   /** Decisions of the run, oldest first, also some that the situation does not contain. */
   decided?: readonly GateDecision[];
   /** The policies, prices and tools, with the graph of the run. */
@@ -52,35 +63,46 @@ export type GatesConsequences = { consequences: GateConsequences; situation: Sit
 
 /** Undefined when something that decides about the way through the graph is too large for the situation. */
 export function gatesConsequences(
-  { gates, situation: given, decided = [], facts }: GatesInSituation,
+  { gates, situation: given, laid = {}, decided = [], facts }: GatesInSituation,
   judge: Judge,
   digestOf: DigestOf,
 ): GatesConsequences | undefined {
   if (decidesByLarge(facts.graph, given)) return undefined;
   const graph = compileGraph(facts.graph);
-  const situation = decided.length === 0 ? given : situationAfter(graph, given, decided);
+  const situation = decided.length === 0 ? given : situationAfter({ graph, laid, decided }, given);
   const keys = new Set(graph.nodes.flatMap(keysReadBy));
   return gates.map((gate) => {
     const { step_key: stepKey } = gate;
+    if (!isInProgress(graph, situation, stepKey)) {
+      return { consequences: gateConsequences(graph, gate, () => NOTHING), situation };
+    }
     const around = createScheduler(graph, {}, situation.snapshot).situation([stepKey], keys);
     const own = { ...around, large: situation.large, asking: situation.asking };
-    const asked = {
-      graph,
-      situation: own,
-      stepKey,
-      facts: { ...factsFor(facts, judge), digestOf },
-    };
-    return { consequences: gateConsequences(asked, gate), situation: own };
+    const known = { ...factsFor(facts, judge), digestOf };
+    const asked = { graph, situation: own, laid, stepKey, facts: known };
+    const after = (answer: Answer): Consequences => consequencesOf(asked, answer);
+    return { consequences: gateConsequences(graph, gate, after), situation: own };
   });
+}
+
+/** Whether no decision about another gate has ended what the step is in: the item of a map. */
+function isInProgress(graph: CompiledGraph, { snapshot }: Situation, stepKey: string): boolean {
+  try {
+    const { run, node } = placeOf(restoreRunState(graph, snapshot), stepKey);
+    return ['ready', 'taken'].includes(run.phases[node]!);
+  } catch (error) {
+    if (error instanceof SchedulerError) return false;
+    throw error;
+  }
 }
 
 /** The situation with the decisions about gates that are open in it. */
 function situationAfter(
-  graph: CompiledGraph,
+  { graph, laid, decided }: Pick<Asked, 'graph' | 'laid'> & { decided: readonly GateDecision[] },
   situation: Situation,
-  decided: readonly GateDecision[],
 ): Situation {
-  const scheduler = createScheduler(graph, {}, situation.snapshot);
+  const arrivals = laidAt(laid);
+  const scheduler = createScheduler(graph, {}, situation.snapshot, { arrivals });
   for (const decision of decided) {
     try {
       apply(scheduler, decision);
@@ -107,11 +129,11 @@ const decidesByLarge = ({ nodes }: Graph, { large }: Situation): boolean =>
   nodes.some((node) => isComputed(node) && keysReadBy(node).some((key) => large.includes(key)));
 
 function gateConsequences(
-  asked: Asked,
-  { input, on_timeout: late }: GateInSituation,
+  graph: CompiledGraph,
+  { step_key: stepKey, input, on_timeout: late }: GateInSituation,
+  after: (answer: Answer) => Consequences,
 ): GateConsequences {
-  const node = nodeOf(asked.graph, asked.stepKey);
-  const after = (answer: Answer): Consequences => consequencesOf(asked, answer);
+  const node = nodeOf(graph, stepKey);
   const message = rejectionError(nodeLabel(node), undefined);
   const error = { kind: 'rejected', message, attempts: 1 } as const;
   const isGate = node.kind === 'human_gate';

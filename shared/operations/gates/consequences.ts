@@ -42,7 +42,7 @@ export async function findConsequences(
     ...given
   }: { gates: readonly AskedGate[]; situation: Situation; decided?: readonly GateDecision[] },
 ): Promise<ShownGate[]> {
-  const { workspaceId, workflowId, graph } = await readGraph(deps.db, runId);
+  const { workspaceId, workflowId, graph, laid } = await readGraph(deps.db, runId);
   const facts = await readDryRunFacts(
     deps,
     { workspaceId, workflowId },
@@ -51,7 +51,12 @@ export async function findConsequences(
   const asked = gates.map(({ step_key, at = step_key, on_timeout, input }) => {
     return { step_key: at, on_timeout, input };
   });
-  const found = await consequencesUntrusted(workspaceId, { gates: asked, ...given, facts });
+  const found = await consequencesUntrusted(workspaceId, {
+    gates: asked,
+    ...given,
+    laid: laid ?? {},
+    facts,
+  });
   const { targets, pinned } = await pinsOf(deps.db, workspaceId, graph);
   return (found ?? []).map(({ consequences: each, situation: own }, at) => {
     const { step_key, round, prompt, input = null } = gates[at]!;

@@ -297,3 +297,57 @@ test('what follows another decision can still write what an effect reads', async
   ]);
   await engine.cancel(runId);
 });
+
+test('a gate shows what a fork merges into the state after it, and does not know it before', async () => {
+  const pay = { url: `${tools.url}/pay`, method: 'POST', body: { amount: '{amount}' } };
+  const graphOf = (prompt: string) => ({
+    nodes: [
+      { ...(mock('ask', { output: 'x' }) as object), prompt },
+      { id: 'review', kind: 'human_gate' },
+      ...[mock('check', { output: 'x' }), request('pay', pay)],
+    ],
+    edges: [edge('ask', 'review'), edge('review', 'check', 'true'), edge('check', 'pay')],
+  });
+  const id = await engine.define(graphOf('one') as never);
+  const runId = await engine.trigger(id, { amount: 100 });
+  await engine.until(runId, ['paused']);
+  await engine.approve(runId);
+  await engine.ended(runId);
+  await call('PUT', `/api/workflows/${id}`, { graph: graphOf('two') });
+  const fork = async (from_step: string) => {
+    const forked = { from_step, version: 2, state: { amount: 5 } };
+    const { body } = await call('POST', `/api/runs/${runId}/fork`, forked);
+    await engine.until(body.id, ['paused']);
+    const { body: gate } = await call('GET', `/api/runs/${body.id}/gates/review`);
+    await call('POST', `/api/runs/${body.id}/approve`, { digest: gate.digest });
+    expect(await engine.ended(body.id)).toMatchObject({ status: 'success' });
+    return amountIn(gate);
+  };
+  // The answer leads to this step at once.
+  expect(await fork('check')).toBe(5);
+  expect(await fork('pay')).toBeNull();
+  const sent = tools.calls('pay').map(({ body }) => JSON.parse(body).amount);
+  expect(sent).toEqual([100, 5, 5]);
+});
+
+test('a gate in an item that another decision has ended sets nothing in motion', async () => {
+  const workflowId = await engine.define({
+    nodes: [
+      { id: 'each', kind: 'map', items: '[1]', on_item_error: 'collect' },
+      ...[{ id: 'one', kind: 'human_gate' }, { id: 'two', kind: 'human_gate' }, tools.node('send')],
+    ] as never,
+    edges: [
+      ...[edge('each', 'one', 'true'), edge('each', 'two', 'true'), edge('one', 'each', 'true')],
+      ...[edge('two', 'send', 'true'), edge('send', 'each')],
+    ],
+  });
+  const runId = await engine.trigger(workflowId);
+  await engine.until(runId, ['paused']);
+  await engine.decide(runId, { stepKey: 'one#1', approved: false });
+  const answer = { step_key: 'two#1', only_check: true };
+  const { body } = await call('POST', `/api/runs/${runId}/approve`, answer);
+  expect(body.shown.consequences.approve).toEqual({ effects: [], more: 0, next_gates: [] });
+  await engine.decide(runId, { stepKey: 'two#1', approved: true });
+  expect(await engine.ended(runId)).toMatchObject({ status: 'success' });
+  expect(tools.calls('send')).toEqual([]);
+});

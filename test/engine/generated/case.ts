@@ -5,6 +5,7 @@ import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { Run } from '#shared/contract/runs/run.ts';
 import { sql } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
+import { WorkBusyError } from '#shared/platform/threads/threads.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
 import { differences } from '#test/graph/generated/compare.ts';
@@ -59,22 +60,39 @@ export async function runCase(
   const reference = referenceRun(graph, input, world, resumed);
   const workflowId = await engine.define(outside.connect(name, graph, world), name);
   const runId = await engine.trigger(workflowId, input);
+  const { run, resumes, fromLedger } = await finishRun(engine, other, { each, runId, resumed });
+  const found = compare(run, reference, { each, world, requests: outside.requests(name) });
+  return { runId, differences: found, resumes, fromLedger, status: run.status };
+}
+
+/** Decides the gates of a run, and resumes it, until it ends. */
+export async function finishRun(
+  engine: Engine,
+  other: Actor,
+  { each, runId, resumed }: { each: Case; runId: string; resumed: boolean },
+): Promise<Pick<Running, 'resumes' | 'fromLedger'> & { run: Run }> {
   const running: Running = {
-    ...{ engine, other, case: each, world, runId, failedGates: new Map() },
+    ...{ engine, other, case: each, world: worldOf(each.salt), runId, failedGates: new Map() },
     ...{ resumes: 0, fromLedger: 0 },
   };
   const run = await toTheEnd(running, resumed);
   const { resumes, fromLedger } = running;
-  const found = compare(run, reference, { each, world, requests: outside.requests(name) });
-  return { runId, differences: found, resumes, fromLedger, status: run.status };
+  return { run, resumes, fromLedger };
 }
 
 async function toTheEnd(running: Running, resumed: boolean): Promise<Run> {
   const { engine, runId } = running;
   const end = Date.now() + MAX_MS;
-  while (running.resumes < MAX_RESUMES) {
-    if (Date.now() > end) throw new Error(`run ${runId} has not ended after ${MAX_MS} ms`);
+  for (let last: Run | undefined; ;) {
+    const state = `${last?.status}: ${last?.error}`;
+    if (Date.now() > end) {
+      throw new Error(`run ${runId} has not ended after ${MAX_MS} ms, ${state}`);
+    }
+    if (running.resumes >= MAX_RESUMES) {
+      throw new Error(`run ${runId} still fails after ${MAX_RESUMES} resumes, ${state}`);
+    }
     const run = await engine.until(runId, ['success', 'failed', 'paused'], MAX_MS);
+    last = run;
     if (run.status === 'success') return run;
     if (run.status === 'failed') {
       if (!resumed) return run;
@@ -84,7 +102,6 @@ async function toTheEnd(running: Running, resumed: boolean): Promise<Run> {
       await sleep(30);
     }
   }
-  throw new Error(`run ${runId} still fails after ${MAX_RESUMES} resumes`);
 }
 
 async function resume(running: Running, run: Run): Promise<void> {
@@ -128,6 +145,22 @@ async function decide(running: Running, run: Run): Promise<boolean> {
   return chosen.length > 0;
 }
 
+/** Many cases at the same time can make the service ask for another try. */
+async function decideWhenFree(
+  { deps }: Engine,
+  decision: Parameters<typeof decideGate>[1],
+): Promise<void> {
+  for (;;) {
+    try {
+      await decideGate(deps, decision);
+      return;
+    } catch (error) {
+      if (!(error instanceof WorkBusyError)) throw error;
+    }
+    await sleep(30);
+  }
+}
+
 /** A rejected call is for the model, and the agent continues. */
 async function decideCall({ engine, runId }: Running, stepKey: string, digest: string) {
   const approved = hash(stepKey) % 2 === 0;
@@ -145,13 +178,19 @@ async function decideGateOf(
   const end = world.gate(node, stepKey, round);
   if ('failed' in end) throw new Error(`nobody decides ${stepKey}`);
   const decision = { runId, stepKey, ...end };
+  const isOpen = async (): Promise<boolean> =>
+    node.required === 2 &&
+    (await engine.run(runId)).pending_gates.some(({ step_key }) => step_key === stepKey);
   try {
     if (end.approved && node.required === 2) {
       // The input of the last approver counts.
       const input = end.input === undefined ? {} : { input: { shared: 'replaced' } };
-      await decideGate(engine.deps, { ...decision, ...input, actor: other });
+      await decideWhenFree(engine, { ...decision, ...input, actor: other });
     }
-    await decideGate(engine.deps, { ...decision, actor: engine.actor });
+    await decideWhenFree(engine, { ...decision, actor: engine.actor });
+    // An input that changes what the gate sets in motion withdraws the other approval: the same again, without input.
+    if (await isOpen())
+      await decideWhenFree(engine, { runId, stepKey, approved: true, actor: other });
   } catch (error) {
     // The deadline came first: the run fails again, and the gate is asked again.
     if (!missesDeadline(node) || !(error instanceof AppError) || error.code !== 'conflict') {

@@ -11,24 +11,36 @@ export interface Outside {
   connect: (name: string, graph: Graph, world: World) => Graph;
   /** The requests of each step of a graph. */
   requests: (name: string) => Map<string, number>;
+  /** The first request of each step of a graph. */
+  first: (name: string) => Map<string, Arrived>;
   close: () => Promise<void>;
+}
+
+/** What arrived, and when: in ms since 1970. */
+export interface Arrived {
+  at: number;
+  url: string;
+  method: string;
+  body: string;
 }
 
 interface Connected {
   plan: Plan;
   world: World;
   requests: Map<string, number>;
+  first: Map<string, Arrived>;
 }
 
 export async function startOutside(): Promise<Outside> {
   const connected = new Map<string, Connected>();
-  const answer = ({ url }: Seen, response: ServerResponse): void => {
+  const answer = ({ url, method, body }: Seen, response: ServerResponse): void => {
     const [path = '', query] = url.slice(1).split('?');
     const [name = '', id = '', ...counters] = path.split('/');
-    const { plan, world, requests } = connected.get(name)!;
+    const { plan, world, requests, first } = connected.get(name)!;
     const key = stepKeyOf(plan, id, counters.map(Number));
     const attempt = (requests.get(key) ?? 0) + 1;
     requests.set(key, attempt);
+    if (attempt === 1) first.set(key, { at: Date.now(), url: server.url + url, method, body });
     if (query === 'slow') return;
     const fails = attempt <= world.failingAttempts(plan.nodes.get(id)!, key);
     sendJson(response, fails ? 500 : 200, { by: key });
@@ -36,11 +48,12 @@ export async function startOutside(): Promise<Outside> {
   const server = await startHttpServer(answer);
   return {
     connect: (name, graph, world) => {
-      connected.set(name, { plan: planOf(graph), world, requests: new Map() });
+      connected.set(name, { plan: planOf(graph), world, requests: new Map(), first: new Map() });
       const text = JSON.stringify(graph).replaceAll(TOOLS_URL, `${server.url}/${name}`);
       return JSON.parse(text) as Graph;
     },
     requests: (name) => connected.get(name)!.requests,
+    first: (name) => connected.get(name)!.first,
     close: server.close,
   };
 }

@@ -122,7 +122,8 @@ test('each effect behind an answered gate was listed by it, with the arguments t
           const keys = new Set(compiled.nodes.flatMap(keysReadBy));
           const taken = JSON.stringify(scheduler.situation([stepKey], keys));
           const situation = JSON.parse(taken) as Situation;
-          const asked = { graph: compiled, situation, stepKey, facts: factsOf(compiled) };
+          const facts = factsOf(compiled);
+          const asked = { graph: compiled, situation, laid: {}, stepKey, facts };
           const found = consequencesOf(asked, given);
           answered.push({ key: stepKey, found });
           return found;
