@@ -1,11 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkGate, type UnrecheckedGate } from '#shared/db/gates/clock.ts';
+import { checkGate, type OutdatedGate, type UnrecheckedGate } from '#shared/db/gates/clock.ts';
 import type { ReadsOfGate } from '#shared/db/gates/rechecks.ts';
-import { readConsequences, type ShownGate } from '#shared/db/gates/shown.ts';
+import {
+  readConsequences,
+  readLastDecisions,
+  showAgain,
+  type ShownGate,
+} from '#shared/db/gates/shown.ts';
 import type { ControlActivities, GateCheck, PauseCall } from '#shared/execution.ts';
+import { findConsequences } from '#shared/operations/gates/consequences.ts';
 import { findReads } from '#shared/operations/gates/gate-reads.ts';
 import { continueRecheck } from '#shared/operations/gates/recheck.ts';
 import { rechecking } from '#shared/operations/runs/runs.ts';
+import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import type { ChildDeps } from './children.ts';
 
 /** How long and how often an activity looks at reads that are repeated before a deadline approves. */
@@ -16,16 +23,38 @@ const LOOK_AGAIN_MS = 1_000;
 
 /** Does what is due at an open gate. Before a deadline approves, the reads that the gate depends on are repeated. */
 export async function checkOpenGate(
-  deps: ChildDeps,
+  deps: ChildDeps & DryRunDeps,
   check: GateCheck & { execution: string; alerts: boolean },
 ): ReturnType<ControlActivities['checkGate']> {
-  const { unrechecked, ...result } = await checkGate(deps.db, check);
+  const { unrechecked, outdated, ...result } = await checkGate(deps.db, check);
+  if (outdated !== undefined) {
+    await findAgain(deps, check.run_id, outdated);
+    return { wait_ms: 1 };
+  }
   if (unrechecked !== undefined) {
     const ended = await recheckAtDeadline(deps, unrechecked);
     return { wait_ms: ended ? 1 : LOOK_AGAIN_MS };
   }
   if (result.decision !== undefined) deps.frames.wakeNow(check.run_id);
   return result;
+}
+
+/** Finds what a gate shows since another one was decided, so that its deadline counts for that. */
+async function findAgain(
+  deps: ChildDeps & DryRunDeps,
+  runId: string,
+  { situation, input, step_key, round, prompt }: OutdatedGate,
+): Promise<void> {
+  const decided = await readLastDecisions(deps.db, runId);
+  const gates = [{ step_key, round, prompt, input: input ?? undefined }];
+  const found = await findConsequences(deps, runId, { gates, situation, decided }).catch(
+    (error: unknown) => {
+      deps.log.warn({ err: error, runId }, 'a deadline decides without its consequences');
+      return [];
+    },
+  );
+  const [shown] = found;
+  await showAgain(deps.db, { runId, step_key, round }, { shown, decided: decided.length });
 }
 
 /** Returns whether the recheck has ended. */

@@ -15,6 +15,8 @@ import type { RecheckDifference } from '#shared/contract/gates/recheck.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import { auditedChanges, isFinished } from './recheck-rules.ts';
 import type { GateRound, StoredRecheck } from './rechecks.ts';
+import type { Situation } from '#shared/graph/schedule/scheduler.ts';
+import { isOutdated } from './shown.ts';
 
 /** The maximum number of reminders per gate, so that a short interval does not send alerts forever. */
 const MAX_REMINDERS = 50;
@@ -43,6 +45,8 @@ const clockedGate = z.object({
   recheck: storedJson<StoredRecheck | null>(),
   /** Whether the last recheck ended for this deadline. */
   recent: z.boolean(),
+  situation: storedJson<Situation | null>(),
+  outdated: z.boolean(),
 });
 type ClockedGate = z.infer<typeof clockedGate>;
 
@@ -54,16 +58,30 @@ export interface UnrecheckedGate extends GateRound {
   digest: string | null;
 }
 
+/** A gate at its deadline that shows something else since another one was decided. */
+export interface OutdatedGate {
+  step_key: string;
+  round: number;
+  prompt: string;
+  input: JsonObject | null;
+  situation: Situation;
+}
+
 /**
  * Does what is due at an open gate, by the clock of the database: decides it at its deadline, or queues a reminder.
  * Returns the decision, made by the deadline or a person, or when to check again, or the gate if its reads must be
- * repeated before its deadline approves it. Idempotent, even after the run has
+ * repeated before its deadline approves it, or if it must be found first what it shows now. Idempotent, even after the run has
  * ended: an execution that loses the workflow task in which it ended the run needs the decision again to end itself.
  */
 export async function checkGate(
   db: Pool,
   call: GateCheck & { execution: string; alerts: boolean },
-): Promise<{ decision?: GateDecision; wait_ms?: number; unrechecked?: UnrecheckedGate }> {
+): Promise<{
+  decision?: GateDecision;
+  wait_ms?: number;
+  unrechecked?: UnrecheckedGate;
+  outdated?: OutdatedGate;
+}> {
   return db.transaction(async (tx) => {
     const accepted = await lockRun(tx, call);
     const gate = await readGate(tx, call);
@@ -74,6 +92,7 @@ export async function checkGate(
         if (gate.reminds) await remind(tx, call, gate);
         return waitOf(tx, call);
       }
+      if (gate.outdated) return { outdated: { ...call, ...gate, situation: gate.situation! } };
       const changes = gate.rechecks ? changesOf(gate) : [];
       if (changes === undefined) return { unrechecked: uncheckedOf(call, gate) };
       await timeOut(tx, call, gate, changes);
@@ -120,7 +139,8 @@ const readGate = (tx: Tx, { run_id, step_key, round }: GateCheck): Promise<Clock
            g.settings ->> 'on_timeout' = 'approve' AND g.settings -> 'recheck' IS NOT NULL AS rechecks,
            coalesce((g.recheck ->> 'finished_at')::timestamptz > greatest(
              g.expires_at - ${DEADLINE_REUSES_MS}::float8 * interval '1 ms',
-             clock_timestamp() - ${RECENT_MS}::float8 * interval '1 ms'), false) AS recent
+             clock_timestamp() - ${RECENT_MS}::float8 * interval '1 ms'), false) AS recent,
+           g.situation, ${isOutdated} AS outdated
     FROM gates g JOIN runs r ON r.id = g.run_id
     WHERE g.run_id = ${run_id} AND g.step_key = ${step_key} AND g.round = ${round}
   `);

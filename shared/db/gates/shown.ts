@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
-import { type Db, sql, statement, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { notFound } from '#shared/errors.ts';
 import type { Shown, ShownItems } from './decision.ts';
 import { decisionFields, decisionRow } from './answers.ts';
@@ -187,6 +187,26 @@ export const readInputs = (db: Db, runId: string): Promise<readonly z.infer<type
   db.any(statement(inputRow)`
     SELECT step_key, round, input FROM gates WHERE run_id = ${runId} AND status = 'open' AND input IS NOT NULL
   `);
+
+/**
+ * Stores what an open gate shows after decisions about others, unless there are more by now. Without `shown`, it is not
+ * known.
+ */
+export async function showAgain(
+  db: Pool,
+  gate: { runId: string; step_key: string; round: number },
+  { shown, decided }: { shown: ShownGate | undefined; decided: number },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.query(statement(z.object({}))`SELECT FROM runs WHERE id = ${gate.runId} FOR UPDATE`);
+    if ((await readLastDecisions(tx, gate.runId)).length !== decided) return;
+    if (shown !== undefined) return showGates(tx, gate.runId, [shown]);
+    await tx.query(statement(z.object({}))`
+      UPDATE gates SET consequences = NULL, digest = NULL, situation = NULL
+      WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int AND status = 'open'
+    `);
+  });
+}
 
 /** Stores what open gates show. Throws Error when an approver has sent an input that it does not take into account. */
 export async function showGates(tx: Tx, runId: string, shown: readonly ShownGate[]): Promise<void> {
