@@ -370,7 +370,8 @@ export const consequencesUntrusted = (
   request: GatesInSituation,
 ): Promise<GatesConsequences | undefined> =>
   withinLimits('What follows the gate cannot be computed', () =>
-    workThreads.run(workspaceId, 'consequences', request),
+    // Without it, a gate would open without showing anything.
+    workThreads.run(workspaceId, 'consequences', request, { patient: true }),
   );
 
 /** The size of texts whose digests are computed directly, in characters. */

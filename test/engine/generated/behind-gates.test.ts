@@ -30,7 +30,8 @@ async function check(count: number): Promise<void> {
     if (problems.length > 0) wrong.push(`${problems.join('; ')} in ${named(seed, each)}`);
   });
   expect([wrong, await mismatches(engine)]).toEqual([[], []]);
-  if (GRAPH_CASE !== undefined) return;
+  // Few cases may not have all of it.
+  if (GRAPH_CASE !== undefined || count < 100) return;
   expect(Object.values(total).every((found) => found > 0)).toBe(true);
 }
 

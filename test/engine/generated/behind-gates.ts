@@ -117,11 +117,9 @@ function givenTo({ model: _model, mock: _mock, ...given }: JsonObject): JsonObje
   return given;
 }
 
-const sentIn = ({ url, method, body }: Arrived): JsonObject => ({
-  url,
-  method,
-  body: JSON.parse(body) as Json,
-});
+/** The tools of generated graphs that are asked with `GET` have no other arguments. */
+const sentIn = ({ url, method, body }: Arrived): JsonObject =>
+  method === 'GET' ? { url } : { url, method, body: JSON.parse(body) as Json };
 
 const readGates = async ({ db }: Engine, runId: string) =>
   db.any(sql.type(answeredGate)`

@@ -145,15 +145,11 @@ async function decide(running: Running, run: Run): Promise<boolean> {
   return chosen.length > 0;
 }
 
-/** Many cases at the same time can make the service ask for another try. */
-async function decideWhenFree(
-  { deps }: Engine,
-  decision: Parameters<typeof decideGate>[1],
-): Promise<void> {
+/** Tries again while the service asks for it, because many cases run at the same time. */
+export async function whenFree<Result>(act: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {
-      await decideGate(deps, decision);
-      return;
+      return await act();
     } catch (error) {
       if (!(error instanceof WorkBusyError)) throw error;
     }
@@ -178,6 +174,8 @@ async function decideGateOf(
   const end = world.gate(node, stepKey, round);
   if ('failed' in end) throw new Error(`nobody decides ${stepKey}`);
   const decision = { runId, stepKey, ...end };
+  const decideNow = (given: Parameters<typeof decideGate>[1]) =>
+    whenFree(() => decideGate(engine.deps, given));
   const isOpen = async (): Promise<boolean> =>
     node.required === 2 &&
     (await engine.run(runId)).pending_gates.some(({ step_key }) => step_key === stepKey);
@@ -185,12 +183,11 @@ async function decideGateOf(
     if (end.approved && node.required === 2) {
       // The input of the last approver counts.
       const input = end.input === undefined ? {} : { input: { shared: 'replaced' } };
-      await decideWhenFree(engine, { ...decision, ...input, actor: other });
+      await decideNow({ ...decision, ...input, actor: other });
     }
-    await decideWhenFree(engine, { ...decision, actor: engine.actor });
+    await decideNow({ ...decision, actor: engine.actor });
     // An input that changes what the gate sets in motion withdraws the other approval: the same again, without input.
-    if (await isOpen())
-      await decideWhenFree(engine, { runId, stepKey, approved: true, actor: other });
+    if (await isOpen()) await decideNow({ runId, stepKey, approved: true, actor: other });
   } catch (error) {
     // The deadline came first: the run fails again, and the gate is asked again.
     if (!missesDeadline(node) || !(error instanceof AppError) || error.code !== 'conflict') {

@@ -21,6 +21,7 @@ import { renderParams } from '#shared/graph/prepare/step.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { compilePolicies, judgeStep } from '#shared/policies/judge.ts';
 import { randomGraph, randomInput } from './build.ts';
+import { isEffect } from './behind.ts';
 import { runInShell } from './shell.ts';
 import { gateError, hash, worldOf } from './world.ts';
 
@@ -48,11 +49,6 @@ const factsOf = (graph: CompiledGraph) => ({
   budget: { work: 20_000_000 },
   childOf: () => undefined,
 });
-
-const isEffect = (node: GraphNode): boolean =>
-  node.kind === 'agent' ||
-  node.kind === 'workflow' ||
-  (node.kind === 'tool' && node.tool_name !== 'json_transform');
 
 function sent(node: GraphNode, state: JsonObject): JsonObject {
   if (node.kind === 'tool') return renderParams(node.tool_name, node.params, state).params;
