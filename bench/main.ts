@@ -13,6 +13,7 @@ import { sweep } from './measures/history/sweep.ts';
 import { ingest } from './measures/data/ingest.ts';
 import { deltas } from './measures/agents/deltas.ts';
 import { deliveries } from './measures/data/deliveries.ts';
+import { consequences } from './measures/pure/consequences.ts';
 import { dryRun } from './measures/pure/dry-run.ts';
 import { fairness } from './measures/fairness.ts';
 import { grown } from './measures/data/grown.ts';
@@ -47,7 +48,7 @@ import { chain } from './graphs.ts';
  * `results/latest`, a partial run `results/local-<measures>`. `--profile` adds processor profiles and statement costs
  * under `results/local-profile`, and slows the measured processes.
  */
-const alone = { start, policy, 'dry-run': dryRun } satisfies Record<
+const alone = { start, policy, 'dry-run': dryRun, consequences } satisfies Record<
   string,
   (processes: Processes) => Promise<Result[]>
 >;
