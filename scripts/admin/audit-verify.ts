@@ -57,7 +57,7 @@ function line({
   const { decisions, made } = tool_calls;
   const entries =
     `${sealed} entries sealed, ${unsealed} waiting, ` +
-    `${decisions} decisions about tool calls, ${made} calls made`;
+    `${decisions} decisions at gates and about tool calls, ${made} calls made`;
   if (bad === undefined) {
     const place = head === null ? 'none' : `${workspace_id}:${head.position}:${head.hash}`;
     return `${workspace_id}: whole, ${entries}, head ${place}`;

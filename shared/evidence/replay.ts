@@ -5,7 +5,7 @@ import { renderValue } from '#shared/graph/expression/template.ts';
 import { isChild, isComputed, isExecuted } from '#shared/graph/kinds.ts';
 import { prepareStep } from '#shared/graph/prepare/step.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
-import type { ControlStep } from '#shared/graph/schedule/scheduler.ts';
+import { type ControlStep, nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
 import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
@@ -42,8 +42,9 @@ interface Watched {
 export function verifyReplay(file: EvidenceFile, graph: CompiledGraph, report: Report): number {
   const { head, steps, results } = file;
   const recorded = recordedOf(file);
-  // Gates that were not decided have ended, too.
-  const order = recorded.order.filter((key) => hasResult(recorded, key));
+  // Gates that were not decided have ended, too; and the scheduler computes the errors of maps and conditions itself.
+  const isOfControl = controlNodes(graph);
+  const order = recorded.order.filter((key) => hasResult(recorded, key) && !isOfControl(key));
   const byKey = new Map(steps.map((each) => [each.step.step_key, each]));
   const lineOf = (key: string, otherwise: number): number => byKey.get(key)?.line ?? otherwise;
   const { watch, ended, released, computed } = watchInputs(file, { order, byKey }, report);
@@ -141,6 +142,12 @@ function compare(
   if (!sameJson(head[part] ?? null, found)) {
     report(head.line, `run: ${part}`, 'it does not follow from the results of the steps');
   }
+}
+
+/** Whether a step is computed by the scheduler. */
+function controlNodes({ nodes }: CompiledGraph): (stepKey: string) => boolean {
+  const ids = new Set(nodes.filter(isComputed).map(({ id }) => id));
+  return (stepKey) => ids.has(nodeIdOf(stepKey));
 }
 
 const hasMaps = ({ nodes }: CompiledGraph): boolean => nodes.some(({ kind }) => kind === 'map');
@@ -296,7 +303,7 @@ function verifyControl(
 ): void {
   const played = new Map(control.map((each) => [each.step_key, each]));
   const whole = head.run.status === 'success';
-  for (const [key, { status, output }] of played) {
+  for (const [key, { status, output, error }] of played) {
     const found = byKey.get(key);
     if (found === undefined) {
       if (whole) {
@@ -304,9 +311,13 @@ function verifyControl(
       }
       continue;
     }
-    const ended = found.step.status === 'success' || found.step.status === 'skipped';
+    const { step } = found;
+    if (step.caught === true && status === 'failed' && step.error !== (error ?? null)) {
+      report(found.line, `step ${key}: error`, 'it does not follow from the items');
+    }
+    const ended = step.status === 'success' || step.status === 'skipped' || step.caught === true;
     if (!ended) continue;
-    if (found.step.status !== status && (whole || status !== 'running')) {
+    if (step.status !== status && (whole || status !== 'running')) {
       report(found.line, `step ${key}: status`, `it should be ${status}`);
     } else if (status === 'success' && !sameJson(found.output ?? null, output ?? null)) {
       report(found.line, `step ${key}: output`, 'it does not follow from the state');

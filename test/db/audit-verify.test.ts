@@ -51,7 +51,7 @@ test('the check reports in its exit code and in one line whether the log is inta
   expect(whole).toMatchObject({ code: 0, errors: '' });
   const head = /head (\S+)$/.exec(whole.output)?.[1] ?? '';
   expect(whole.output).toBe(
-    `${workspaceId}: whole, 3 entries sealed, 0 waiting, 0 decisions about tool calls, 0 calls made, head ${head}`,
+    `${workspaceId}: whole, 3 entries sealed, 0 waiting, 0 decisions at gates and about tool calls, 0 calls made, head ${head}`,
   );
   expect(await verify(['--head', head])).toMatchObject({ code: 0, output: whole.output });
 
@@ -62,7 +62,7 @@ test('the check reports in its exit code and in one line whether the log is inta
   const other = `${workspaceId}:2:${'ab'.repeat(32)}`;
   expect(await verify(['--head', other])).toMatchObject({
     code: 1,
-    output: `${workspaceId}: TAMPERED WITH: the chain does not hold the noted head, position 2 (3 entries sealed, 0 waiting, 0 decisions about tool calls, 0 calls made)`,
+    output: `${workspaceId}: TAMPERED WITH: the chain does not hold the noted head, position 2 (3 entries sealed, 0 waiting, 0 decisions at gates and about tool calls, 0 calls made)`,
   });
 
   await db.query(sql.unsafe`ALTER TABLE audit_log DISABLE TRIGGER ALL`);

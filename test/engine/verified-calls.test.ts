@@ -124,7 +124,7 @@ describe('an honest record is valid', () => {
     const { code, output } = await command();
     expect(code).toBe(0);
     expect(output).toContain('whole, ');
-    expect(output).toContain(', 4 decisions about tool calls, 3 calls made, head ');
+    expect(output).toContain(', 4 decisions at gates and about tool calls, 3 calls made, head ');
   }, 60_000);
 
   soakTest('when the policies redact what is recorded', async () => {

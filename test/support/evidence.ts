@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Pool } from '#shared/db/pool.ts';
+import { withEvidence } from '#shared/operations/evidence/evidence.ts';
 import type { Sha256 } from '#shared/evidence/problem.ts';
 import { type EvidenceVerification, verifyEvidence } from '#shared/evidence/verify.ts';
 
@@ -13,6 +15,23 @@ const sha256: Sha256 = (...parts) => {
 /** Verifies the evidence of a run as `ops evidence verify` does. */
 export const verifyText = (text: string, head?: string): EvidenceVerification =>
   verifyEvidence(text, { sha256, head });
+
+/** The evidence of a run with its contents, as someone sees it who can decide gates. */
+export async function evidenceText(db: Pool, workspaceId: string, runId: string): Promise<string> {
+  const parts: string[] = [];
+  await withEvidence(
+    db,
+    {
+      ...{ workspaceId, runId, contents: true, hides: false },
+      shownSteps: (steps) => steps,
+      shownGate: (gate) => gate,
+    },
+    async (text) => {
+      for await (const part of text) parts.push(part);
+    },
+  );
+  return parts.join('');
+}
 
 /** The file with other lines, and the digest that someone who knows the format would give it. */
 export function rewritten(text: string, change: (lines: any[]) => any[]): string {

@@ -176,7 +176,10 @@ export const auditVerificationSchema = z
           )
           .meta({ description: 'At most 100' }),
       })
-      .meta({ id: 'ToolCallVerification', description: 'Tool calls of agents that need approval' }),
+      .meta({
+        id: 'ToolCallVerification',
+        description: 'Decisions at gates, and tool calls that need approval',
+      }),
   })
   .meta({ id: 'AuditVerification' });
 export type AuditVerification = z.infer<typeof auditVerificationSchema>;

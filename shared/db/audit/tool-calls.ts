@@ -5,6 +5,7 @@ import { callDigest } from '#shared/crypto/call-digest.ts';
 import { type JsonObject, toStorable } from '#shared/json.ts';
 import { isRecordOf } from '#shared/evidence/recorded.ts';
 import { decidedByKind } from '#shared/db/gates/gate-records.ts';
+import { verifyGateDecisions } from './gate-decisions.ts';
 import { sql, statement, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
@@ -22,7 +23,7 @@ const STEP_PAGE = 100;
 
 /**
  * Compares the decisions about tool calls with the calls that were made, in both directions: each audit entry with its
- * gate, and each call with its approval. A call that a fork reuses is compared in the run that made it. Runs and audit
+ * gate, and each call with its approval; and the decisions at other gates with what these showed. A call that a fork reuses is compared in the run that made it. Runs and audit
  * entries that retention has removed are not compared. The caller's transaction has one snapshot; memory does not grow
  * with the workspace.
  */
@@ -31,6 +32,7 @@ export async function verifyToolCalls(tx: Tx, workspaceId: string): Promise<Tool
   for (const action of ['approve', 'reject'] as const) {
     await walkDecisions(tx, { workspaceId, action }, found);
   }
+  await verifyGateDecisions(tx, workspaceId, { found, most: MAX_PROBLEMS });
   await walkCalls(tx, workspaceId, found);
   return { ...found, problems: found.problems.slice(0, MAX_PROBLEMS) };
 }

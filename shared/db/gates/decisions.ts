@@ -281,7 +281,11 @@ async function close(
       input,
       reason,
       votes: gate.settings === null ? null : votes,
-      digest: approved ? (changed?.digest ?? shown?.digest ?? gate.digest) : null,
+      // What a rejected gate showed is kept, too.
+      digest:
+        approved || gate.kind === 'human_gate'
+          ? (changed?.digest ?? shown?.digest ?? gate.digest)
+          : null,
       shown,
       arguments: changed?.arguments,
     },

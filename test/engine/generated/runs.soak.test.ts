@@ -5,6 +5,7 @@ import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
 import type { Actor } from '#shared/people/actor.ts';
 import { randomGraphOf, randomInput } from '#test/graph/generated/build.ts';
+import { evidenceText, verifyText } from '#test/support/evidence.ts';
 import { setting } from '#test/support/settings.ts';
 import { type Case, hasContinued, historiesOf, type Report, runCase } from './case.ts';
 import { named, prepareGenerated, seedOf, sideBySide } from './cases.ts';
@@ -64,6 +65,11 @@ test('runs of generated graphs end like the reference, and all their executions 
     differences.length === 0 ? [] : [`${differences.join('; ')} in ${named(seed, all[at]!)}`],
   );
   expect(wrong).toEqual([]);
+  const doubtful = await sideBySide(reports, async ({ runId }) => {
+    const text = await evidenceText(engine.db, engine.actor.workspaceId, runId);
+    return verifyText(text).problems.map((problem) => ({ runId, ...problem }));
+  });
+  expect(doubtful.flat()).toEqual([]);
   const histories = (await sideBySide(reports, ({ runId }) => historiesOf(engine, runId))).flat();
   const bundle = { codePath: setting('WORKFLOW_BUNDLE') };
   const caseOf = new Map(reports.map(({ runId }, at) => [runId, all[at]!]));
