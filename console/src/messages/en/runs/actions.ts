@@ -3,6 +3,7 @@ import { plural } from '#console/src/messages/format.ts';
 /** Messages for the buttons of a run. */
 export const runActions = {
   runAgain: 'Run again',
+  evidence: 'Export evidence',
   resume: {
     button: 'Resume',
     title: 'Resume this run?',

@@ -15,6 +15,7 @@ import { workflowQuery } from '#console/src/queries/workflows.ts';
 import { RunDialog } from '#console/src/pages/workflows/run-dialog.tsx';
 import { useShortcuts } from '#console/src/parts/shortcuts.ts';
 import { CompareButton } from './compare-button.tsx';
+import { EvidenceButton } from './evidence-button.tsx';
 import { OverrideButton } from './override.tsx';
 import { RehearseButton } from './rehearse.tsx';
 import { keptText, ResumeEffect } from './resume-texts.tsx';
@@ -38,6 +39,7 @@ export function RunActions({ run }: { run: Run }) {
       {hasEnded(run) && mayRun && <RehearseButton run={run} />}
       {hasEnded(run) && mayRun && <RunAgainButton run={run} />}
       <CompareButton run={run} />
+      {hasEnded(run) && <EvidenceButton run={run} />}
     </>
   );
 }
