@@ -126,6 +126,8 @@ const WITHOUT_RULES = {
   on_timeout: null,
 };
 
+const nothing = { effects: 0, writes: 0, more: 0, next_gates: [] };
+
 describe('a gate', () => {
   test('sends run.paused and approval.requested', async () => {
     await hooks.register();
@@ -155,7 +157,7 @@ describe('a gate', () => {
         digest: shown?.digest,
         consequences: {
           approve: { effects: 2, writes: 1, more: 0, next_gates: [] },
-          reject: { effects: 0, writes: 0, more: 0, next_gates: [] },
+          reject: nothing,
         },
         ...WITHOUT_RULES,
       });
@@ -222,7 +224,7 @@ describe('a gate', () => {
         node_id: 'agent.1:2',
         step_key: pending_gate!.step_key,
         digest: pending_gate!.tool_call!.digest,
-        consequences: null,
+        consequences: { approve: nothing, reject: nothing },
         url: `https://ops.example.com/approvals/${runId}/agent.1%3A2?step=${encodeURIComponent(pending_gate!.step_key)}`,
         tool_call: {
           tool: 'http_request',
