@@ -16,9 +16,10 @@ beforeAll(async () => {
 }, 60_000);
 
 const { GRAPH_CASE, RUNS = '2000' } = process.env;
-const seed = seedOf();
+/** Always the same few cases beside the soak. */
+const SEED = 880415017;
 
-async function check(count: number): Promise<void> {
+async function check(count: number, seed: number): Promise<void> {
   const total: Seen = { behind: 0, sent: 0, known: 0, certain: 0, onlyRejected: 0 };
   const wrong: string[] = [];
   await sideBySide(gatedCases(count, seed), async (each) => {
@@ -35,6 +36,8 @@ async function check(count: number): Promise<void> {
   expect(Object.values(total).every((found) => found > 0)).toBe(true);
 }
 
-test('what runs do behind gates was shown by them', () => check(20), 60_000);
+test('what runs do behind gates was shown by them', () => check(20, SEED), 60_000);
 
-soakTest('what many runs do behind gates was shown by them', 1_800_000, () => check(Number(RUNS)));
+soakTest('what many runs do behind gates was shown by them', 1_800_000, () =>
+  check(Number(RUNS), seedOf()),
+);
