@@ -51,3 +51,6 @@ BEGIN
 END $$;
 CREATE TRIGGER governance_events_revision BEFORE INSERT ON governance_events
   FOR EACH ROW EXECUTE FUNCTION note_policy_revision();
+
+-- What an open gate shows is out of date once another gate of its run is decided.
+CREATE INDEX gates_decided ON gates (run_id, decided_at) WHERE decided_at IS NOT NULL;

@@ -724,6 +724,7 @@ CREATE TABLE gates (
   CONSTRAINT gates_tool_call_check CHECK (((kind <> 'tool_call'::text) OR ((tool IS NOT NULL) AND (arguments IS NOT NULL) AND (schema_digest IS NOT NULL) AND (digest IS NOT NULL)))) NOT VALID
 );
 
+CREATE INDEX gates_decided ON public.gates USING btree (run_id, decided_at) WHERE (decided_at IS NOT NULL);
 CREATE INDEX gates_open ON public.gates USING btree (opened_at, run_id) WHERE (status = 'open'::text);
 
 CREATE TABLE governance_events (

@@ -16,10 +16,10 @@ export type ShownItems = Record<string, Record<string, string>>;
 export interface ShownFor extends Shown {
   items: ShownItems | null;
   step_key: string;
-  /** The digest of the gate at that time, the number of its votes, and the number of decided gates of the run. */
+  /** The digest of the gate at that time, the number of its votes, and when a gate of the run was decided last. */
   basis: string;
   votes: number;
-  others: number;
+  last: string | null;
 }
 
 export interface Decision extends GateChoice, GateAnswer {

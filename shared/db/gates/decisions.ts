@@ -128,11 +128,11 @@ const unread = (stepKey: string): string =>
 /** Whether it is known what the gate sets in motion with the input, and after the decisions about other gates. */
 function isShown(
   { input, shown }: Decision,
-  { kind, step_key, digest, votes, outdated, others }: GateToDecide,
+  { kind, step_key, digest, votes, outdated, last_decision: last }: GateToDecide,
 ): boolean {
   if (kind !== 'human_gate' || digest === null || (input === undefined && !outdated)) return true;
   if (shown?.step_key !== step_key) return false;
-  return shown.basis === digest && shown.votes === votes.length && shown.others === others;
+  return shown.basis === digest && shown.votes === votes.length && shown.last === last;
 }
 
 /** Whether a decision is refused only because its digest is not that of the gate. */

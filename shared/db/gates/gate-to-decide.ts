@@ -14,7 +14,7 @@ import { type Db, statement } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import type { Decision } from './decision.ts';
 import { isChosen, startersOf } from './gate-records.ts';
-import { isLastDecision, isOutdated } from './shown.ts';
+import { isOutdated } from './shown.ts';
 import type { StoredRecheck } from './rechecks.ts';
 
 const gateToDecide = z.object({
@@ -36,7 +36,7 @@ const gateToDecide = z.object({
   situation: storedJson<Situation | null>(),
   recheck: storedJson<StoredRecheck | null>(),
   outdated: z.boolean(),
-  others: z.number(),
+  last_decision: z.string().nullable(),
   fits: z.boolean(),
   expired: z.boolean(),
   decided_by_name: z.string().nullable(),
@@ -46,8 +46,8 @@ const gateToDecide = z.object({
 
 /**
  * A gate, with everything that the rules about it need. `fits`: the decision is of its kind, and its digest is that of
- * the gate. `outdated`: another gate of the run was decided since, so it shows something else now; `others`: how many are
- * decided. `expired`: its deadline has decided it, or is about to.
+ * the gate. `outdated`: another gate of the run was decided since, so it shows something else now; `last_decision`: when
+ * one was decided last. `situation` is read for a decision that needs it. `expired`: its deadline has decided it, or is about to.
  */
 export type GateToDecide = z.infer<typeof gateToDecide>;
 
@@ -71,8 +71,8 @@ export async function findGateToDecide(
 ): Promise<GateToDecide | undefined> {
   const gate = await db.maybeOne(statement(gateToDecide)`
     SELECT g.step_key, g.round, g.node_id, g.kind, g.turn IS NOT NULL AS of_agent, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
-           g.digest, g.prompt, g.situation, g.recheck, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
-           fit.outdated, (SELECT count(*)::int FROM gates o WHERE ${isLastDecision} AND o.run_id = g.run_id) AS others,
+           g.digest, g.prompt, CASE WHEN fit.outdated OR ${input !== undefined}::boolean THEN g.situation END AS situation, g.recheck, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
+           fit.outdated, (SELECT max(o.decided_at)::text FROM gates o WHERE o.run_id = g.run_id) AS last_decision,
            g.timed_out IS NOT NULL OR g.status = 'open' AND coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
            ${startersOf} AS starters,
            (SELECT role FROM members WHERE id = ${actor.id} AND workspace_id = r.workspace_id AND status = 'active') AS member_role

@@ -8,7 +8,7 @@ import { type GateDecision, withoutNulls } from '#shared/graph/gates/gate-decisi
 import type { JsonObject } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
-import { entryFor, type ShownEffect } from '#shared/graph/consequences/binding.ts';
+import { entryFor, keysFor, type ShownEffect } from '#shared/graph/consequences/binding.ts';
 import { ITEM_DIGEST } from '#shared/graph/consequences/many-items.ts';
 import { graphSchema } from '#shared/contract/workflows/graph.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
@@ -113,7 +113,8 @@ export async function findBound(
            encode(substring(e.items FROM 1 + ${ITEM_DIGEST / 2}::int * (${item}::int - 1) FOR ${ITEM_DIGEST / 2}::int), 'hex') AS item
     FROM gate_effects e
     LEFT JOIN gates g ON g.run_id = e.run_id AND g.step_key = e.gate_key AND g.round = e.round
-    WHERE e.run_id = ${step.runId} AND e.node_id = ${step.nodeId} ORDER BY e.decided_at DESC
+    WHERE e.run_id = ${step.runId} AND e.node_id = ${step.nodeId} AND e.step_key = ANY (${sql.array(keysFor(step.stepKey), 'text')})
+    ORDER BY e.decided_at DESC
   `);
   const found = rows.map(({ gate_key, round, shown, settings, item: of }) => ({
     ...{ gateKey: gate_key, round, shown, settings, item: of, step_key: shown.step_key },
@@ -147,7 +148,7 @@ export async function findShown(
 }
 
 /** Whether it is what decided gate `o` was last asked. */
-export const isLastDecision = sql.fragment`
+const isLastDecision = sql.fragment`
   o.kind = 'human_gate' AND o.status IN ('approved', 'rejected') AND NOT EXISTS (
     SELECT FROM gates again WHERE again.run_id = o.run_id AND again.step_key = o.step_key AND again.round > o.round)`;
 
@@ -165,7 +166,7 @@ const isRetargeted = sql.fragment`(
 /** Whether another gate was decided, or a tool changed, since it was found what open gate `g` shows. */
 export const isOutdated = sql.fragment`(
   g.kind = 'human_gate' AND g.status = 'open' AND g.situation IS NOT NULL AND (${isRetargeted} OR EXISTS (
-    SELECT FROM gates o WHERE o.run_id = g.run_id AND ${isLastDecision} AND o.decided_at > coalesce(g.shown_at, '-infinity'))))`;
+    SELECT FROM gates o WHERE o.run_id = g.run_id AND o.decided_at > coalesce(g.shown_at, '-infinity') AND ${isLastDecision})))`;
 
 /** The last decision about each gate of a run that is not open again, oldest first. */
 export async function readLastDecisions(db: Db, runId: string): Promise<GateDecision[]> {

@@ -36,6 +36,16 @@ export function entryFor<Entry extends Pick<ShownEffect, 'step_key'>>(
   return fits.toSorted((one, other) => open(one) - open(other))[0];
 }
 
+/** The keys of all entries that can be for a step: `*` only follows what is known of its iterations and items. */
+export function keysFor(stepKey: string): string[] {
+  const [id = '', iteration] = stepKey.split('#');
+  if (iteration === undefined) return [id];
+  const parts = iteration.split('.');
+  return [...parts.keys(), parts.length].map(
+    (known) => `${id}#${parts.map((part, at) => (at < known ? part : '*')).join('.')}`,
+  );
+}
+
 /** The paths at which what is about to be sent differs from what was shown as known, like `body.amount`. */
 export function differencesFrom(
   shown: ShownEffect,

@@ -63,7 +63,7 @@ export async function rechecked(
 async function shownFor(
   deps: DryRunDeps,
   { runId, input }: Decision,
-  { step_key, round, prompt, votes, situation, digest, input: before }: GateToDecide,
+  { step_key, round, prompt, votes, situation, digest, input: before, last_decision }: GateToDecide,
 ): Promise<ShownFor> {
   if (situation === null || digest === null) throw new Error(`gate ${step_key} shows nothing`);
   const gates = [{ step_key, round, prompt, input: { ...before, ...input } }];
@@ -71,8 +71,8 @@ async function shownFor(
   const [found] = await findConsequences(deps, runId, { gates, situation, decided });
   if (found === undefined) throw new Error(`what gate ${step_key} sets in motion is not known`);
   const { consequences, items, digest: own } = found;
-  const { length: others } = decided;
-  return { step_key, basis: digest, votes: votes.length, others, digest: own, consequences, items };
+  const basis = { basis: digest, votes: votes.length, last: last_decision };
+  return { step_key, ...basis, digest: own, consequences, items };
 }
 
 /**
