@@ -152,12 +152,16 @@ describe('a tool node with an approval', () => {
       edges: [edge('each', 'pay', 'true'), edge('pay', 'each')],
     };
     const { runId } = await paused(graph, { amounts: [1, 2] });
-    tools.answer('pay', { status: 400 });
+    // Both are decided before one of them fails.
+    const { promise: until, resolve: release } = Promise.withResolvers<undefined>();
+    tools.answer('pay', { status: 400, until });
     const { body: run } = await call('GET', `/api/runs/${runId}`);
     expect(run.pending_gates).toHaveLength(2);
     for (const { step_key, tool_call } of run.pending_gates) {
       await decide(runId, { step_key, digest: tool_call.digest });
     }
+    await eventually(() => paid().length === 2);
+    release(undefined);
     expect(await engine.ended(runId)).toMatchObject({ status: 'failed' });
     tools.answer('pay', { status: 200 });
     await call('POST', `/api/runs/${runId}/resume`);
