@@ -6,7 +6,6 @@ import type { Death } from '#test/storm/cluster.ts';
 import type { EffectCall, Received } from '#test/storm/effects.ts';
 import { ask, type Person } from '#test/storm/people.ts';
 import type { Follow } from '#test/storm/streams.ts';
-import type { Proof } from './proofs.ts';
 
 /**
  * All data after a storm, as plain values: the responses to clients, the contents of the stores, the calls to the
@@ -30,6 +29,13 @@ export interface Evidence {
   api: FromApi;
   /** Missing in older evidence. */
   proofs?: Proof[];
+}
+
+/** What the verifier says about the evidence of a run. */
+export interface Proof {
+  id: string;
+  proven: string;
+  problems: string[];
 }
 
 export interface RunRow {

@@ -2,14 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Person } from '#test/storm/people.ts';
 import { verifyText } from '#test/support/evidence.ts';
 import { type Check, createFinding } from './check.ts';
-import type { Evidence, RunRow } from './evidence.ts';
-
-/** What the verifier says about the evidence of a run. */
-export interface Proof {
-  id: string;
-  proven: string;
-  problems: string[];
-}
+import type { Evidence, Proof, RunRow } from './evidence.ts';
 
 /** The number of runs whose evidence is verified. */
 const MOST = 1_000;
