@@ -149,7 +149,7 @@ export async function findShown(
 
 /** Whether it is what decided gate `o` was last asked. */
 const isLastDecision = sql.fragment`
-  o.kind = 'human_gate' AND o.status IN ('approved', 'rejected') AND NOT EXISTS (
+  o.status IN ('approved', 'rejected') AND NOT EXISTS (
     SELECT FROM gates again WHERE again.run_id = o.run_id AND again.step_key = o.step_key AND again.round > o.round)`;
 
 /** Whether a custom tool or workflow that gate `g` shows has changed, or is gone. */

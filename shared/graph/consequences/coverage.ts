@@ -12,6 +12,7 @@ import { approvalOf } from '#shared/graph/node-approval.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { createItem, createRunState, type RunState } from '#shared/graph/schedule/run-state.ts';
 import { writes } from '#shared/tools.ts';
+import { mayAsk } from './asking.ts';
 import { knownArguments, type UnknownArgument } from './arguments.ts';
 import { knowledgeWithin } from './around.ts';
 import { canWrite, isEffect, withItem } from './effects.ts';
@@ -178,7 +179,7 @@ function walkFrom(
   const examine = (at: number): Examined => {
     const node = nodes[at]!;
     if (at === own) return { ...ANY, ...answer };
-    const when = isWaiting(node) ? 'always' : approvalOf(node)?.when;
+    const when = isWaiting(node) ? 'always' : (approvalOf(node)?.when ?? askedBy(node));
     if (when !== undefined && (isBehind(at) || waiting.includes(at))) {
       return { ...ANY, waits: when === 'always' ? 'always' : 'maybe' };
     }
@@ -205,6 +206,9 @@ function walkFrom(
     },
   };
 }
+
+/** An agent asks for some of its calls. */
+const askedBy = (node: GraphNode): 'some' | undefined => (mayAsk(node) ? 'some' : undefined);
 
 const ANY: Examined = { ...NOTHING, fails: 'maybe' };
 

@@ -70,7 +70,7 @@ const MAX_ITEMS = 100;
 export function effectsAt(walked: Walked, at: number): Effect[] {
   const { layout, run, free, knowledge } = walked;
   const executions = free.executions[at]!;
-  const mayAsk = free.examined[at]!.waits === 'maybe';
+  const mayAsk = asksFirst(walked, at);
   const isSure = (least: number): boolean =>
     executions.min >= least && !mayAsk && !canBeStopped(run);
   const around = layout.around[at]!;
@@ -107,6 +107,10 @@ export const withItem = (knowledge: Knowledge, id: string, value: Json | undefin
   },
 });
 
+/** Whether a step may ask before it is executed. An agent begins, and asks for its calls. */
+const asksFirst = ({ layout, free }: Walked, at: number): boolean =>
+  free.examined[at]!.waits === 'maybe' && approvalOf(layout.nodes[at]!) !== undefined;
+
 function effectOf(walked: Walked, at: number, known: Knowledge): Omit<Effect, 'certainty'> {
   const node = walked.layout.nodes[at]! as EffectNode;
   const given = knownArguments(node, readNode(known, at, node));
@@ -117,7 +121,7 @@ function effectOf(walked: Walked, at: number, known: Knowledge): Omit<Effect, 'c
     kind: node.kind,
     ...(node.kind === 'tool' ? { tool: node.tool_name } : {}),
     conditions: decidersOf(walked, at),
-    ...(walked.free.examined[at]!.waits === 'maybe' ? { approval: approvalOf(node)!.when } : {}),
+    ...(asksFirst(walked, at) ? { approval: approvalOf(node)?.when } : {}),
     ...given,
     ...outsideOf(walked, node, given),
     cost: walked.free.examined[at]!.cost,

@@ -103,19 +103,29 @@ function situationAfter(
 ): Situation {
   const arrivals = laidAt(laid);
   const scheduler = createScheduler(graph, {}, situation.snapshot, { arrivals });
+  const asking = new Set(situation.asking);
   for (const decision of decided) {
+    const key = askedStep(decision.step_key);
+    asking.delete(key);
+    // An agent continues with any decision about its call.
+    if (key !== decision.step_key) continue;
     try {
       apply(scheduler, decision);
     } catch (error) {
       if (!(error instanceof SchedulerError)) throw error;
     }
   }
-  return { ...situation, snapshot: scheduler.snapshot() };
+  return { ...situation, snapshot: scheduler.snapshot(), asking: [...asking] };
 }
+
+/** The step of the graph that was decided: for a call of an agent, the agent. Ids contain no `/`. */
+const askedStep = (stepKey: string): string => stepKey.split('/', 1)[0]!;
 
 function apply(scheduler: Scheduler, { step_key: key, round, ...decision }: GateDecision): void {
   const timedOut = decision.timed_out === 'fail';
-  if (timedOut) scheduler.fail(key);
+  const isStep = canAsk(scheduler.node(key));
+  if (isStep && decision.approved) return;
+  if (timedOut || isStep) scheduler.fail(key);
   else if (scheduler.decide(key, decision) === 'continued') return;
   const message = timedOut
     ? timeoutError(decision.reason)

@@ -11,7 +11,7 @@ import { outputKey } from '#shared/graph/compile.ts';
 import { isWaiting } from '#shared/graph/kinds.ts';
 import { isOutranked, type RunState, stateOf } from '#shared/graph/schedule/run-state.ts';
 import { isItemCaught } from '#shared/graph/schedule/settle.ts';
-import { asksAt } from './asking.ts';
+import { asksAt, mayAsk } from './asking.ts';
 import { knowledgeWithin } from './around.ts';
 import type { DigestOf } from './many-items.ts';
 import { type RestOfGraph, restOf } from './rest.ts';
@@ -105,7 +105,8 @@ function waitsAt(
   const node = layout.nodes[at]!;
   const { open, iteration } = rest.places[at]!;
   if (isWaiting(node)) return 'always';
-  if (open) return asking.has(stepKey(node.id, iteration)) ? 'always' : 'never';
+  if (open && asking.has(stepKey(node.id, iteration))) return 'always';
+  if (open) return mayAsk(node) ? 'maybe' : 'never';
   return asksAt(facts, node, readNode(knowledge, at, node));
 }
 

@@ -351,3 +351,37 @@ test('a gate in an item that another decision has ended sets nothing in motion',
   expect(await engine.ended(runId)).toMatchObject({ status: 'success' });
   expect(tools.calls('send')).toEqual([]);
 });
+
+test('a decision about the call of an agent beside a gate counts at once for what the gate shows', async () => {
+  const made = { tool: 'json_transform', arguments: { expression: '1 + 1' } };
+  const graph = {
+    nodes: [
+      { id: 'review', kind: 'human_gate', prompt: 'Pay?' } as never,
+      {
+        ...{ id: 'clerk', kind: 'agent', prompt: 'Add' },
+        tools: [{ name: 'json_transform', approval: 'always' }],
+        mock: { delay_ms: 1_500, turns: [{ calls: [made] }, { output: 'done' }] },
+      } as never,
+      { id: 'both', kind: 'merge' } as never,
+      request('pay', { url: 'https://bank.test/pay', method: 'POST' }),
+    ],
+    edges: [edge('review', 'both'), edge('clerk', 'both'), edge('both', 'pay')],
+  };
+  const runId = await engine.start(graph, {});
+  await engine.until(runId, ['paused']);
+  const { body: before } = await call('GET', `/api/runs/${runId}/gates/review`);
+  expect(before.consequences.approve).toMatchObject({ effects: [], more: 1 });
+  const { body: run } = await call('GET', `/api/runs/${runId}`);
+  const asks = run.pending_gates.find(({ kind }: { kind: string }) => kind === 'tool_call');
+  await call('POST', `/api/runs/${runId}/approve`, { digest: asks.tool_call.digest });
+  // The agent has not answered yet.
+  const { status, body } = await call('POST', `/api/runs/${runId}/approve`, {
+    ...{ node_id: 'review', only_check: true },
+  });
+  expect([status, body.detail]).toEqual([200, undefined]);
+  expect(body.shown.digest).not.toBe(before.digest);
+  expect(body.shown.consequences.approve.effects).toMatchObject([
+    { step_key: 'pay', certainty: 'conditional' },
+  ]);
+  await engine.cancel(runId);
+});
