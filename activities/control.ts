@@ -7,7 +7,7 @@ import { recordControl } from '#shared/db/runs/log.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import { readInputs, type ShownGate } from '#shared/db/gates/shown.ts';
 import type { ControlActivities, LedgerState, PauseCall } from '#shared/execution.ts';
-import { askingStepOf } from '#shared/graph/gates/gate-opening.ts';
+import { askedStep } from '#shared/graph/gates/gate-opening.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { notifyParent } from '#shared/operations/children/notices.ts';
 import { findConsequences } from '#shared/operations/gates/consequences.ts';
@@ -93,7 +93,7 @@ async function consequencesAt(
   const inputs = await readInputs(deps.db, runId);
   const asked = gates.map((gate) => ({
     ...gate,
-    at: askingStepOf(gate),
+    at: askedStep(gate.step_key),
     on_timeout: gate.settings?.on_timeout,
     input: inputs.find(({ step_key, round }) => step_key === gate.step_key && round === gate.round)
       ?.input,

@@ -1,7 +1,7 @@
 import { defineSignal, log, setHandler } from '@temporalio/workflow';
 import type { GateNode } from '#shared/contract/workflows/graph.ts';
 import { type PauseCall, SIGNAL_DECISION, SIGNAL_RESUMED } from '#shared/execution.ts';
-import { askingStepOf, type GateOpening, isAgentCall } from '#shared/graph/gates/gate-opening.ts';
+import { askedStep, type GateOpening, isAgentCall } from '#shared/graph/gates/gate-opening.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { renderTemplate } from '#shared/graph/expression/template.ts';
@@ -133,7 +133,12 @@ function failRejected(run: Run, gate: DecidedGate): void {
 function around(run: Run, gates: readonly GateOpening[]): Pick<PauseCall, 'situation'> {
   if (run.input.rehearsal !== undefined || gates.length === 0) return {};
   run.keysRead ??= new Set(run.input.graph.nodes.flatMap(keysReadBy));
-  return { situation: run.scheduler.situation(gates.map(askingStepOf), run.keysRead) };
+  return {
+    situation: run.scheduler.situation(
+      gates.map(({ step_key }) => askedStep(step_key)),
+      run.keysRead,
+    ),
+  };
 }
 
 /** Pauses the run when nothing is in flight and gates are open. Returns whether there is work to continue with. */

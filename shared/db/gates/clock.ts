@@ -64,6 +64,7 @@ export interface OutdatedGate {
   round: number;
   prompt: string;
   input: JsonObject | null;
+  settings: GateSettings | null;
   situation: Situation;
 }
 

@@ -130,7 +130,8 @@ function isShown(
   { input, shown }: Decision,
   { kind, step_key, digest, votes, outdated, last_decision: last }: GateToDecide,
 ): boolean {
-  if (kind !== 'human_gate' || digest === null || (input === undefined && !outdated)) return true;
+  const changes = kind === 'human_gate' && input !== undefined;
+  if (digest === null || (!changes && !outdated)) return true;
   if (shown?.step_key !== step_key) return false;
   return shown.basis === digest && shown.votes === votes.length && shown.last === last;
 }

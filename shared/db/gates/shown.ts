@@ -165,13 +165,22 @@ const isRetargeted = sql.fragment`(
 
 /** Whether another gate was decided, or a tool changed, since it was found what open gate `g` shows. */
 export const isOutdated = sql.fragment`(
-  g.kind = 'human_gate' AND g.status = 'open' AND g.situation IS NOT NULL AND (${isRetargeted} OR EXISTS (
+  g.status = 'open' AND g.situation IS NOT NULL AND (${isRetargeted} OR EXISTS (
     SELECT FROM gates o WHERE o.run_id = g.run_id AND o.decided_at > coalesce(g.shown_at, '-infinity') AND ${isLastDecision})))`;
 
-/** The last decision about each gate of a run that is not open again, oldest first. */
-export async function readLastDecisions(db: Db, runId: string): Promise<GateDecision[]> {
+/**
+ * The decisions of a run that what an open gate shows may not contain, oldest first: the last one about each gate that is
+ * not open again, and about calls since it was found.
+ */
+export async function readLastDecisions(
+  db: Db,
+  { runId, step_key, round }: { runId: string; step_key: string; round: number },
+): Promise<GateDecision[]> {
   const rows = await db.any(statement(decisionRow)`
-    SELECT ${decisionFields} FROM gates o WHERE o.run_id = ${runId} AND ${isLastDecision}
+    SELECT ${decisionFields} FROM gates o
+    WHERE o.run_id = ${runId} AND ${isLastDecision} AND (o.kind = 'human_gate' OR o.decided_at > coalesce(
+      (SELECT g.shown_at FROM gates g WHERE g.run_id = ${runId} AND g.step_key = ${step_key} AND g.round = ${round}::int),
+      '-infinity'))
     ORDER BY o.decided_at, o.step_key
   `);
   return rows.map((row) => withoutNulls(row) as GateDecision);
@@ -200,10 +209,10 @@ export async function showAgain(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.query(statement(z.object({}))`SELECT FROM runs WHERE id = ${gate.runId} FOR UPDATE`);
-    if ((await readLastDecisions(tx, gate.runId)).length !== decided) return;
+    if ((await readLastDecisions(tx, gate)).length !== decided) return;
     if (shown !== undefined) return showGates(tx, gate.runId, [shown]);
     await tx.query(statement(z.object({}))`
-      UPDATE gates SET consequences = NULL, digest = NULL, situation = NULL
+      UPDATE gates SET consequences = NULL, situation = NULL, digest = CASE WHEN kind = 'tool_call' THEN digest END
       WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int AND status = 'open'
     `);
   });

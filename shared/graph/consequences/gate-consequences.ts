@@ -5,6 +5,7 @@ import type { DryRunRequest } from '#shared/graph/dry-run/request.ts';
 import type { Judge } from '#shared/graph/dry-run/verdicts.ts';
 import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
+import { askedStep } from '#shared/graph/gates/gate-opening.ts';
 import { rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
 import { isComputed } from '#shared/graph/kinds.ts';
 import { canAsk } from '#shared/graph/node-approval.ts';
@@ -117,9 +118,6 @@ function situationAfter(
   }
   return { ...situation, snapshot: scheduler.snapshot(), asking: [...asking] };
 }
-
-/** The step of the graph that was decided: for a call of an agent, the agent. Ids contain no `/`. */
-const askedStep = (stepKey: string): string => stepKey.split('/', 1)[0]!;
 
 function apply(scheduler: Scheduler, { step_key: key, round, ...decision }: GateDecision): void {
   const timedOut = decision.timed_out === 'fail';

@@ -53,9 +53,5 @@ export interface AskingStep {
 export const isAgentCall = (call: AgentCall | StepToApprove): call is AgentCall =>
   'agent_key' in call;
 
-/** The step in the graph that waits at a gate: for a call of an agent, the agent. */
-export const askingStepOf = ({
-  step_key,
-  tool_call: call,
-}: Pick<GateOpening, 'step_key' | 'tool_call'>): string =>
-  call !== undefined && isAgentCall(call) ? call.agent_key : step_key;
+/** The step in the graph that waits at the gate of a step: for a call of an agent, the agent. Ids contain no `/`. */
+export const askedStep = (stepKey: string): string => stepKey.split('/', 1)[0]!;

@@ -8,6 +8,7 @@ import type { GateToDecide } from '#shared/db/gates/gate-to-decide.ts';
 import { findShown, readConsequences, readLastDecisions } from '#shared/db/gates/shown.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
+import { askedStep } from '#shared/graph/gates/gate-opening.ts';
 import { bindDecision, type RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
 import { refusedInput } from '#shared/operations/workflows/workflow-input.ts';
 
@@ -63,16 +64,20 @@ export async function rechecked(
 async function shownFor(
   deps: DryRunDeps,
   { runId, input }: Decision,
-  { step_key, round, prompt, votes, situation, digest, input: before, last_decision }: GateToDecide,
+  gate: GateToDecide,
 ): Promise<ShownFor> {
+  const { step_key, round, prompt, votes, situation, digest, input: before, settings } = gate;
   if (situation === null || digest === null) throw new Error(`gate ${step_key} shows nothing`);
-  const gates = [{ step_key, round, prompt, input: { ...before, ...input } }];
-  const decided = await readLastDecisions(deps.db, runId);
+  const isGate = gate.kind === 'human_gate';
+  const given = isGate ? { input: { ...before, ...input } } : { on_timeout: settings?.on_timeout };
+  const gates = [{ step_key, at: askedStep(step_key), round, prompt, ...given }];
+  const decided = await readLastDecisions(deps.db, { runId, step_key, round });
   const [found] = await findConsequences(deps, runId, { gates, situation, decided });
   if (found === undefined) throw new Error(`what gate ${step_key} sets in motion is not known`);
   const { consequences, items, digest: own } = found;
-  const basis = { basis: digest, votes: votes.length, last: last_decision };
-  return { step_key, ...basis, digest: own, consequences, items };
+  const basis = { basis: digest, votes: votes.length, last: gate.last_decision };
+  // The digest of a call covers the call.
+  return { step_key, ...basis, digest: isGate ? own : digest, consequences, items };
 }
 
 /**

@@ -121,11 +121,12 @@ function givenTo({ model: _model, mock: _mock, ...given }: JsonObject): JsonObje
 const sentIn = ({ url, method, body }: Arrived): JsonObject =>
   method === 'GET' ? { url } : { url, method, body: JSON.parse(body) as Json };
 
+/** The decisions about gates and calls; that about a call of an agent is one about the agent. */
 const readGates = async ({ db }: Engine, runId: string) =>
   db.any(sql.type(answeredGate)`
-    SELECT step_key, status = 'approved' AS approved, timed_out, consequences,
+    SELECT split_part(step_key, '/', 1) AS step_key, status = 'approved' AS approved, timed_out, consequences,
            extract(epoch FROM decided_at)::float8 * 1000 AS at
-    FROM gates WHERE run_id = ${runId} AND kind = 'human_gate' AND status IN ('approved', 'rejected')
+    FROM gates WHERE run_id = ${runId} AND status IN ('approved', 'rejected')
       AND reused_from IS NULL
     ORDER BY decided_at`);
 
