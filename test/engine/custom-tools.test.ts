@@ -173,6 +173,9 @@ describe('a step that calls a custom tool', () => {
     });
     await call('POST', '/api/tools', { name: tool.name, endpoint_url: `${tools.url}/gone` });
     await engine.resume(runId);
+    // The gate was decided about another tool, so the step asks.
+    const { pending_gate: asks } = await engine.until(runId, ['paused']);
+    await engine.approve(runId, { digest: asks?.tool_call?.digest });
     await engine.until(runId, ['success']);
     expect(tools.calls('gone')).toHaveLength(1);
   });

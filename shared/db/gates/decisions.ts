@@ -47,13 +47,16 @@ interface Unrechecked {
  * Records a person's decision at a gate, in one transaction: lock, read, judge, write. All decisions about a run wait
  * for the lock on its row, so each sees the earlier ones: a gate is decided once, by the last approval it needs.
  *
- * Throws AppError `not_found`, `conflict` with the state of the gate, and with what it shows if the digest is of another, `invalid` for a tool call without its digest, and
- * `forbidden` for a member who has lost the permission in the meantime.
+ * Throws AppError `not_found`, `conflict` with the state of the gate, and with what it shows if the digest is of another,
+ * `invalid` for a tool call without its digest, and `forbidden` for a member who has lost the permission in the meantime.
  */
 export async function decideGate(db: Pool, decision: Decision): Promise<Outcome> {
   return db.transaction(async (tx) => {
     const judged = await judge(tx, await lockRun(tx, decision), decision);
-    if (judged.outcome === 'refused') await recordRefusal(tx, decision, judged);
+    if (judged.outcome === 'refused') {
+      await recordRefusal(tx, decision, judged);
+      return { outcome: 'refused', reason: judged.reason };
+    }
     return judged.outcome === 'counts' ? count(tx, decision, judged.gate) : judged;
   });
 }

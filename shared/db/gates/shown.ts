@@ -165,7 +165,7 @@ const isRetargeted = sql.fragment`(
 
 /** Whether another gate was decided, or a tool changed, since it was found what open gate `g` shows. */
 export const isOutdated = sql.fragment`(
-  g.status = 'open' AND g.situation IS NOT NULL AND (${isRetargeted} OR EXISTS (
+  g.status = 'open' AND g.situation IS NOT NULL AND (g.kind = 'human_gate' AND ${isRetargeted} OR EXISTS (
     SELECT FROM gates o WHERE o.run_id = g.run_id AND o.decided_at > coalesce(g.shown_at, '-infinity') AND ${isLastDecision})))`;
 
 /**

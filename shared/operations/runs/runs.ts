@@ -146,11 +146,17 @@ async function decideChecked(
 ): Promise<Exclude<gates.Outcome, { gate: unknown }>> {
   for (let next = decision; ;) {
     const outcome = await gates.decideGate(deps.db, next);
-    if (!('gate' in outcome)) return outcome;
-    next =
-      outcome.outcome === 'unrechecked'
-        ? await rechecked(rechecking(deps), next, outcome.gate)
-        : await prepared(deps, next, outcome);
+    switch (outcome.outcome) {
+      case 'unrechecked':
+        next = await rechecked(rechecking(deps), next, outcome.gate);
+        break;
+      case 'unchecked':
+      case 'unshown':
+        next = await prepared(deps, next, outcome);
+        break;
+      default:
+        return outcome;
+    }
   }
 }
 

@@ -48,7 +48,10 @@ describe('a request to a provider', () => {
     expect(result).toEqual({
       output: 'Fine.',
       model: 'openai/gpt-4o-mini',
-      usage: { input_tokens: 1001, output_tokens: 3 },
+      usage: {
+        ...{ input_tokens: 1001, output_tokens: 3 },
+        price: { input_usd_per_million: 0.15, output_usd_per_million: 0.6 },
+      },
       costMicros: 152,
     });
     expect(server.questions()[0]).toMatchObject({

@@ -69,7 +69,13 @@ async function call(
     throw new Error(`${method} ${url} answered ${answer.statusCode}: ${answer.body}`);
   }
   if (answer.body === '') return undefined;
-  const body = answer.json();
+  const isLines = answer.headers['content-type']?.toString().includes('ndjson') === true;
+  const body = isLines
+    ? answer.body
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    : answer.json();
   // The OpenAPI documents also show accepted input formats.
   if (!url.endsWith('openapi.json')) {
     odd.push(...oddTimes(body).map((time) => `${method} ${url} ${time}`));

@@ -96,6 +96,7 @@ describe('a gate that requires several approvals', () => {
         details: {
           ...{ node_id: 'review', step_key: 'review', approvals: at + 1, required: 3 },
           digest: expect.stringMatching(/^sha256:/),
+          signed_in: { by: 'api_key', key_id: expect.any(String) },
           ...(at === 0 ? { reason: 'fine' } : {}),
         },
       })),

@@ -412,6 +412,7 @@ describe('a tool call that waits for approval', () => {
       'GET /api/runs/{id}',
       'GET /api/runs/{id}/steps',
       'GET /api/runs/{id}/steps/{step_key}/messages',
+      'GET /api/runs/{id}/evidence',
       'GET /api/approvals',
       'GET /api/runs/{id}/gates/{step_key}',
       'MCP get_run',

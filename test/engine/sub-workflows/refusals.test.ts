@@ -133,6 +133,9 @@ describe('at run time', () => {
     expect(await childrenOf(engine, run.id)).toEqual([]);
     await change(id, { graph: alone(echo('b') as never) });
     await engine.resume(run.id);
+    // The gate was decided about another version, so the step asks.
+    const { pending_gate: asks } = await engine.until(run.id, ['paused']);
+    await engine.approve(run.id, { digest: asks?.tool_call?.digest });
     expect(await engine.until(run.id, ['success'])).toMatchObject({ output: { sub: { b: 'b' } } });
   });
 
