@@ -119,6 +119,7 @@ describeConsole('workflows in the console', (stage) => {
     expect(await obstacles(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'Back to workflow' }).click();
+    await page.waitForURL(`**/workflows/${id}`);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     // The input has the key that the prompt names.
     await page.getByRole('dialog').getByText('"ticket"').waitFor();
