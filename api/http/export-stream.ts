@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '#shared/errors.ts';
 
@@ -17,6 +18,9 @@ const READ_MS = 120_000;
 export const EXPORT_MS = READ_MS + 35_000;
 /** Concurrent exports of one organization in one process. */
 const EXPORTS_OF_ONE = 2;
+/** How often an export waits for a slot, and for how long. */
+const SLOT_WAITS = 10;
+const SLOT_WAIT_MS = 20;
 
 /** Limits the concurrent exports of a process, because each may hold a connection to the database. */
 export function createExportSlots(poolSize: number) {
@@ -24,14 +28,17 @@ export function createExportSlots(poolSize: number) {
   const taken = new Map<string, number>();
   let all = 0;
   return {
-    /** Returns a function that releases the slot. Throws AppError `unavailable` when there is none. */
-    take: (workspaceId: string): (() => void) => {
-      const own = taken.get(workspaceId) ?? 0;
-      if (all >= atMost || own >= EXPORTS_OF_ONE) {
-        throw new AppError('unavailable', 'Too many concurrent exports; try again');
-      }
+    /**
+     * Returns a function that releases the slot. Waits a moment for one, since a slot is released shortly after the reader
+     * has received the last byte. Throws AppError `unavailable` when there is none.
+     */
+    take: async (workspaceId: string): Promise<() => void> => {
+      const own = (): number => taken.get(workspaceId) ?? 0;
+      const isFull = (): boolean => all >= atMost || own() >= EXPORTS_OF_ONE;
+      for (let waits = 0; isFull() && waits < SLOT_WAITS; waits += 1) await sleep(SLOT_WAIT_MS);
+      if (isFull()) throw new AppError('unavailable', 'Too many concurrent exports; try again');
       all += 1;
-      taken.set(workspaceId, own + 1);
+      taken.set(workspaceId, own() + 1);
       return () => {
         all -= 1;
         const left = (taken.get(workspaceId) ?? 1) - 1;

@@ -55,7 +55,7 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
     handler: async (request, reply) => {
       const { caller } = request.dataCall;
       const { kind, format, feed_id } = request.body;
-      const release = slots.take(caller.workspaceId);
+      const release = await slots.take(caller.workspaceId);
       try {
         await withExportSet(db, caller, { kind, feedId: feed_id }, async (set) => {
           const cost = { operation: 'createExport', credits: set.rows, records: set.rows };

@@ -32,7 +32,7 @@ export function evidenceRoutes(app: App, { db, config }: RouteContext): void {
     handlerTimeout: EXPORT_MS,
     handler: async ({ actor, params: { id: runId }, query }, reply) => {
       const { workspaceId } = actor;
-      const release = slots.take(workspaceId);
+      const release = await slots.take(workspaceId);
       try {
         const request = {
           ...{ workspaceId, runId, contents: query.contents === 'true' },

@@ -37,7 +37,7 @@ export function runExportRoutes(app: App, { db, config }: RouteContext): void {
     config: { capability: 'view', headers: ['Content-Disposition'] },
     handlerTimeout: EXPORT_MS,
     handler: async ({ actor: { workspaceId }, query: { format, ...filter } }, reply) => {
-      const release = slots.take(workspaceId);
+      const release = await slots.take(workspaceId);
       try {
         const pages = runPages(db, { workspaceId, ...filter });
         // Its errors are reported as such, for example a search that takes too long.
