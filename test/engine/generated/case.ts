@@ -137,10 +137,10 @@ async function decide(running: Running, run: Run): Promise<boolean> {
   );
   for (const result of await Promise.allSettled(decisions)) {
     if (result.status === 'fulfilled') continue;
-    // Another of the decisions has failed the run: a resume asks again.
+    // Another of the decisions, or a deadline, has failed the run: a resume asks again.
     const refused = result.reason instanceof AppError && result.reason.code === 'conflict';
-    const failed = decisions.length > 1 && (await engine.run(runId)).status === 'failed';
-    if (!refused || !failed) throw result.reason;
+    const failed = refused && (await engine.run(runId)).status === 'failed';
+    if (!failed) throw result.reason;
   }
   return chosen.length > 0;
 }
