@@ -477,6 +477,24 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     return ended(engine, runId, 'success');
   },
 
+  // One of them fails the run while the checks of the others end.
+  'gates-whose-deadlines-come-together': async (engine) => {
+    const gate = (id: string, on_timeout: 'fail' | 'approve') =>
+      ({ id, kind: 'human_gate', timeout_seconds: 2, on_timeout }) as const;
+    const nodes = [gate('first', 'fail'), gate('second', 'fail'), gate('third', 'approve')];
+    const runId = await engine.start({ nodes, edges: [] });
+    await engine.until(runId, ['failed']);
+    await engine.resume(runId);
+    await engine.until(runId, ['paused']);
+    // Its timer is canceled, and the other ones fire.
+    await engine.approve(runId, { nodeId: 'first' });
+    await engine.until(runId, ['failed']);
+    await engine.resume(runId);
+    await engine.until(runId, ['paused']);
+    await engine.approve(runId, { nodeId: 'second' });
+    return ended(engine, runId, 'success');
+  },
+
   // Takes longer than one workflow task allows for short steps.
   'loop-of-many-short-steps': async (engine) => {
     const runId = await engine.start({

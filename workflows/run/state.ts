@@ -130,6 +130,10 @@ export function createRun(input: RunGraphInput): Run {
 
 export function wake(run: Run): void {
   run.woken = true;
+  continueLoop(run);
+}
+
+function continueLoop(run: Run): void {
   run.resolveWake?.();
   run.resolveWake = undefined;
 }
@@ -150,10 +154,13 @@ export function pendingWrites(
   return { run_id: run.input.run_id, control: steps, observed };
 }
 
-/** Computes the consequences of a finished step immediately or, with pacing, when there is time for them. */
+/**
+ * Computes the consequences of a finished step immediately or, with pacing, when there is time for them. An arrival does
+ * not count as woken: it can come while the loop awaits a local activity, and before that when the execution is replayed.
+ */
 export function handleResult(run: Run, arrival: () => void): void {
   run.arrived.push(arrival);
-  wake(run);
+  continueLoop(run);
 }
 
 /** Like `handleResult`, for a result that is already in the ledger. */

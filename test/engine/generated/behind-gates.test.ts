@@ -15,7 +15,7 @@ beforeAll(async () => {
   other = await prepareGenerated(engine);
 }, 60_000);
 
-const { GRAPH_CASE, RUNS = '300' } = process.env;
+const { GRAPH_CASE, RUNS = '2000' } = process.env;
 /** Always the same few cases beside the soak. */
 const SEED = 880415017;
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   other = await prepareGenerated(engine);
 }, 60_000);
 
-const { GRAPH_CASE, FORKS = '60' } = process.env;
+const { GRAPH_CASE, FORKS = '1000' } = process.env;
 const seed = seedOf();
 
 /** Forks and reruns of one run. */
