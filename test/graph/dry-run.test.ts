@@ -341,7 +341,10 @@ test('hosts and secrets are those that can be reached', () => {
     ],
     ['no -true-> never'],
   );
-  const crm = { timeoutSeconds: 5, attempts: 2, host: 'crm.test', bytes: 9, secrets: ['CRM'] };
+  const crm = {
+    ...{ timeoutSeconds: 5, attempts: 2, host: 'crm.test', bytes: 9, secrets: ['CRM'] },
+    readOnly: false,
+  };
   const { hosts, secrets } = analyse(graph, { customTools: { crm } });
   expect(hosts).toEqual(['api.test:8443', 'at_run_time', 'crm.test']);
   expect(secrets).toEqual(['CRM', 'KEY']);

@@ -1,5 +1,6 @@
 import type { AgentTool, GraphNode, MapNode } from '#shared/contract/workflows/graph.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
+import { customFacts } from '#shared/graph/dry-run/attempts.ts';
 import type { Bounds } from '#shared/graph/dry-run/bounds.ts';
 import type { Knowledge } from '#shared/graph/dry-run/knowledge.ts';
 import { withPureSteps } from '#shared/graph/dry-run/pure-steps.ts';
@@ -138,19 +139,22 @@ function outsideOf(
   given: KnownArguments,
 ): Pick<Effect, 'effect' | 'host' | 'may_call'> {
   if (node.kind === 'workflow') return { effect: 'write' };
+  const isReadOnly = (tool: string) => customFacts(tool, request.customTools)?.readOnly === true;
   const [host] = hostsOf(
     node.kind === 'tool' ? { ...node, params: given.arguments } : node,
     request.customTools,
   );
   if (node.kind === 'tool') {
     const { method = 'GET' } = given.arguments;
-    const effect = writes(node.tool_name, method) ? 'write' : 'read';
+    const onlyReads = isReadOnly(node.tool_name) || !writes(node.tool_name, method);
+    const effect = onlyReads ? 'read' : 'write';
     return { effect, ...(host === undefined ? {} : { host }) };
   }
   const tools = agentToolsOf(node);
   if (tools.length === 0) return { effect: 'read' };
   const may_call = tools.map(({ name, approval = 'never' }) => ({ tool: name, approval }));
-  return { effect: tools.some(canWrite) ? 'write' : 'read', may_call };
+  const some = tools.some((tool) => canWrite(tool) && !isReadOnly(tool.name));
+  return { effect: some ? 'write' : 'read', may_call };
 }
 
 export const canWrite = ({ name, fixed = {} }: AgentTool): boolean =>

@@ -26,6 +26,8 @@ export interface CustomToolFacts {
   timeoutSeconds: number;
   attempts: number;
   host: string;
+  /** Someone who may publish has confirmed that its calls change nothing. */
+  readOnly: boolean;
   /** The size of its description and schema. */
   bytes: number;
   /** Names of the secrets in its headers. */

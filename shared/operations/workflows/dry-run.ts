@@ -171,6 +171,7 @@ const factsOf = (sealer: Sealer | undefined, tool: CustomTool): CustomToolFacts 
   attempts: 1 + tool.retry_count,
   bytes: Buffer.byteLength(JSON.stringify([tool.label, tool.description, tool.input_schema])),
   host: URL.parse(tool.endpoint_url)?.host ?? tool.endpoint_url,
+  readOnly: tool.read_only,
   secrets: secretNamesOfTool(sealer, tool),
 });
 

@@ -198,8 +198,17 @@ test('a custom tool is repeated only if it is confirmed to read', async () => {
     (id) => ({ id, kind: 'tool', tool_name: `custom:${id}`, params: { of: '{item}' } }) as never,
   );
   tools.answer('rate', { body: { value: 3 } });
-  const runId = await paused(...nodes, gate({ prompt: '{rate.value} {charge.name}' }));
-  expect((await gateOf(runId)).recheck).toMatchObject({
+  const after = ['rate', 'charge'].map(
+    (id) => ({ id: `${id}_after`, kind: 'tool', tool_name: `custom:${id}`, params: {} }) as never,
+  );
+  const asked = gate({ prompt: '{rate.value} {charge.name}' });
+  const runId = await paused(...nodes, asked, ...after);
+  const { consequences, recheck } = await gateOf(runId);
+  expect(consequences.approve.effects).toMatchObject([
+    { node_id: 'rate_after', effect: 'read' },
+    { node_id: 'charge_after', effect: 'write' },
+  ]);
+  expect(recheck).toMatchObject({
     reads: [{ step_key: 'rate', tool: 'custom:rate', paths: [['value']] }],
     not_repeated: [{ step_key: 'charge', kind: 'tool' }],
   });
