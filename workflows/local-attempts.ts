@@ -11,6 +11,16 @@ const LONGEST_ATTEMPT = 0.6;
 /** The longest attempt of a local activity in this execution, in ms. */
 export const longestAttemptMs = (): number => workflowInfo().taskTimeoutMs * LONGEST_ATTEMPT;
 
+/** Single attempts, for a caller that retries them. */
+export function proxyAttempts<A = UntypedActivities>(): ReturnType<typeof proxyLocalActivities<A>> {
+  return lazily(() =>
+    proxyLocalActivities<A>({
+      startToCloseTimeout: longestAttemptMs(),
+      retry: { maximumAttempts: 1 },
+    }),
+  );
+}
+
 /**
  * Bookkeeping, which is retried forever: a long database outage must not turn a finished run into a failed one. The
  * wait between attempts is a timer, because an attempt that is retried within the task would keep the task open. Only
@@ -23,14 +33,15 @@ export function proxyBookkeeping<A = UntypedActivities>({
   firstRetryMs: number;
   attemptMs?: () => number;
 }) {
-  const proxied = (): ReturnType<typeof proxyLocalActivities<A>> =>
+  return lazily(() =>
     proxyLocalActivities<A>({
       startToCloseTimeout: attemptMs(),
       localRetryThreshold: '1ms',
       retry: { initialInterval: firstRetryMs, backoffCoefficient: 2, maximumInterval: '10s' },
-    });
-  // The task's timeout is only known while an execution runs, but this module is loaded before that.
-  return new Proxy({} as ReturnType<typeof proxied>, {
-    get: (_, name) => Reflect.get(proxied(), name) as unknown,
-  });
+    }),
+  );
 }
+
+/** The task's timeout is only known while an execution runs, but modules are loaded before that. */
+const lazily = <Proxied extends object>(proxied: () => Proxied): Proxied =>
+  new Proxy({} as Proxied, { get: (_, name) => Reflect.get(proxied(), name) as unknown });

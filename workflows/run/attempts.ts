@@ -8,7 +8,6 @@ import type { Json } from '#shared/json.ts';
 import { isTimer } from '#shared/tools.ts';
 import { causeOf } from '#workflows/cause.ts';
 import { askFor, askingOf, permissionOf } from './approvals.ts';
-import { delayStep } from './delay.ts';
 import { fail, reasonOf, text } from './failures.ts';
 import type { PreparedStep } from '#shared/graph/prepare/step.ts';
 import { complete, type Run, handleResult } from './state.ts';
@@ -69,17 +68,6 @@ export const nodeWork = (
     else askFor(run, step, ask);
   },
 });
-
-/** Dispatches a `delay`, which is a timer. */
-export function startDelay(
-  run: Run,
-  step: ReadyNode,
-  prepared: PreparedStep,
-  call: PendingWrites,
-): void {
-  const { label, params } = prepared;
-  follow(run, nodeWork(run, step, prepared, call), delayStep(run, step, { label, params, call }));
-}
 
 /**
  * Whether the steps of a node start in the short lane. In a rehearsal, all of them do, since most already have a
@@ -149,8 +137,8 @@ function endCostly(run: Run): void {
   startCostly(run);
 }
 
-/** Handles the result of work in the long lane. */
-function follow(
+/** Handles the result of work in the long lane, or of a timer. */
+export function follow(
   run: Run,
   work: Work,
   result: Promise<Json>,
@@ -181,7 +169,7 @@ function succeed(run: Run, { step, succeeded }: Work, output: Json): void {
   succeeded(output);
 }
 
-function failStep(run: Run, { step, call, failed }: Work, error: unknown): void {
+export function failStep(run: Run, { step, call, failed }: Work, error: unknown): void {
   run.inFlight.delete(step.step_key);
   const cause = causeOf(error);
   // The pending writes of a call that may never have started are sent again. Writing them twice is harmless.

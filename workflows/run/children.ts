@@ -21,7 +21,7 @@ import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts
 import type { JsonObject } from '#shared/json.ts';
 import { readChildSignal } from '#workflows/received.ts';
 import { askFor, permissionOf } from './approvals.ts';
-import { control } from './control.ts';
+import { callBeside } from './control.ts';
 import { fail, reasonOf, text } from './failures.ts';
 import type { Child, ChildWork, Phase } from './open-children.ts';
 import { renderingWork } from '#shared/graph/prepare/step.ts';
@@ -69,7 +69,7 @@ export function lookAtChildren(run: Run): void {
     stale.delete(stepKey);
     if (child === undefined) continue;
     setPhase(run, child, 'busy');
-    follow(run, child, control.lookAtChild(placeOf(child)));
+    follow(run, child, ({ lookAtChild }) => lookAtChild(placeOf(child)));
   }
 }
 
@@ -151,7 +151,7 @@ function begin(run: Run, child: Child, shared?: ControlStep[]): boolean {
     ...work.permission?.(called.input),
     ...recordOf(run.input, placeOf(child), work.place.agent),
   };
-  follow(run, child, control.startChild(call));
+  follow(run, child, (activities) => activities.startChild(call));
   return true;
 }
 
@@ -174,13 +174,15 @@ function close(run: Run, child: Child): void {
   show(run, 'running');
 }
 
-function follow(run: Run, child: Child, report: Promise<ChildReport>): void {
-  void report.then(
-    (known) => handleResult(run, () => apply(run, child, known)),
-    (error: unknown) => {
+function follow(run: Run, child: Child, call: Parameters<typeof callBeside<ChildReport>>[1]): void {
+  callBeside(
+    run,
+    call,
+    (report) => apply(run, child, report),
+    (error) => {
       // This run is ending.
       if (isCancellation(error)) return;
-      handleResult(run, () => failWith(run, child, text(error), FAILURE_CHILD_LOST));
+      failWith(run, child, text(error), FAILURE_CHILD_LOST);
     },
   );
 }

@@ -1,7 +1,7 @@
 import { CancellationScope, isCancellation, log, sleep } from '@temporalio/workflow';
 import { hasClock } from '#shared/graph/gates/gate-settings.ts';
 import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
-import { control } from './control.ts';
+import { callBeside } from './control.ts';
 import { type GateClock, handleResult, type Run, wake } from './state.ts';
 import { summaryOf } from './step-call.ts';
 
@@ -33,18 +33,19 @@ const isCurrent = (run: Run, clock: GateClock): boolean =>
 function look(run: Run, clock: GateClock): void {
   clock.again = false;
   const { step_key, round } = clock.opening;
-  control.checkGate({ run_id: run.input.run_id, step_key, round }).then(
-    ({ decision, wait_ms: ms }) =>
-      handleResult(run, () => {
-        if (!isCurrent(run, clock)) return;
-        if (decision !== undefined) {
-          run.clocks.delete(step_key);
-          run.gates.learn(decision);
-          wake(run);
-        } else if (ms !== undefined) wait(run, clock, ms);
-        else if (clock.again) look(run, clock);
-        else run.clocks.delete(step_key);
-      }),
+  callBeside(
+    run,
+    (activities) => activities.checkGate({ run_id: run.input.run_id, step_key, round }),
+    ({ decision, wait_ms: ms }) => {
+      if (!isCurrent(run, clock)) return;
+      if (decision !== undefined) {
+        run.clocks.delete(step_key);
+        run.gates.learn(decision);
+        wake(run);
+      } else if (ms !== undefined) wait(run, clock, ms);
+      else if (clock.again) look(run, clock);
+      else run.clocks.delete(step_key);
+    },
     ignoreCancel,
   );
 }

@@ -90,14 +90,15 @@ async function drive(run: Run): Promise<RunResult> {
       run.children.attempts.set(stepKey, attempt);
     }
   }
+  let handle: (() => void) | undefined;
   for (;;) {
-    const handles = !run.woken;
     run.woken = false;
     if (run.cancelled !== undefined) throw run.cancelled;
     const pause = pace.pause();
     if (pause !== undefined) await pause;
-    const handle = known.shift() ?? (handles ? arrived.shift() : undefined);
+    handle ??= known.shift();
     handle?.();
+    handle = undefined;
     const closing = failures.size > 0 || workflowInfo().continueAsNewSuggested;
     if (!closing) {
       const recorded = launch(run);
@@ -119,6 +120,8 @@ async function drive(run: Run): Promise<RunResult> {
     } else if (!closing && applyDecisions(run)) {
       continue;
     }
-    if (!run.woken && known.length === 0 && arrived.length === 0) await nextEvent(run);
+    if (run.woken || known.length > 0) continue;
+    if (arrived.length === 0) await nextEvent(run);
+    handle = arrived.shift();
   }
 }

@@ -57,9 +57,9 @@ export interface Run {
   /** Whether its steps use the overflow queue, because one of them found no room in the other queue. */
   overflows: boolean;
   /**
-   * Results of steps that are not handled yet. They are handled one by one, each after all consequences of the previous
-   * one, including those of the next iterations: a replay delivers several local activities together that ended one
-   * after another, and must produce the same commands.
+   * Results of steps that are not handled yet. They are handled one by one, each when nothing follows any more from what
+   * came before, neither in the next iterations nor after a call that the loop awaits: a replay delivers several local
+   * activities together that ended one after another, and must produce the same commands.
    */
   readonly arrived: (() => void)[];
   /** Ready steps that have a result in the ledger. Undefined once others have begun, except in a rehearsal. */
@@ -155,8 +155,8 @@ export function pendingWrites(
 }
 
 /**
- * Computes the consequences of a finished step immediately or, with pacing, when there is time for them. An arrival does
- * not count as woken: it can come while the loop awaits a local activity, and before that when the execution is replayed.
+ * Computes the consequences of a result in its turn. It does not count as woken, because the loop can await a local
+ * activity that ended before this one or after it.
  */
 export function handleResult(run: Run, arrival: () => void): void {
   run.arrived.push(arrival);

@@ -2,9 +2,10 @@ import { isChild, isExecuted, isWaiting, type ExecutedNode } from '#shared/graph
 import { JsonText } from '#shared/values/json-text.ts';
 import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import { dispatchAgents, startAgent } from './agents.ts';
-import { isDelay, nodeWork, startDelay, startLong, startShort, startsShort } from './attempts.ts';
+import { isDelay, nodeWork, startLong, startShort, startsShort } from './attempts.ts';
 import { startNodeChild } from './children.ts';
 import { control } from './control.ts';
+import { startDelay } from './delay.ts';
 import { catchFailure, collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
 import { pendingWrites, complete, type Run, handleKnown, wake } from './state.ts';

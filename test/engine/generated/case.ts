@@ -43,7 +43,7 @@ interface Running {
   fromLedger: number;
 }
 
-const MAX_MS = 60_000;
+const MAX_MS = 120_000;
 const MAX_RESUMES = 40;
 
 /** Runs a case to its end, with decisions and resumes, and compares it with the reference. */

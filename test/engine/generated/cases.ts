@@ -1,3 +1,5 @@
+import type { HistoryAndWorkflowId } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
 import { z } from 'zod';
 import type { Actor } from '#shared/people/actor.ts';
@@ -9,7 +11,8 @@ import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { withReads } from '#test/graph/generated/behind.ts';
 import { childWorkflow, randomGraphOf, randomInput } from '#test/graph/generated/build.ts';
 import type { Engine } from '#test/support/engine.ts';
-import type { Case } from './case.ts';
+import { setting } from '#test/support/settings.ts';
+import { type Case, historiesOf } from './case.ts';
 
 /** Cases at the same time. */
 const AT_ONCE = 6;
@@ -59,6 +62,23 @@ export async function prepareGenerated(engine: Engine): Promise<Actor> {
 export const mismatches = ({ db }: Engine): Promise<readonly string[]> =>
   db.anyFirst(sql.type(z.object({ reason: z.string() }))`
     SELECT reason FROM governance_events WHERE type = 'approval_mismatch'`);
+
+/** The histories of all executions of the cases, and why some of them cannot be replayed, with what repeats the case. */
+export async function replayAll(
+  engine: Engine,
+  seed: number,
+  ran: ReadonlyMap<string, Case>,
+): Promise<{ histories: HistoryAndWorkflowId[]; broken: string[] }> {
+  const all = await sideBySide([...ran.keys()], (runId) => historiesOf(engine, runId));
+  const histories = all.flat();
+  const workflowBundle = { codePath: setting('WORKFLOW_BUNDLE') };
+  const broken: string[] = [];
+  for await (const result of Worker.runReplayHistories({ workflowBundle }, histories)) {
+    if (result.error === undefined) continue;
+    broken.push(`${result.error.message} in ${named(seed, ran.get(result.workflowId)!)}`);
+  }
+  return { histories, broken };
+}
 
 /** Does the same for all, some at a time; the results in their order. */
 export async function sideBySide<Item, Result>(

@@ -1,14 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
 import type { Actor } from '#shared/people/actor.ts';
 import { randomGraphOf, randomInput } from '#test/graph/generated/build.ts';
 import { evidenceText, verifyText } from '#test/support/evidence.ts';
-import { setting } from '#test/support/settings.ts';
-import { type Case, hasContinued, historiesOf, type Report, runCase } from './case.ts';
-import { named, prepareGenerated, seedOf, sideBySide } from './cases.ts';
+import { type Case, hasContinued, type Report, runCase } from './case.ts';
+import { named, prepareGenerated, replayAll, seedOf, sideBySide } from './cases.ts';
 import { startOutside } from './outside.ts';
 import { startEngineOfShortHistories } from './short-histories.ts';
 import { useStage } from '#test/support/stage.ts';
@@ -65,19 +63,14 @@ test('runs of generated graphs end like the reference, and all their executions 
     differences.length === 0 ? [] : [`${differences.join('; ')} in ${named(seed, all[at]!)}`],
   );
   expect(wrong).toEqual([]);
-  const doubtful = await sideBySide(reports, async ({ runId }) => {
+  const ran = new Map(reports.map(({ runId }, at) => [runId, all[at]!]));
+  const doubtful = await sideBySide([...ran], async ([runId, each]) => {
     const text = await evidenceText(engine.db, engine.actor.workspaceId, runId);
-    return verifyText(text).problems.map((problem) => ({ runId, ...problem }));
+    const { problems } = verifyText(text);
+    return problems.length === 0 ? [] : [{ problems, in: named(seed, each) }];
   });
   expect(doubtful.flat()).toEqual([]);
-  const histories = (await sideBySide(reports, ({ runId }) => historiesOf(engine, runId))).flat();
-  const bundle = { codePath: setting('WORKFLOW_BUNDLE') };
-  const caseOf = new Map(reports.map(({ runId }, at) => [runId, all[at]!]));
-  const broken: string[] = [];
-  for await (const result of Worker.runReplayHistories({ workflowBundle: bundle }, histories)) {
-    if (result.error === undefined) continue;
-    broken.push(`${result.error.message} in ${named(seed, caseOf.get(result.workflowId)!)}`);
-  }
+  const { histories, broken } = await replayAll(engine, seed, ran);
   expect(broken).toEqual([]);
   if (GRAPH_CASE !== undefined) return;
   // The cases are not all easy ones.
