@@ -2,6 +2,7 @@ import type { CompiledGraph } from '#shared/graph/compile.ts';
 import { differencesFrom, entryFor } from '#shared/graph/consequences/binding.ts';
 import { isEffect } from '#shared/graph/consequences/effects.ts';
 import { relation } from '#shared/graph/consequences/relation.ts';
+import { askedStep } from '#shared/graph/gates/gate-opening.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { askedIn, isDecided } from './decisions.ts';
@@ -20,8 +21,9 @@ export function verifyEffects(
   graph: CompiledGraph,
   report: Report,
 ): number {
-  const answered = gates
-    .filter((gate) => isDecided(gate) && gate.gate_kind === 'human_gate')
+  const decided = gates.filter(isDecided);
+  const answered = decided
+    .filter(({ gate_kind }) => gate_kind === 'human_gate')
     .toSorted((one, other) => timeOf(one.decided_at) - timeOf(other.decided_at));
   // They are bound by their own approval.
   const asked = askedIn(gates);
@@ -42,9 +44,9 @@ export function verifyEffects(
     const shown = entryFor(effectsOf(gate), step.step_key);
     if (shown === undefined) {
       // It can be one of those that were only counted, because another open gate was before it, too.
-      const others = answered.filter((each) => each !== gate && isOpenWith(each, gate));
+      const others = decided.filter((each) => each !== gate && isOpenWith(each, gate));
       const isBehind = ({ step_key: key }: Gate): boolean =>
-        relation(graph, key, step.step_key) !== 'none';
+        relation(graph, askedStep(key), step.step_key) !== 'none';
       if (others.some(isBehind)) continue;
       report(line, `step ${step.step_key}`, `gate '${gate.step_key}' did not show it`);
       continue;

@@ -158,13 +158,19 @@ function recordedOf({ head, graph, results, steps, gates }: EvidenceFile): Recor
   const outputs = own
     .filter(({ step }) => step.status === 'success')
     .map(({ step, output }) => [step.step_key, output ?? null] as const);
+  const failed = new Set(
+    own.flatMap(({ step }) =>
+      step.status === 'failed' && step.caught !== true ? [step.step_key] : [],
+    ),
+  );
   const decisions: RecordedRun['decisions'] = {};
   for (const gate of gates.toSorted((one, other) => one.round - other.round)) {
     const { step_key: key, gate_kind: kind, status, timed_out: timedOut, input } = gate;
     if (kind !== 'human_gate') continue;
     delete decisions[key];
     const decided = isDecided(gate) || (gate.reused_from !== null && status !== 'open');
-    if (!decided || timedOut === 'fail') continue;
+    // Its rejection, or its deadline, has failed the run.
+    if (!decided || timedOut === 'fail' || failed.has(key)) continue;
     decisions[key] = { approved: status === 'approved', ...(input === null ? {} : { input }) };
   }
   return {
