@@ -50,14 +50,14 @@ export function createOutput(
       table.push(
         ...rows.map((row) => Object.values(columns).map((each) => cell(valueIn(row, each)))),
       );
-      line(table.toString());
+      line(textOf(table));
     },
     record: (value, fields) => {
       if (format === 'json') return json(value);
       const table = plainTable([]);
       const entries = Object.entries(fields ?? value);
       table.push(...entries.map(([name, field]) => [paint('bold', name), cell(field)]));
-      line(table.toString());
+      line(textOf(table));
     },
   };
 }
@@ -78,6 +78,9 @@ function plainTable(head: string[]): Table.Table {
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
 }
+
+/** Without the spaces behind the last column, which a terminal would wrap into empty lines. */
+const textOf = (table: Table.Table): string => table.toString().replaceAll(/ +$/gm, '');
 
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';

@@ -84,3 +84,13 @@ test('shortens long lists, and shows some effects of every node', () => {
   expect(cut).toHaveLength(2 + 100 + 1 + 3);
   expect(cut).toContain('  400 more of other nodes: ops gate <run> -o json has all');
 });
+
+test('a record has no spaces behind its values', () => {
+  let text = '';
+  const stream = { write: (part: string) => (text += part) };
+  createOutput(stream, { format: 'table', colour: false }).record({
+    id: 'run',
+    prompt: 'x'.repeat(9),
+  });
+  expect(text).toBe('id      run\nprompt  xxxxxxxxx\n');
+});
