@@ -43,11 +43,11 @@ export async function checkOpenGate(
 async function findAgain(
   deps: ChildDeps & DryRunDeps,
   runId: string,
-  { situation, input, step_key, round, prompt, settings }: OutdatedGate,
+  { situation, input, step_key, round, prompt, title, settings }: OutdatedGate,
 ): Promise<void> {
   const decided = await readLastDecisions(deps.db, { runId, step_key, round });
   const on_timeout = settings?.on_timeout;
-  const gates = [{ step_key, round, prompt, on_timeout, input: input ?? undefined }];
+  const gates = [{ step_key, round, prompt, title, on_timeout, input: input ?? undefined }];
   const found = await findConsequences(deps, runId, { gates, situation, decided }).catch(
     (error: unknown) => {
       deps.log.warn({ err: error, runId }, 'a deadline decides without its consequences');

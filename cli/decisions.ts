@@ -113,7 +113,7 @@ function showGate(
   { approved, shown: { consequences } }: { approved: boolean; shown: Shown },
 ): void {
   const shown = besides(output);
-  shown.line(`${gate.label}: ${gate.prompt}${progressOf(gate)}`);
+  shown.line(`${gate.title}: ${gate.prompt}${progressOf(gate)}`);
   if (consequences === null) shown.line('It is not known what the answer sets in motion.');
   else printConsequences(shown, consequences, [approved ? 'approve' : 'reject']);
 }

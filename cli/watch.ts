@@ -131,7 +131,7 @@ export function treeLines(run: Run, columns: number): string[] {
     return `${branch}${inset}${paint(colour, mark)} ${cut(text, branch.length + inset.length + 2)}`;
   });
   const gates = run.pending_gates.map((gate) =>
-    cut(`   ? ${gate.label}: ${gate.prompt}${progressOf(gate)}`, 0),
+    cut(`   ? ${gate.title}: ${gate.prompt}${progressOf(gate)}`, 0),
   );
   const ending = run.error === null ? [] : [cut(`   ${run.error}`, 0)];
   return [paint(runColours[run.status], cut(head, 0)), ...steps, ...gates, ...ending];

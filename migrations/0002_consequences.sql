@@ -5,6 +5,9 @@
 -- Since `shown_at`, no decision was made in the run that it does not contain.
 ALTER TABLE gates ADD COLUMN consequences json, ADD COLUMN situation json, ADD COLUMN targets json, ADD COLUMN items json, ADD COLUMN shown_at timestamptz;
 
+-- What is decided, in one line. NULL: the label.
+ALTER TABLE gates ADD COLUMN title text;
+
 -- For a gate with `recheck`: the reads that it depends on, and the last time that they were repeated.
 ALTER TABLE gates ADD COLUMN reads json, ADD COLUMN recheck jsonb;
 

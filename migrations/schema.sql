@@ -713,6 +713,7 @@ CREATE TABLE gates (
   targets json,
   items json,
   shown_at timestamp with time zone,
+  title text,
   reads json,
   recheck jsonb,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),

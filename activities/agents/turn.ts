@@ -7,6 +7,7 @@ import type { Pool } from '#shared/db/pool.ts';
 import type { StepCall } from '#shared/execution.ts';
 import type { AgentPart } from '#shared/graph/call-parts.ts';
 import { truthy } from '#shared/graph/expression/expression.ts';
+import { titleOfCall } from '#shared/graph/gates/title.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { messageOf } from '#shared/errors.ts';
 import { inChat } from '#shared/values/markup.ts';
@@ -155,7 +156,8 @@ async function decideCall(
   const asks = await needsApproval(workspaceId, tool.approval, { ...agent.state, args }, place);
   if (!asks) return recorded;
   const { value } = await redact(args);
-  return { ...recorded, ...askAbout(tool.name, value) };
+  const title = titleOfCall(tool.name, value, tool.title);
+  return { ...recorded, title, ...askAbout(tool.name, value) };
 }
 
 /** A model writes plain text, not chat markup: what it has read could otherwise make it notify everyone. */

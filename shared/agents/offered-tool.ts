@@ -15,6 +15,8 @@ export interface OfferedTool {
   toolDigest: string | null;
   /** `always`, `never` or an expression over `args` and the run's state. */
   approval: string;
+  /** The template of a call's title, over `args`. */
+  title?: string | undefined;
   /** Names of the arguments that the node sets. */
   fixed: readonly string[];
   maxCalls: number | undefined;

@@ -134,6 +134,7 @@ function resolveTool(
     description: entry.description ?? definition.description,
     schema: withoutArguments(objectSchema, Object.keys(fixed)),
     approval: entry.approval ?? 'never',
+    title: entry.title,
     fixed: Object.keys(fixed),
     maxCalls: entry.max_calls,
     onError: entry.on_error,

@@ -11,6 +11,8 @@ export interface RecordedCall extends RequestedCall {
   tool_digest?: string;
   /** The question for the person who must approve the call, with the arguments redacted and shortened. */
   question?: string;
+  /** With `question`: what is decided, in one line. */
+  title?: string;
   /** With `question`: the redacted arguments, for receivers outside the service. Null when they are long. */
   redacted?: Json;
 }

@@ -39,14 +39,15 @@ interface GateToDecide {
   step_key: string;
   round: number;
   prompt: string;
+  title?: string | null | undefined;
 }
 
 /** What the digest of a gate covers. */
 export const gateContent = (
-  { run_id, step_key, round, prompt }: GateToDecide,
+  { run_id, step_key, round, title, prompt }: GateToDecide,
   { approve, reject, timeout }: GateConsequences,
 ): Json =>
   ({
-    ...{ run_id, step_key, round, title: '', prompt, approve, reject },
+    ...{ run_id, step_key, round, title: title ?? '', prompt, approve, reject },
     ...(timeout === undefined ? {} : { timeout }),
   }) as unknown as Json;

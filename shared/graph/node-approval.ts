@@ -10,14 +10,17 @@ export interface NodeApproval {
   /** `always`, or an expression over `args` and the state. */
   when: string;
   settings: GateSettings | undefined;
+  /** The template of the title, over `args`. */
+  title: string | undefined;
 }
 
 /** The approval that a node requires; undefined for none. Tools that only compute or wait have none. */
 export function approvalOf(node: GraphNode): NodeApproval | undefined {
   if (!canAsk(node) || node.approval === undefined) return undefined;
   const { approval } = node;
-  const { when, ...fields } = typeof approval === 'string' ? { when: approval } : approval;
-  return when === 'never' ? undefined : { when, settings: settingsOf(fields) };
+  const asked = typeof approval === 'string' ? { when: approval } : approval;
+  const { when, title, ...fields } = asked;
+  return when === 'never' ? undefined : { when, title, settings: settingsOf(fields) };
 }
 
 /** Whether the steps of a node can need approval. */

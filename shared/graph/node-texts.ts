@@ -16,6 +16,8 @@ export interface NodeText {
   locals?: readonly string[];
   /** Whether it can contain secrets. */
   secrets?: true;
+  /** The only name that it can read. */
+  only?: string;
 }
 
 /** A top-level key of the state that a text reads, and the offset of its first use in the text. */
@@ -61,7 +63,7 @@ export function nodeTexts(node: GraphNode): NodeText[] {
     case 'workflow':
       return [...textsIn(node.input, 'input'), ...approvalTexts(node)];
     case 'human_gate':
-      return textsIn(node.prompt, 'prompt');
+      return [...textsIn(node.prompt, 'prompt'), ...textsIn(node.title, 'title')];
     case 'merge':
       return [];
   }
@@ -69,17 +71,27 @@ export function nodeTexts(node: GraphNode): NodeText[] {
 
 /** The texts of the tools that an agent offers. */
 function offerTexts(node: AgentNode): NodeText[] {
-  return agentToolsOf(node).flatMap(({ name, approval = 'never', fixed = {} }, at): NodeText[] => {
-    const texts = paramTexts(name, fixed, `tools[${at}].fixed`);
-    return [...approvalText(approval, `tools[${at}].approval`), ...texts];
-  });
+  return agentToolsOf(node).flatMap(
+    ({ name, approval = 'never', title, fixed = {} }, at): NodeText[] => [
+      ...approvalText(approval, `tools[${at}].approval`),
+      ...titleText(title, `tools[${at}].title`),
+      ...paramTexts(name, fixed, `tools[${at}].fixed`),
+    ],
+  );
 }
 
 function approvalTexts({ approval = 'never' }: ApprovedNode): NodeText[] {
   return typeof approval === 'string'
     ? approvalText(approval, 'approval')
-    : approvalText(approval.when, 'approval.when');
+    : [
+        ...approvalText(approval.when, 'approval.when'),
+        ...titleText(approval.title, 'approval.title'),
+      ];
 }
+
+/** The title of a call only reads its arguments: they are what the digest of the call covers. */
+const titleText = (title: string | undefined, path: string): NodeText[] =>
+  textsIn(title, path).map((text): NodeText => ({ ...text, locals: ['args'], only: 'args' }));
 
 const approvalText = (text: string, path: string): NodeText[] =>
   text === 'always' || text === 'never'

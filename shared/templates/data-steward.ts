@@ -87,6 +87,7 @@ export const dataSteward: BuiltInTemplate = {
               'Proposes a correction of a record: give the whole record, with the change. It is written after a ' +
               'person has approved it.',
             approval: 'always',
+            title: 'Correct {args.canonical_name}',
             fixed: chosenFeed,
             max_calls: 5,
           }),

@@ -92,6 +92,7 @@ const refunding: Nodes = [
         name: 'entity_upsert',
         description: 'Refunds money for the order. A person approves or rejects each refund.',
         approval: 'always',
+        title: 'Refund {args.attributes.amount_usd} USD for order {args.attributes.order}',
         fixed: {
           ...ordersFeed,
           external_key: REFUND_KEY,

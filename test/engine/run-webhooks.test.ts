@@ -149,6 +149,7 @@ describe('a gate', () => {
         kind: 'human_gate',
         node_id: 'review',
         step_key: 'review',
+        title: 'review',
         label: 'review',
         prompt: 'Send review?',
         since: pending_gate!.since,

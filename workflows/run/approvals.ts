@@ -7,6 +7,7 @@ import {
 } from '#shared/graph/expression/expression.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
 import type { AskingStep } from '#shared/graph/gates/gate-opening.ts';
+import { titleOfCall } from '#shared/graph/gates/title.ts';
 import { approvalOf } from '#shared/graph/node-approval.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -61,11 +62,13 @@ export function askingOf(error: unknown): AskingStep | undefined {
 export function askFor(run: Run, step: ReadyNode, ask: AskingStep): void {
   const { step_key, iteration } = step;
   const node = run.scheduler.node(step_key);
-  const settings = ask.settings ?? approvalOf(node)?.settings;
+  const approval = approvalOf(node);
+  const settings = ask.settings ?? approval?.settings;
+  const title = titleOfCall(ask.call.tool, ask.redacted, approval?.title);
   const caught = run.scheduler.catches(step_key);
   run.gates.reach(step, {
     ...{ step_key, iteration, node_id: node.id, label: nodeLabel(node), round: ask.round },
-    ...{ prompt: ask.question, fails_on_reject: true, tool_call: ask.call },
+    ...{ prompt: ask.question, title, fails_on_reject: true, tool_call: ask.call },
     ...{ output_key: outputKey(node), redacted: ask.redacted },
     ...(caught ? { caught_on_reject: true } : {}),
     ...(settings === undefined ? {} : { settings }),

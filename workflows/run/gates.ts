@@ -7,6 +7,7 @@ import { nodeLabel } from '#shared/graph/compile.ts';
 import { renderTemplate } from '#shared/graph/expression/template.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import { settingsOf } from '#shared/graph/gates/gate-settings.ts';
+import { renderTitle } from '#shared/graph/gates/title.ts';
 import { rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
 import { readDecision, readResumed } from '#workflows/received.ts';
 import { applyCallDecision } from './agents.ts';
@@ -72,10 +73,17 @@ export function reachGate(run: Run, step: ReadyNode, node: GateNode): void {
     ...(run.scheduler.catches(step_key) ? { caught_on_reject: true } : {}),
   };
   const place = { step_key, node_id: node.id, label: nodeLabel(node), iteration };
+  const title =
+    node.title === undefined
+      ? undefined
+      : renderTitle(node.title, run.scheduler.state(step.step_key));
   // A rehearsal waits for no one.
   const settings = run.input.rehearsal === undefined ? settingsOf(node) : undefined;
   const asks = settings === undefined ? {} : { settings };
-  run.gates.reach(step, { ...place, prompt, ...rejection, ...asks });
+  run.gates.reach(step, {
+    ...{ ...place, prompt, ...rejection, ...asks },
+    ...(title === undefined ? {} : { title }),
+  });
   // It may already be open, with a deadline before the run is idle again.
   if (run.input.carried !== undefined) startClocks(run, run.gates.openingsOf(step_key));
   run.atRest = false;

@@ -89,6 +89,7 @@ const gateLineSchema = z
     round: z.int(),
     node_id: z.string(),
     gate_kind: z.enum(gateKinds),
+    title: z.string().nullish(),
     prompt: z.string(),
     status: z.enum(gateStatuses),
     opened_at: timestamp,

@@ -52,6 +52,12 @@ export const assigneeSchema = z
 /** The step of a gate, as a parameter. */
 export const gateStepKey = z.string().min(1).max(1_000);
 
+/** What is decided, in one line. */
+export const gateTitle = z.string().meta({
+  description:
+    'What is decided, in one line. Without a template: the label, or the tool and its first arguments',
+});
+
 /** What a gate shows to approvers, in one round. */
 const askedFields = {
   step_key: z.string(),
@@ -59,6 +65,7 @@ const askedFields = {
   iteration: z
     .array(z.int())
     .meta({ description: 'Iterations of the enclosing loops and maps, outermost first' }),
+  title: gateTitle,
   prompt: z.string(),
   arguments: jsonObject.nullable().optional().meta({
     description:

@@ -13,7 +13,12 @@ import {
   wholeNumber,
 } from '#shared/contract/common.ts';
 import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
-import { assigneeSchema, gateKinds, gateRuleFields } from '#shared/contract/gates/gate.ts';
+import {
+  assigneeSchema,
+  gateKinds,
+  gateRuleFields,
+  gateTitle,
+} from '#shared/contract/gates/gate.ts';
 import { acceptChangesField, recheckFields } from '#shared/contract/gates/recheck.ts';
 import { evalsSchema } from '#shared/contract/workflows/graph.ts';
 import { checkpointSchema, stepCountSchema, stepSchema } from '#shared/contract/steps/step.ts';
@@ -56,6 +61,7 @@ const pendingGateSchema = z
     node_id: z.string(),
     step_key: z.string(),
     label: z.string(),
+    title: gateTitle,
     prompt: z.string(),
     since: timestamp,
     ...gateRuleFields,

@@ -61,6 +61,9 @@ const MAX_WAIT_SECONDS = 31_536_000;
 /** When a person must approve. An expression can read `args` and the run's state. */
 const approvalRule = z.union([z.enum(['always', 'never']), z.string().min(1).max(2_000)]);
 
+/** A template of what is decided, in one line, for lists and notifications. */
+const askingTitle = z.string().min(1).max(1_000).optional();
+
 /** What a gate, or a step that needs approval, requires of its approvers. */
 const askingFields = {
   /** Who can decide; by default, every credential with the capability `approve_gates`. */
@@ -78,7 +81,15 @@ const askingFields = {
 
 /** Whether a person must approve a step with its exact arguments before it is executed, and who. */
 const nodeApproval = z
-  .union([approvalRule, z.strictObject({ when: approvalRule, ...askingFields })])
+  .union([
+    approvalRule,
+    z.strictObject({
+      when: approvalRule,
+      /** Reads `args`, the arguments of the step. */
+      title: askingTitle,
+      ...askingFields,
+    }),
+  ])
   .optional();
 
 /** How an agent can use a tool. Without options, an entry of `tools` can be just the name. */
@@ -88,6 +99,8 @@ const agentToolSchema = z
     name: toolName,
     /** Whether a person must approve a call. An expression can read `args` and the run's state. */
     approval: approvalRule.optional(),
+    /** For the approvers of a call. Reads `args`, the arguments of the call. */
+    title: askingTitle,
     /** For the model; replaces the tool's description. */
     description: z.string().min(1).max(5_000).optional(),
     /** JSON Schema of the arguments, for a tool that has none. Arguments are validated against it. */
@@ -215,6 +228,8 @@ const gateNodeSchema = z
     kind: z.literal('human_gate'),
     /** A template of the question for the approver. */
     prompt: text.default(''),
+    /** Reads the run's state, like the prompt. The default is the label. */
+    title: askingTitle,
     /** JSON Schema of the approvers' input. The console shows it as a form. */
     input_schema: jsonObject.optional(),
     ...askingFields,

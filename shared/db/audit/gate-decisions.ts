@@ -25,6 +25,7 @@ const row = z.object({
   gate: storedJson<{
     round: number;
     prompt: string;
+    title: string | null;
     status: string;
     bound: string | null;
     consequences: GateConsequences | null;
@@ -52,7 +53,7 @@ export async function verifyGateDecisions(
             ORDER BY seq LIMIT ${PAGE}) a
       JOIN runs r ON r.id = a.target_id AND r.workspace_id = ${workspaceId}
       LEFT JOIN LATERAL (
-        SELECT round, prompt, status, coalesce(decided_digest, digest) AS bound, consequences FROM gates
+        SELECT round, prompt, title, status, coalesce(decided_digest, digest) AS bound, consequences FROM gates
         WHERE run_id = r.id AND step_key = a.details ->> 'step_key' AND kind = 'human_gate'
         ORDER BY coalesce(decided_digest, digest) = a.bound DESC NULLS LAST, round DESC LIMIT 1) g ON true
       ORDER BY a.seq
@@ -84,8 +85,8 @@ function problemOf({
     return `the gate is ${gate.status}, which is not what was decided`;
   }
   if (gate.consequences === null) return 'what the gate showed was removed';
-  const { round, prompt } = gate;
-  const content = gateContent({ run_id, step_key, round, prompt }, gate.consequences);
+  const { round, prompt, title } = gate;
+  const content = gateContent({ run_id, step_key, round, title, prompt }, gate.consequences);
   return jsonDigest(content) === bound
     ? undefined
     : 'the digest is not that of what the gate showed';

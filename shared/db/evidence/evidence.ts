@@ -73,6 +73,7 @@ export const readEvidenceResults = async (tx: Tx, runId: string): Promise<LineOf
 const PAGE = 50;
 
 const gateRow = z.object({
+  title: z.string().nullable(),
   step_key: z.string(),
   round: z.number(),
   node_id: z.string(),
@@ -103,7 +104,7 @@ export async function* readEvidenceGates(
   let after = { step_key: '', round: 0 };
   for (;;) {
     const rows = await tx.any(statement(gateRow)`
-      SELECT g.step_key, g.round, g.node_id, g.kind AS gate_kind, g.prompt, g.status, g.opened_at, g.decided_at,
+      SELECT g.step_key, g.round, g.node_id, g.kind AS gate_kind, g.prompt, g.title, g.status, g.opened_at, g.decided_at,
              g.decided_by AS by_id, g.decided_by_name AS by,
              CASE WHEN g.decided_at IS NOT NULL THEN ${decidedByKind} END AS by_kind, g.reason, g.input, g.timed_out,
              g.decisions, g.reused_from, g.consequences, g.digest, g.decided_digest,

@@ -99,7 +99,8 @@ const countedConsequences: FragmentSqlToken = sql.fragment`(
 
 const gateOfEvent: FragmentSqlToken = sql.fragment`
   json_build_object(
-    'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
+    'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label,
+    'title', coalesce(g.title, g.label), 'prompt', g.prompt,
     'since', ${eventTime(sql.fragment`g.opened_at`)}, 'url', page.url,
     'input_schema', g.settings -> 'input_schema', 'approvers', g.settings -> 'approvers',
     'required', g.settings -> 'required', 'not_the_starter', g.settings -> 'not_the_starter',

@@ -24,6 +24,7 @@ const askedColumns = {
   step_key: z.string(),
   round: z.number(),
   iteration: z.array(z.number()),
+  title: z.string(),
   prompt: z.string(),
   arguments: storedJson<JsonObject | null>(),
 };
@@ -77,6 +78,7 @@ export interface AskedGate extends Pick<
   | 'step_key'
   | 'round'
   | 'iteration'
+  | 'title'
   | 'prompt'
   | 'arguments'
   | 'status'
@@ -110,7 +112,7 @@ export async function findGate(
   { workspaceId, runId, stepKey }: Scope & { stepKey: string },
 ): Promise<AskedGate | undefined> {
   const row = await db.maybeOne(statement(gateRow)`
-    SELECT g.step_key, g.round, s.iteration, g.prompt, g.arguments, ${decisionRecord} AS decision, g.kind, g.node_id,
+    SELECT g.step_key, g.round, s.iteration, coalesce(g.title, g.label) AS title, g.prompt, g.arguments, ${decisionRecord} AS decision, g.kind, g.node_id,
            g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest, g.tool_digest, g.digest, g.consequences,
            g.reads, g.recheck,
            ${isDecidable} AS decidable, g.settings, g.decisions, ${startersOf} AS starters,
@@ -150,7 +152,7 @@ export async function readEarlierOpenings(
   { workspaceId, runId, gate, maps }: Scope & { gate: AskedGate; maps: readonly number[] },
 ): Promise<Gate['earlier']> {
   const rows = await db.any(statement(earlierRow)`
-    SELECT g.step_key, g.round, s.iteration, g.prompt, g.arguments, ${decisionRecord} AS decision, g.input,
+    SELECT g.step_key, g.round, s.iteration, coalesce(g.title, g.label) AS title, g.prompt, g.arguments, ${decisionRecord} AS decision, g.input,
            g.decided_arguments
     FROM runs r JOIN gates g ON g.run_id = r.id JOIN steps s ON s.run_id = g.run_id AND s.step_key = g.step_key
     WHERE r.id = ${runId} AND r.workspace_id = ${workspaceId} AND g.node_id = ${gate.node_id} AND g.kind = ${gate.kind}

@@ -31,6 +31,7 @@ const clockedGate = z.object({
   kind: z.enum(gateKinds),
   label: z.string(),
   prompt: z.string(),
+  title: z.string().nullable(),
   status: z.string(),
   fails_on_reject: z.boolean(),
   digest: z.string().nullable(),
@@ -63,6 +64,7 @@ export interface OutdatedGate {
   step_key: string;
   round: number;
   prompt: string;
+  title: string | null;
   input: JsonObject | null;
   settings: GateSettings | null;
   situation: Situation;
@@ -133,7 +135,7 @@ async function lockRun(
 
 const readGate = (tx: Tx, { run_id, step_key, round }: GateCheck): Promise<ClockedGate | null> =>
   tx.maybeOne(statement(clockedGate)`
-    SELECT r.workspace_id, g.node_id, g.kind, g.label, g.prompt, g.status, g.fails_on_reject, g.digest, g.input, g.decisions AS votes,
+    SELECT r.workspace_id, g.node_id, g.kind, g.label, g.prompt, g.title, g.status, g.fails_on_reject, g.digest, g.input, g.decisions AS votes,
            (g.settings ->> 'timeout_seconds')::float8 AS timeout_seconds, g.settings ->> 'on_timeout' AS on_timeout,
            coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
            coalesce(g.remind_at <= clock_timestamp(), false) AS reminds, g.settings, g.recheck,

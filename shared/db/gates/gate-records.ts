@@ -62,7 +62,8 @@ export const assigneeOf = sql.fragment`(
 
 /** An open gate `g` of a run `r`, as a GateRow. */
 export const gateRecord = sql.fragment`json_build_object(
-  'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
+  'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label,
+  'title', coalesce(g.title, g.label), 'prompt', g.prompt,
   'since', g.opened_at, 'rules', ${gateRules}, 'assignee', ${assigneeOf},
   'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object('tool', g.tool, 'turn', g.turn,
     'arguments', g.arguments, 'schema_digest', g.schema_digest, 'tool_digest', g.tool_digest,
@@ -80,7 +81,7 @@ interface RuleRow {
 
 export interface GateRow extends Pick<
   PendingGate,
-  'kind' | 'node_id' | 'step_key' | 'label' | 'prompt' | 'since'
+  'kind' | 'node_id' | 'step_key' | 'label' | 'title' | 'prompt' | 'since'
 > {
   rules: RuleRow | null;
   tool_call: PendingGate['tool_call'] | null;

@@ -33,6 +33,7 @@ const gateToDecide = z.object({
   tool: z.string().nullable(),
   digest: z.string().nullable(),
   prompt: z.string(),
+  title: z.string().nullable(),
   situation: storedJson<Situation | null>(),
   recheck: storedJson<StoredRecheck | null>(),
   outdated: z.boolean(),
@@ -71,7 +72,7 @@ export async function findGateToDecide(
 ): Promise<GateToDecide | undefined> {
   const gate = await db.maybeOne(statement(gateToDecide)`
     SELECT g.step_key, g.round, g.node_id, g.kind, g.turn IS NOT NULL AS of_agent, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
-           g.digest, g.prompt, CASE WHEN fit.outdated OR ${input !== undefined}::boolean THEN g.situation END AS situation, g.recheck, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
+           g.digest, g.prompt, g.title, CASE WHEN fit.outdated OR ${input !== undefined}::boolean THEN g.situation END AS situation, g.recheck, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
            fit.outdated, (SELECT max(o.decided_at)::text FROM gates o WHERE o.run_id = g.run_id) AS last_decision,
            g.timed_out IS NOT NULL OR g.status = 'open' AND coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
            ${startersOf} AS starters,

@@ -107,15 +107,15 @@ async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening)
   const { settings = null } = gate;
   const result = await tx.query(statement(z.object({}))`
     WITH gate AS (
-      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject, settings, opened_at,
+      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, title, prompt, fails_on_reject, settings, opened_at,
                               expires_at, remind_at)
-      SELECT ${runId}, ${gate.step_key}, ${gate.round}::int, ${gate.node_id}, ${gate.label}, ${gate.prompt},
+      SELECT ${runId}, ${gate.step_key}, ${gate.round}::int, ${gate.node_id}, ${gate.label}, ${gate.title ?? null}, ${gate.prompt},
              ${gate.fails_on_reject}::boolean, ${settings === null ? null : JSON.stringify(settings)}::json, now.at,
              now.at + ${settings?.timeout_seconds ?? null}::float8 * interval '1 s',
              now.at + ${settings?.remind_seconds ?? null}::float8 * interval '1 s'
       FROM (SELECT clock_timestamp() AS at) AS now
       ON CONFLICT (run_id, step_key, round) DO UPDATE
-        SET status = 'open', opened_at = excluded.opened_at, label = excluded.label, prompt = excluded.prompt,
+        SET status = 'open', opened_at = excluded.opened_at, label = excluded.label, title = excluded.title, prompt = excluded.prompt,
             settings = excluded.settings, expires_at = excluded.expires_at, remind_at = excluded.remind_at,
             reminders = 0, decisions = NULL, input = NULL, reads = NULL, recheck = NULL
         WHERE g.status = 'cancelled'
@@ -149,9 +149,9 @@ async function openStep(
       UPDATE gates SET status = 'cancelled'
       WHERE run_id = ${runId} AND step_key = ${gate.step_key} AND round < ${gate.round}::int AND status = 'open'
     ), gate AS (
-      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject, kind, tool, arguments,
+      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, title, prompt, fails_on_reject, kind, tool, arguments,
                               schema_digest, tool_digest, digest, settings, opened_at, expires_at, remind_at)
-      SELECT ${runId}, ${gate.step_key}, ${gate.round}::int, ${gate.node_id}, ${gate.label}, ${gate.prompt}, true,
+      SELECT ${runId}, ${gate.step_key}, ${gate.round}::int, ${gate.node_id}, ${gate.label}, ${gate.title ?? null}, ${gate.prompt}, true,
              'tool_call', ${tool}, ${JSON.stringify(args)}::json, ${schema_digest}, ${tool_digest}::text, ${digest},
              ${jsonOrNull(settings)}, now.at,
              now.at + ${settings?.timeout_seconds ?? null}::float8 * interval '1 s',
@@ -196,7 +196,13 @@ async function openToolCall(
   `);
   const call = row?.output.calls.find((each) => each.index === index);
   if (call?.arguments === undefined || call.schema_digest === undefined) return false;
-  const { arguments: args, schema_digest, tool_digest = null, question = tool } = call;
+  const {
+    arguments: args,
+    schema_digest,
+    tool_digest = null,
+    question = tool,
+    title = null,
+  } = call;
   const digest = callDigest({
     run_id: runId,
     step_key: gate.step_key,
@@ -207,9 +213,9 @@ async function openToolCall(
   });
   const result = await tx.query(statement(z.object({}))`
     WITH gate AS (
-      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject, kind, tool, turn,
+      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, title, prompt, fails_on_reject, kind, tool, turn,
                               arguments, schema_digest, tool_digest, digest)
-      VALUES (${runId}, ${gate.step_key}, ${gate.round}, ${gate.node_id}, ${gate.label}, ${question}, false, 'tool_call',
+      VALUES (${runId}, ${gate.step_key}, ${gate.round}, ${gate.node_id}, ${gate.label}, ${title}, ${question}, false, 'tool_call',
               ${tool}, ${turn}::int, ${JSON.stringify(args)}::json, ${schema_digest}, ${tool_digest},
               ${digest})
       ON CONFLICT (run_id, step_key, round) DO UPDATE SET status = 'open', opened_at = excluded.opened_at

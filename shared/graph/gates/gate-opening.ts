@@ -9,6 +9,8 @@ export interface GateOpening {
   label: string;
   iteration: number[];
   prompt: string;
+  /** Of a gate with a template, and of a step that needs approval. */
+  title?: string;
   /** Without a 'false' edge, a rejection fails the run. */
   fails_on_reject: boolean;
   /** The failure is caught by an error edge or a map. */

@@ -142,7 +142,12 @@ function checkText(
     if (others.length < reads.length && text.language === 'expression') {
       refuse(issues, { node_id: node.id, path }, SECRETS);
     }
-    return others;
+    if (text.only === undefined) return others;
+    for (const { key, position } of others) {
+      const message = `Node '${node.id}': the title of a call can only read '${text.only}', not '${key}': write {${text.only}.name} for an argument`;
+      issues.error('title_reads_state', message, { node_id: node.id, path, position });
+    }
+    return [];
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const place = { node_id: node.id, path, position: error.position };

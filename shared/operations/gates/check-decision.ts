@@ -66,11 +66,13 @@ async function shownFor(
   { runId, input }: Decision,
   gate: GateToDecide,
 ): Promise<ShownFor> {
-  const { step_key, round, prompt, votes, situation, digest, input: before, settings } = gate;
+  const { step_key, round, prompt, title, votes, situation, digest, settings } = gate;
   if (situation === null || digest === null) throw new Error(`gate ${step_key} shows nothing`);
   const isGate = gate.kind === 'human_gate';
-  const given = isGate ? { input: { ...before, ...input } } : { on_timeout: settings?.on_timeout };
-  const gates = [{ step_key, at: askedStep(step_key), round, prompt, ...given }];
+  const given = isGate
+    ? { input: { ...gate.input, ...input } }
+    : { on_timeout: settings?.on_timeout };
+  const gates = [{ step_key, at: askedStep(step_key), round, prompt, title, ...given }];
   const decided = await readLastDecisions(deps.db, { runId, step_key, round });
   const [found] = await findConsequences(deps, runId, { gates, situation, decided });
   if (found === undefined) throw new Error(`what gate ${step_key} sets in motion is not known`);

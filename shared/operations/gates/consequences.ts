@@ -23,6 +23,7 @@ interface AskedGate {
   step_key: string;
   round: number;
   prompt: string;
+  title?: string | null | undefined;
   /** The step in the graph that waits, if it is another one. */
   at?: string;
   on_timeout?: GateSettings['on_timeout'];
@@ -59,9 +60,9 @@ export async function findConsequences(
   });
   const { targets, pinned } = await pinsOf(deps.db, workspaceId, graph);
   return (found ?? []).map(({ consequences: each, situation: own }, at) => {
-    const { step_key, round, prompt, input = null } = gates[at]!;
+    const { step_key, round, prompt, title, input = null } = gates[at]!;
     const consequences = shownConsequences(each, pinned);
-    const shown = { run_id: runId, step_key, round, prompt };
+    const shown = { run_id: runId, step_key, round, title, prompt };
     return {
       ...{ step_key, round, input, consequences, situation: own, targets, items: itemsOf(each) },
       digest: jsonDigest(gateContent(shown, consequences)),

@@ -211,6 +211,7 @@ describe('the effect of an action', () => {
       node_id: 'g',
       step_key: 'g',
       label: 'Gate',
+      title: 'Gate',
       prompt: '',
       since: at(0),
     };

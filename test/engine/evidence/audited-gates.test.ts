@@ -11,7 +11,8 @@ const verify = () => verifyAudit(engine.db, engine.actor.workspaceId);
 const change = (statement: FragmentSqlToken) => engine.db.query(sql.unsafe`${statement}`);
 
 test('the check of the audit log compares decisions at gates with what these showed', async () => {
-  const gate = (id: string) => ({ id, kind: 'human_gate', prompt: 'Pay {amount}?' }) as never;
+  const gate = (id: string) =>
+    ({ id, kind: 'human_gate', prompt: 'Pay {amount}?', title: 'Pay {amount}' }) as never;
   const runId = await engine.start(chain(gate('one'), tools.node('pay'), gate('two')), {
     amount: 5,
   });
@@ -40,6 +41,11 @@ test('the check of the audit log compares decisions at gates with what these sho
   await finds(
     sql.fragment`UPDATE gates SET prompt = 'Pay 1?' ${of}`,
     sql.fragment`UPDATE gates SET prompt = 'Pay 5?' ${of}`,
+    'the digest is not that of what the gate showed',
+  );
+  await finds(
+    sql.fragment`UPDATE gates SET title = 'Pay 1' ${of}`,
+    sql.fragment`UPDATE gates SET title = 'Pay 5' ${of}`,
     'the digest is not that of what the gate showed',
   );
   await finds(
