@@ -55,14 +55,17 @@ describeConsole('the editor', (stage) => {
       .waitFor();
     expect(await obstacles(page)).toEqual([]);
     await page.getByLabel('After the timeout').selectOption('reject');
+    await rewrite(page.getByRole('textbox', { name: 'Title' }), 'Pay {args.body.amount}');
     expect((await saved())['pay'].approval).toEqual({
-      ...{ when: 'args.body.amount > 100', required: 2 },
+      ...{ when: 'args.body.amount > 100', required: 2, title: 'Pay {args.body.amount}' },
       ...{ timeout_seconds: 60, on_timeout: 'reject' },
     });
     await mode.selectOption('never');
     expect((await saved())['pay']).not.toHaveProperty('approval');
 
     await page.locator('.react-flow__node[data-id="ask"]').click();
+    await rewrite(page.getByRole('textbox', { name: 'Title' }), 'Pay {amount}');
+    expect((await saved())['ask'].title).toBe('Pay {amount}');
     await page.getByRole('button', { name: 'What an approval covers' }).click();
     await page.getByLabel('Repeat the reads before an approval counts').check();
     expect((await saved())['ask'].recheck).toBe(true);

@@ -39,6 +39,10 @@ export const nodeFields = {
     label: 'Prompt',
     hint: 'The question for the approver. Supports references like {draft}.',
   },
+  gateTitle: {
+    label: 'Title',
+    hint: 'What is decided, in one line: Pay {amount} to {supplier}. Default: the label.',
+  },
   gateInputSchema: {
     label: 'Input schema',
     hint: 'JSON Schema of an object: the form that approvers fill in. Its keys are added to the run state.',
@@ -72,6 +76,10 @@ export const moreNodeFields = {
     hint: 'Different members. One rejection rejects. Default: 1',
   },
   notTheStarter: { label: 'Not by the member who started the run' },
+  callTitle: {
+    label: 'Title',
+    hint: 'What is approved, in one line: Pay {args.amount}. Default: the tool and its first arguments.',
+  },
   stepApproval: {
     label: 'Needs approval',
     hint: 'Whether a person must approve each execution, with its exact arguments',

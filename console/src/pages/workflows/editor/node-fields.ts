@@ -101,6 +101,7 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
     outputKey,
   ],
   human_gate: [
+    { name: 'title', ...text.gateTitle, input: 'template' },
     { ...prompt, ...text.gatePrompt },
     { name: 'input_schema', ...text.gateInputSchema, input: 'object' },
   ],
@@ -149,8 +150,20 @@ const deadline: FieldGroup = {
   ],
 };
 
-/** What is required of the approvers of a gate, or of a step that needs approval. */
-export const askingFields: readonly NodeField[] = [...approval.fields, ...deadline.fields];
+/** The title of a call or step, which only reads its arguments. */
+export const callTitle: NodeField = {
+  name: 'title',
+  ...more.callTitle,
+  input: 'template',
+  locals: ['args'],
+};
+
+/** What is required of the approvers of a step that needs approval. */
+export const askingFields: readonly NodeField[] = [
+  callTitle,
+  ...approval.fields,
+  ...deadline.fields,
+];
 
 const stepApproval: FieldGroup = {
   label: more.groups.stepApproval,

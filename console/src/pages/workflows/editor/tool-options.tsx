@@ -9,7 +9,7 @@ import {
   withOption,
 } from './agent-tools.ts';
 import { type FieldMark, marksText } from './field-marks.ts';
-import { type NodeField, wholeFrom } from './node-fields.ts';
+import { callTitle, type NodeField, wholeFrom } from './node-fields.ts';
 
 const expression: NodeField = {
   name: 'approval',
@@ -61,7 +61,11 @@ export function ToolOptions({
   input: RenderField;
 }) {
   const mode = approvalMode(optionOf(entry, 'approval'));
-  const shown = mode === 'expression' ? [expression, ...options] : options;
+  const shown = {
+    never: options,
+    always: [callTitle, ...options],
+    expression: [expression, callTitle, ...options],
+  }[mode];
   const names = shown.map(({ name }) => name);
   const elsewhere = marksText(marks.filter((mark) => !names.includes(optionIn(mark) ?? '')));
   const option = (field: NodeField): ReactNode => (
