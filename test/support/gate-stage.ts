@@ -1,6 +1,6 @@
 import { buildApp } from '#api/app.ts';
 import type { App } from '#api/deps.ts';
-import type { PendingGate } from '#shared/contract/runs/run.ts';
+import type { PendingGate } from '#shared/contract/gates/pending-gate.ts';
 import type { Answer } from '#test/api/test-api.ts';
 import { type Engine, eventually, startEngine } from './engine.ts';
 

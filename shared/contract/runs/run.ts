@@ -13,13 +13,8 @@ import {
   wholeNumber,
 } from '#shared/contract/common.ts';
 import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
-import {
-  assigneeSchema,
-  gateKinds,
-  gateRuleFields,
-  gateTitle,
-} from '#shared/contract/gates/gate.ts';
-import { acceptChangesField, recheckFields } from '#shared/contract/gates/recheck.ts';
+import { pendingGateSchema } from '#shared/contract/gates/pending-gate.ts';
+import { acceptChangesField } from '#shared/contract/gates/recheck.ts';
 import { evalsSchema } from '#shared/contract/workflows/graph.ts';
 import { checkpointSchema, stepCountSchema, stepSchema } from '#shared/contract/steps/step.ts';
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
@@ -39,40 +34,6 @@ const failureSchema = z
   .meta({ id: 'RunFailure' });
 
 /** A tool call that waits for approval. The digest binds a decision to exactly these arguments. */
-const pendingToolCallSchema = z
-  .object({
-    tool: z.string(),
-    turn: z.int().nullable().meta({ description: 'Null for the step of a node' }),
-    arguments: jsonObject.nullable().meta({
-      description: 'As they will be sent; null for a caller without the capability approve_gates',
-    }),
-    schema_digest: z.string(),
-    tool_digest: z.string().nullable().meta({
-      description:
-        'Of what the call reaches: address, method, headers and revision of a custom tool, or the version of a workflow; null for a built-in tool',
-    }),
-    digest: z.string(),
-  })
-  .meta({ id: 'PendingToolCall' });
-
-const pendingGateSchema = z
-  .object({
-    kind: z.enum(gateKinds),
-    node_id: z.string(),
-    step_key: z.string(),
-    label: z.string(),
-    title: gateTitle,
-    prompt: z.string(),
-    since: timestamp,
-    ...gateRuleFields,
-    ...recheckFields,
-    assignee: assigneeSchema.optional().meta({
-      description: 'The member who is expected to decide; others who can decide it still can',
-    }),
-    tool_call: pendingToolCallSchema.optional().meta({ description: 'For kind `tool_call`' }),
-  })
-  .meta({ id: 'PendingGate' });
-
 /** A run in a list, without its payloads and steps. */
 const summaryFields = {
   id: z.string(),
@@ -398,7 +359,6 @@ export type RunListQuery = z.output<typeof runListQuery>;
 export type RunStatus = z.infer<typeof runStatusSchema>;
 export type Trigger = z.infer<typeof triggerSchema>;
 export type Failure = z.infer<typeof failureSchema>;
-export type PendingGate = z.infer<typeof pendingGateSchema>;
 export type RunSummary = z.infer<typeof runSummarySchema>;
 export type Run = z.infer<typeof runSchema>;
 export type Approval = z.infer<typeof approvalSchema>;

@@ -1,5 +1,5 @@
 import type { GateVote } from '#shared/contract/gates/gate.ts';
-import type { PendingGate } from '#shared/contract/runs/run.ts';
+import type { PendingGate } from '#shared/contract/gates/pending-gate.ts';
 import type { GateChoice } from '#shared/graph/gates/gate-decision.ts';
 import {
   decidersOf,
