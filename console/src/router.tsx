@@ -150,7 +150,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/workflows/$workflowId/edit',
-    validateSearch: (search) => texts(search, 'node'),
+    validateSearch: (search) => texts(search, 'node', 'run', 'step'),
     component: lazyRouteComponent(
       () => import('./pages/workflows/editor/editor.tsx'),
       'EditorPage',

@@ -18,6 +18,8 @@ export type NodeCardData = {
   /** A theme color for the border; none by default. */
   colour?: string | undefined;
   faded?: boolean;
+  /** The part of the items that failed, from 0 to 1: a red part of the lower edge. */
+  failedShare?: number | undefined;
   /** Text for screen readers. */
   spoken?: string;
 };
@@ -29,6 +31,9 @@ export const cardHandles = [
   { type: 'target' as const, position: Position.Left, x: 0, y: nodeSize.height / 2 },
   { type: 'source' as const, position: Position.Right, x: nodeSize.width, y: nodeSize.height / 2 },
 ];
+
+/** One failed item of a thousand is still visible. */
+const MIN_SHARE = 0.04;
 
 /** One node of a graph view. */
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {
@@ -60,6 +65,12 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
         </span>
         {data.mark}
       </div>
+      {data.failedShare !== undefined && (
+        <span
+          className="graph-card-failed"
+          style={{ width: `${Math.max(MIN_SHARE, data.failedShare) * 100}%` }}
+        />
+      )}
       <Handle type="source" position={Position.Right} />
     </div>
   );

@@ -3,7 +3,7 @@ import type { Step } from '#client/index.ts';
 import { drawingOf } from '#console/src/graph/drawn.ts';
 import { treeKey } from '#console/src/parts/data/tree-keys.ts';
 import { barsOf } from '#console/src/pages/runs/trace/bars.ts';
-import { enclosingOf, nothingEncloses } from '#console/src/pages/runs/trace/enclosing.ts';
+import { itemsOf } from '#console/src/pages/runs/items.ts';
 import {
   everyRow,
   failedSteps,
@@ -37,7 +37,6 @@ const drawing = drawingOf({
     { source: 'rounds', target: 'end', condition_value: 'false' },
   ],
 });
-const enclosing = enclosingOf(drawing);
 
 const steps: Step[] = [
   step({ node_id: 'first', cost_usd: 3, duration_ms: 50 }),
@@ -70,7 +69,11 @@ function nameOf(node: TraceNode): string {
   }
 }
 
-const tree = traceTree(steps, enclosing);
+/** The tree, with the graph or without. */
+const treeOf = (of: Step[], known?: typeof drawing): TraceNode[] =>
+  traceTree(of, itemsOf({ steps: of }, known));
+
+const tree = treeOf(steps, drawing);
 const rowsOf = (choice: Partial<TraceChoice>, open = true): string[] =>
   traceRows(tree, { ...everyRow, ...choice }, () => open).map(
     ({ node, level }) => `${'  '.repeat(level - 1)}${nameOf(node)}`,
@@ -94,9 +97,9 @@ describe('the tree of a run', () => {
 
   test('has every step once, even without the graph or with missing steps', () => {
     const keys = steps.map(({ step_key }) => step_key);
-    expect(drawn(traceTree(steps, nothingEncloses))).toEqual(keys);
+    expect(drawn(treeOf(steps))).toEqual(keys);
     const withoutLoop = steps.filter(({ node_id }) => node_id !== 'rounds');
-    expect(drawn(traceTree(withoutLoop, enclosing)).map((line) => line.trim())).toEqual(
+    expect(drawn(treeOf(withoutLoop, drawing)).map((line) => line.trim())).toEqual(
       withoutLoop.map(({ step_key }) => step_key),
     );
   });
@@ -121,7 +124,7 @@ describe('the tree of a run', () => {
     const call = (index: number) =>
       part(`a/1.${index}`, { turn: 1, tool_call: { tool: 't', index } });
     const parts = [agent, part('a/2', { turn: 2 }), part('a/1', { turn: 1 }), call(2), call(1)];
-    expect(drawn(traceTree(parts, enclosing))).toEqual([
+    expect(drawn(treeOf(parts, drawing))).toEqual([
       'a',
       '  attempt 1',
       '  attempt 2',
@@ -132,14 +135,14 @@ describe('the tree of a run', () => {
       '  a/2',
     ]);
     const timeline = timelineOf(run(parts, { finished_at: at(100) }), 0);
-    const [root] = traceTree(parts, enclosing);
+    const [root] = treeOf(parts, drawing);
     const tried = barsOf(timeline)
       .segmentsOf(root!)
       .filter(({ phase }) => phase === 'tried');
     expect(tried.map(({ from, to }) => [from - BEGIN, to - BEGIN])).toEqual([[10, 15]]);
     // The error of an attempt that a later one has replaced is found, too.
     const found = { ...everyRow, text: 'REFUSED' };
-    expect(matchCount(traceTree(parts, enclosing), found)).toBe(1);
+    expect(matchCount(treeOf(parts, drawing), found)).toBe(1);
   });
 
   test('sums up each iteration, including inner ones', () => {

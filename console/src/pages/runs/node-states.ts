@@ -26,7 +26,7 @@ export function stepsByNode(steps: readonly Step[]): Pick<NodeStates, 'stepsOf' 
     if (known === undefined) byNode.set(step.node_id, [step]);
     else known.push(step);
   }
-  for (const known of byNode.values()) known.sort((a, b) => byRound(a.iteration, b.iteration));
+  for (const known of byNode.values()) known.sort((a, b) => byIteration(a.iteration, b.iteration));
   const stepsOf = (nodeId: string): readonly Step[] => byNode.get(nodeId) ?? none;
   return { stepsOf, latestOf: (nodeId) => stepsOf(nodeId).at(-1) };
 }
@@ -77,7 +77,7 @@ function resultOf({ kind, output }: Step): boolean | undefined {
 const isWithin = (inner: readonly number[], outer: readonly number[]): boolean =>
   outer.every((iteration, depth) => inner[depth] === iteration);
 
-function byRound(a: readonly number[], b: readonly number[]): number {
+export function byIteration(a: readonly number[], b: readonly number[]): number {
   const depth = a.findIndex((iteration, index) => iteration !== b[index]);
   if (depth === -1) return a.length - b.length;
   return (a[depth] ?? 0) - (b[depth] ?? 0);

@@ -16,8 +16,8 @@ export interface ResumeFacts {
 }
 
 /**
- * The key of the step where a run failed: of the node in the failure, or else the last one that failed and was not
- * caught. A loop or map also fails because of a step in it.
+ * The key of the step where a run failed: the first of the node in the failure, or else the last one that failed and
+ * was not caught. A loop or map also fails because of a step in it.
  */
 export function failingStep({
   steps,
@@ -27,7 +27,7 @@ export function failingStep({
     .filter(isNodeStep)
     .filter(({ status, caught }) => status === 'failed' && caught !== true);
   const step =
-    failed.findLast(({ node_id: nodeId }) => nodeId === failure?.node_id) ??
+    failed.find(({ node_id: nodeId }) => nodeId === failure?.node_id) ??
     failed.findLast(({ kind }) => !repeats({ kind })) ??
     failed.at(-1);
   return step?.step_key;

@@ -6,20 +6,21 @@ import type { Drawing } from '#console/src/graph/drawn.ts';
 import { type CardOf, GraphView } from '#console/src/graph/graph-view.tsx';
 import type { NodeCardData } from '#console/src/graph/node-card.tsx';
 import { runGraph as text } from '#console/src/messages/en/runs/run.ts';
-import { statuses } from '#console/src/messages/en/parts/values.ts';
+import { tallies } from '#console/src/messages/en/runs/steps.ts';
+import { repeats } from '#shared/graph/kinds.ts';
 import { Failure } from '#console/src/parts/failure.tsx';
-import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
-import { stateColours } from '#console/src/theme.ts';
 import { nodeStates, type NodeStates, iterationMark, iterationText } from './node-states.ts';
+import type { Items } from './items.ts';
 import { hasEnded } from './run-facts.ts';
 import { nodeKeyOf } from './steps/agent-steps.ts';
-import { shownState } from './steps/step-state.ts';
+import { aggregateOf, stateCard } from './steps/state-card.tsx';
 import { useRunGraph } from './use-run-graph.ts';
 import type { Selection } from './use-selection.ts';
 
 interface RunGraphProps {
   run: Run;
+  items: Items | undefined;
   /** The selected step, if it has started. */
   chosen: Step | undefined;
   selection: Selection;
@@ -29,8 +30,9 @@ interface RunGraphProps {
 /** The graph of the run's version or draft, with the progress of the run. */
 export function RunGraph(props: RunGraphProps) {
   const { graph, drawing, error, refetch } = useRunGraph(props.run);
-  if (graph !== undefined && drawing !== undefined) {
-    return <LiveGraph graph={graph} drawing={drawing} {...props} />;
+  const { items } = props;
+  if (graph !== undefined && drawing !== undefined && items !== undefined) {
+    return <LiveGraph {...props} {...{ graph, drawing, items }} />;
   }
   if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
   return <Skeleton h={props.height} />;
@@ -40,18 +42,23 @@ function LiveGraph({
   graph,
   drawing,
   run,
+  items,
   chosen: selected,
   selection: { step, select },
   height,
-}: RunGraphProps & { graph: Graph; drawing: Drawing }) {
+}: RunGraphProps & { graph: Graph; drawing: Drawing; items: Items }) {
   // For a turn or call, the graph shows the agent.
   const chosen = selected && run.steps.find(({ step_key }) => step_key === nodeKeyOf(selected));
-  const states = useMemo(() => nodeStates(run, drawing), [run, drawing]);
+  const parts = useMemo<RunParts>(
+    () => ({ states: nodeStates(run, drawing), items }),
+    [run, drawing, items],
+  );
+  const { states } = parts;
   const ended = hasEnded(run);
   const [cards] = useState(createCards);
   const cardOf = useCallback<CardOf>(
-    (nodeId) => cards(nodeId, states, { chosen, ended }),
-    [cards, states, chosen, ended],
+    (nodeId) => cards(nodeId, parts, { chosen, ended }),
+    [cards, parts, chosen, ended],
   );
   const takenEdge = useCallback(
     (source: string, target: string, conditionValue: EdgeCondition | undefined) =>
@@ -59,9 +66,8 @@ function LiveGraph({
     [states],
   );
   const onSelect = useCallback(
-    (nodeId: string | undefined) =>
-      select(nodeId === undefined ? undefined : (states.latestOf(nodeId)?.step_key ?? nodeId)),
-    [select, states],
+    (nodeId: string | undefined) => select(nodeId && stepBehind(nodeId, parts)),
+    [select, parts],
   );
   return (
     <GraphView
@@ -76,6 +82,15 @@ function LiveGraph({
   );
 }
 
+interface RunParts {
+  states: NodeStates;
+  items: Items;
+}
+
+/** What a click on a card shows: the first failed item, if any, otherwise the last step of the node. */
+const stepBehind = (nodeId: string, { states, items }: RunParts): string =>
+  items.ofNode(nodeId)?.firstFailed ?? states.latestOf(nodeId)?.step_key ?? nodeId;
+
 /** In a map, the overall shape matters more than the texts, which are in the tree below. */
 const MAP_ZOOM = 0.35;
 
@@ -87,41 +102,30 @@ function createCards() {
   const made = new Map<string, { what: string; card: Partial<NodeCardData> }>();
   return (
     nodeId: string,
-    states: NodeStates,
+    { states, items }: RunParts,
     { chosen, ended }: { chosen: Step | undefined; ended: boolean },
   ): Partial<NodeCardData> => {
     const step = chosen?.node_id === nodeId ? chosen : states.latestOf(nodeId);
     if (step === undefined) return ended ? notReached : toCome;
-    const count = states.stepsOf(nodeId).length;
-    const iterations = states.iterationsOf(nodeId);
-    const detail = detailOf(iterationMark(step), count, iterations);
-    const spoken = detailOf(iterationText(step), count, iterations);
-    const state = shownState(step);
-    const what = `${state} ${detail ?? ''}`;
+    const tally = items.ofNode(nodeId);
+    const head = repeats(step) && tally !== undefined ? tally : undefined;
+    const count = tally?.total ?? states.stepsOf(nodeId).length;
+    const whole = head ?? (step === chosen || tally?.of !== 'item' ? undefined : tally);
+    const detail = whole ? tallies[whole.of](whole.total) : placeOf(iterationMark(step), count);
+    const spoken = whole ? detail : placeOf(iterationText(step), count);
+    const card = stateCard(step === chosen ? step : aggregateOf(states.stepsOf(nodeId)), {
+      tally,
+      detail,
+      spoken,
+    });
+    const what = JSON.stringify([card.colour, card.detail, card.spoken, card.failedShare]);
     const known = made.get(nodeId);
     if (known?.what === what) return known.card;
-    const card: Partial<NodeCardData> = {
-      colour: state === 'skipped' ? undefined : stateColours[state],
-      faded: state === 'skipped',
-      mark: <StateBadge state={state} size="xs" />,
-      detail,
-      spoken: [statuses[state], spoken].filter(Boolean).join(', '),
-    };
     made.set(nodeId, { what, card });
     return card;
   };
 }
 
-/** `#3`, or `#2 of 3` if the node has several steps. For a loop, the number of started iterations. */
-function detailOf(
-  iteration: string | undefined,
-  count: number,
-  iterations: number | undefined,
-): string | undefined {
-  if (iterations !== undefined) {
-    return text.iterations(iterations);
-  }
-  return iteration === undefined || count < 2
-    ? iteration
-    : text.lastOf(iteration, countText(count));
-}
+/** `#3`, or `#2 of 3` if the node has several steps. */
+const placeOf = (iteration: string | undefined, count: number): string | undefined =>
+  iteration === undefined || count < 2 ? iteration : text.lastOf(iteration, countText(count));

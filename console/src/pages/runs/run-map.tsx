@@ -5,6 +5,7 @@ import { lazy, Suspense } from 'react';
 import type { Run, Step } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runGraph as text } from '#console/src/messages/en/runs/run.ts';
+import type { Items } from './items.ts';
 import type { Selection } from './use-selection.ts';
 
 const MAP_HEIGHT = 'clamp(150px, 19vh, 260px)';
@@ -14,10 +15,12 @@ const RunGraph = lazy(async () => ({ default: (await import('./run-graph.tsx')).
 /** The graph as a small map that follows the selection. The browser stores whether it is open. */
 export function RunMap({
   run,
+  items,
   chosen,
   selection,
 }: {
   run: Run;
+  items: Items | undefined;
   chosen: Step | undefined;
   selection: Selection;
 }) {
@@ -44,7 +47,13 @@ export function RunMap({
       <Collapse expanded={open}>
         {open && (
           <Suspense fallback={<Skeleton h={MAP_HEIGHT} />}>
-            <RunGraph run={run} chosen={chosen} selection={selection} height={MAP_HEIGHT} />
+            <RunGraph
+              run={run}
+              items={items}
+              chosen={chosen}
+              selection={selection}
+              height={MAP_HEIGHT}
+            />
           </Suspense>
         )}
       </Collapse>

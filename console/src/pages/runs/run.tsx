@@ -19,6 +19,7 @@ import { EventLog } from './event-log.tsx';
 import { RunMap } from './run-map.tsx';
 import { ActionHints, RunActions } from './actions/run-actions.tsx';
 import { MissingRun } from './missing-run.tsx';
+import { type Items, placeInItems } from './items.ts';
 import { failingStep, hasEnded } from './run-facts.ts';
 import { RunChecks, RunCheckpoints, RunData } from './run-results.tsx';
 import { RunFigures, RunLine } from './run-summary.tsx';
@@ -28,6 +29,7 @@ import { ButtonLink } from '#console/src/parts/links.tsx';
 import { NodeCounts } from './steps/node-counts.tsx';
 import { Inspector } from './inspector/inspector.tsx';
 import { Trace } from './trace/trace.tsx';
+import { useItems, useWithFailures } from './use-items.ts';
 import { type Selection, useRunId, useSelection, useTab } from './use-selection.ts';
 import { WaitingGates } from './waiting-gates.tsx';
 
@@ -62,7 +64,9 @@ interface RunViewProps {
   answers: LiveAnswers;
 }
 
-function RunView({ run, readAt, liveness, answers }: RunViewProps) {
+function RunView({ run: read, readAt, liveness, answers }: RunViewProps) {
+  const run = useWithFailures(read);
+  const items = useItems(run);
   const selection = useSelection();
   const { step: key, select } = selection;
   const chosen = useChosenStep(run, key);
@@ -74,7 +78,7 @@ function RunView({ run, readAt, liveness, answers }: RunViewProps) {
     // oxlint-disable-next-line react/exhaustive-deps
   }, [run.id]);
   const detail = key !== undefined && (
-    <Selected run={run} step={chosen} id={key} answers={answers} select={select} />
+    <Selected run={run} items={items} step={chosen} id={key} answers={answers} select={select} />
   );
   const close = (
     <CloseButton
@@ -91,16 +95,24 @@ function RunView({ run, readAt, liveness, answers }: RunViewProps) {
       wide
     >
       <RunFigures run={run} readAt={readAt} />
-      <RunError run={run} failing={failing} chosen={key} select={select} />
+      <RunError run={run} items={items} failing={failing} chosen={key} select={select} />
       <WaitingGates run={run} chosen={key} />
       <div
         className="run-columns"
         data-two={wide && detail !== false ? layoutOf(run, chosen) : undefined}
       >
         <Stack gap="lg" miw={0}>
-          <RunMap run={run} chosen={chosen} selection={selection} />
-          {run.step_counts !== null && <NodeCounts run={run} chosen={key} select={select} />}
-          <Trace run={run} chosen={key} select={select} follows={wide && detail !== false} />
+          <RunMap run={run} items={items} chosen={chosen} selection={selection} />
+          {run.step_counts !== null && (
+            <NodeCounts run={run} items={items} chosen={key} select={select} />
+          )}
+          <Trace
+            run={run}
+            items={items}
+            chosen={key}
+            select={select}
+            follows={wide && detail !== false}
+          />
           <RunTabs run={run} selection={selection} />
         </Stack>
         {wide && detail !== false && (
@@ -135,11 +147,13 @@ const layoutOf = ({ steps }: Run, chosen: Step | undefined): 'detail' | 'convers
 
 function RunError({
   run,
+  items,
   failing,
   chosen,
   select,
 }: {
   run: Run;
+  items: Items | undefined;
   /** The key of the step where the run failed. */
   failing: string | undefined;
   chosen: string | undefined;
@@ -147,11 +161,14 @@ function RunError({
 }) {
   const mayEdit = useMay('create_edit_workflows');
   if (run.error === null) return null;
+  const step = run.steps.find(({ step_key }) => step_key === failing);
+  const place = step && items && placeInItems(step, items);
+  const title = run.failure?.kind === 'cancelled' ? text.cancelled : text.failed;
   return (
     <Alert
       color="danger"
       icon={<IconAlertTriangle size={18} aria-hidden />}
-      title={run.failure?.kind === 'cancelled' ? text.cancelled : text.failed}
+      title={place === undefined ? title : text.failedAt(title, step?.label ?? '', place)}
     >
       <Group justify="space-between" align="flex-end" gap="xs">
         <Box flex="1 1 16rem" miw={0}>
@@ -171,7 +188,7 @@ function RunError({
               <ButtonLink
                 to="/workflows/$workflowId/edit"
                 params={{ workflowId: run.workflow_id }}
-                search={{ node: run.steps.find(({ step_key }) => step_key === failing)?.node_id }}
+                search={{ node: step?.node_id, run: run.id, step: failing }}
                 size="compact-sm"
                 variant="default"
               >
@@ -219,19 +236,21 @@ function StepDrawer({
 
 function Selected({
   run,
+  items,
   step,
   id,
   answers,
   select,
 }: {
   run: Run;
+  items: Items | undefined;
   step: Step | undefined;
   id: string;
   answers: LiveAnswers;
   select: Selection['select'];
 }) {
   if (step !== undefined) {
-    return <Inspector run={run} step={step} answers={answers} select={select} />;
+    return <Inspector run={run} items={items} step={step} answers={answers} select={select} />;
   }
   return (
     <Text size="sm">

@@ -1,3 +1,4 @@
+import { plural } from '#console/src/messages/format.ts';
 import type { RunStatus, Step } from '#client/index.ts';
 
 /** The states of runs and steps. */
@@ -12,6 +13,10 @@ export const states = {
   cancelled: 'Cancelled',
   unrecorded: 'Unrecorded',
 } as const satisfies Record<RunStatus | Step['status'] | 'rejected', string>;
+
+/** Of the items of a map or the iterations of a loop. */
+export const failedCount = (failed: number) =>
+  plural(failed, { one: '# failed', other: '# failed' });
 
 /** The label of a run without effects. */
 export const rehearsal = 'Rehearsal';

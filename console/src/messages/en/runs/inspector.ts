@@ -9,6 +9,7 @@ export const inspector = {
   place: (place: string, all: string) => `${place} of ${all}`,
   theError: 'the error',
   errorPath: 'The run took the error path of this node.',
+  collected: 'The map collects errors, so the run continued with the other items.',
 } as const;
 
 /** Messages for the link to the run that a step started. */

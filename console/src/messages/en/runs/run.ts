@@ -6,6 +6,8 @@ export const run = {
   selectedStep: 'Selected step',
   cancelled: 'Cancelled',
   failed: 'Failed',
+  /** `Failed: Charge, item 2 of 3` */
+  failedAt: (failed: string, step: string, place: string) => `${failed}: ${step}, ${place}`,
   showFailed: 'Show failed step',
   fix: 'Fix in the editor',
   notReached: '{step} was not reached.',
@@ -136,7 +138,5 @@ export const runGraph = {
   map: 'Map of the graph',
   notReached: 'not reached',
   notReachedYet: 'not reached yet',
-  iterations: (iterations: number) =>
-    plural(iterations, { one: '# iteration', other: '# iterations' }),
   lastOf: (iteration: string, count: string) => `${iteration} of ${count}`,
 } as const;

@@ -13,11 +13,28 @@ export const stepNames = {
   listed: (names: readonly string[], last: string) => `${names.join(', ')} and ${last}`,
 } as const;
 
+/** What a loop or a map has repeated. */
+export const tallies = {
+  item: (items: number) => plural(items, { one: '# item', other: '# items' }),
+  iteration: (iterations: number) =>
+    plural(iterations, { one: '# iteration', other: '# iterations' }),
+  showFailed: 'Show the first failed one',
+  nested: {
+    item: (item: string) => `item ${item}`,
+    iteration: (iteration: string) => `iteration ${iteration}`,
+  },
+  /** `item 2 of 3` */
+  place: {
+    item: (item: string, of: string) => `item ${item} of ${of}`,
+    iteration: (iteration: string, of: string) => `iteration ${iteration} of ${of}`,
+  },
+} as const;
+
 /** Messages for the steps by node. */
 export const nodeCounts = {
   title: (steps: number) => plural(steps, { one: '# step', other: '# steps' }),
   about: (shown: string) =>
-    `The graph and the tree of steps show the first ${shown}. Here are all, by node.`,
+    `The tree of steps shows ${shown} of them, failed ones included. Here are all, by node.`,
   table: 'Steps by node',
   stepsOf: (nodeId: string) => `Steps of ${nodeId}`,
   all: 'All',

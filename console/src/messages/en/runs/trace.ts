@@ -53,8 +53,6 @@ export const traceRow = {
   attempt: (attempt: number) => `Attempt ${attempt}`,
   child: 'Child run',
   turns: (turns: number) => plural(turns, { one: '# turn', other: '# turns' }),
-  iterations: (iterations: number) =>
-    plural(iterations, { one: '# iteration', other: '# iterations' }),
   attempts: (attempts: number) => plural(attempts, { one: '# attempt', other: '# attempts' }),
   reused: 'reused',
   caught: 'caught',

@@ -11,7 +11,8 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { stepOf } from '#console/src/pages/gates/chosen.ts';
-import { iterationText, stepName } from '#console/src/pages/runs/node-states.ts';
+import { type Items, placeInItems } from '#console/src/pages/runs/items.ts';
+import { stepName } from '#console/src/pages/runs/node-states.ts';
 import { Part } from '#console/src/pages/runs/part.tsx';
 import { isNodeStep, listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
@@ -24,7 +25,7 @@ import { StepTabs, type InspectorProps } from './step-tabs.tsx';
 
 /** All details of the selected step: what it is, what can be done with it, and its data in tabs. */
 export function Inspector(props: InspectorProps) {
-  const { run, step, select } = props;
+  const { run, items, step, select } = props;
   const gate = run.pending_gates.find(({ step_key }) => step_key === step.step_key);
   return (
     <Stack gap="sm">
@@ -34,7 +35,9 @@ export function Inspector(props: InspectorProps) {
       <AgentLink run={run} step={step} select={select} />
       <Group gap="xs">
         <StateBadge state={shownState(step)} />
-        <Dimmed>{[kindNames[step.kind], iterationText(step)].filter(Boolean).join(' · ')}</Dimmed>
+        <Dimmed>
+          {[kindNames[step.kind], items && placeInItems(step, items)].filter(Boolean).join(' · ')}
+        </Dimmed>
         <Iterations run={run} step={step} select={select} />
       </Group>
       {gate !== undefined && (
@@ -49,7 +52,7 @@ export function Inspector(props: InspectorProps) {
       )}
       <ChildLink step={step} />
       <ReusedFrom step={step} />
-      <StepError step={step} />
+      <StepError step={step} items={items} />
       <StepActions run={run} step={step} />
       {step.decision !== undefined && (
         <Part title={words.decision}>
@@ -130,12 +133,15 @@ function Iterations({ run, step, select }: { run: Run; step: Step; select: Selec
   );
 }
 
-function StepError({ step: { error, caught } }: { step: Step }) {
+function StepError({ step, items }: { step: Step; items: Items | undefined }) {
+  const { error, caught } = step;
   if (error === null) return null;
   return (
     <Part title={words.error}>
       <JsonView value={error} what={text.theError} />
-      {caught === true && <Dimmed>{text.errorPath}</Dimmed>}
+      {caught === true && items !== undefined && (
+        <Dimmed>{items.isFailure(step) ? text.collected : text.errorPath}</Dimmed>
+      )}
     </Part>
   );
 }

@@ -19,11 +19,13 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Conversation } from '#console/src/pages/runs/conversation/conversation.tsx';
 import { Part } from '#console/src/pages/runs/part.tsx';
 import { StepAudit } from './step-audit.tsx';
+import type { Items } from '#console/src/pages/runs/items.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
 import type { LiveAnswers } from '#console/src/queries/live-answers.ts';
 
 export interface InspectorProps {
   run: Run;
+  items: Items | undefined;
   step: Step;
   answers: LiveAnswers;
   select: Selection['select'];

@@ -2,9 +2,10 @@ import { Alert, Button, Group, Stack, Table, Text, UnstyledButton } from '@manti
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Run, Step } from '#client/index.ts';
+import { repeats } from '#shared/graph/kinds.ts';
 import { kindNames } from '#console/src/messages/en/graph.ts';
 import { words } from '#console/src/messages/en/words.ts';
-import { nodeCounts as text } from '#console/src/messages/en/runs/steps.ts';
+import { nodeCounts as text, tallies } from '#console/src/messages/en/runs/steps.ts';
 import { statuses as statusNames } from '#console/src/messages/en/parts/values.ts';
 import { LoadMore } from '#console/src/parts/data/load-more.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
@@ -12,6 +13,7 @@ import { durationText } from '#console/src/parts/text/duration.ts';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { runStepsQuery } from '#console/src/queries/runs.ts';
+import type { Items, Tally } from '#console/src/pages/runs/items.ts';
 import { stepName } from '#console/src/pages/runs/node-states.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
 import { Row } from '#console/src/parts/data/row-table.tsx';
@@ -21,13 +23,14 @@ type Status = Step['status'];
 
 interface NodeStepsProps {
   run: Run;
+  items: Items | undefined;
   /** The key of the selected step. */
   chosen: string | undefined;
   select: Selection['select'];
 }
 
 /** A run with more steps than its record contains: one row per node, whose steps are read page by page. */
-export function NodeCounts({ run, chosen, select }: NodeStepsProps) {
+export function NodeCounts({ run, items, chosen, select }: NodeStepsProps) {
   const [open, setOpen] = useState<string>();
   const counts = run.step_counts ?? [];
   const total = counts.reduce((sum, each) => sum + each.total, 0);
@@ -51,6 +54,8 @@ export function NodeCounts({ run, chosen, select }: NodeStepsProps) {
               <CountRow
                 key={count.node_id}
                 count={count}
+                tally={items?.ofNode(count.node_id)}
+                select={select}
                 open={open === count.node_id}
                 toggle={() => setOpen(open === count.node_id ? undefined : count.node_id)}
               />
@@ -59,20 +64,33 @@ export function NodeCounts({ run, chosen, select }: NodeStepsProps) {
         </Table>
       </Table.ScrollContainer>
       {open !== undefined && (
-        <StepsOfNode key={open} nodeId={open} run={run} chosen={chosen} select={select} />
+        <StepsOfNode
+          key={open}
+          nodeId={open}
+          failed={counts.some((each) => each.node_id === open && (each.by_status.failed ?? 0) > 0)}
+          {...{ run, chosen, select }}
+        />
       )}
     </Stack>
   );
 }
 
-const countsOf = ({ by_status }: StepCount) => Object.entries(by_status) as [Status, number][];
+/** How many steps have each status. What failed in items has its own place. */
+const countsOf = ({ by_status }: StepCount, tally: Tally | undefined) =>
+  (Object.entries(by_status) as [Status, number][]).filter(
+    ([status]) => status !== 'failed' || tally === undefined || tally.failed === 0,
+  );
 
 function CountRow({
   count,
+  tally,
+  select,
   open,
   toggle,
 }: {
   count: StepCount;
+  tally: Tally | undefined;
+  select: Selection['select'];
   open: boolean;
   toggle: () => void;
 }) {
@@ -81,10 +99,18 @@ function CountRow({
       <UnstyledButton fz="sm" fw={600} aria-expanded={open} onClick={toggle}>
         <UserText>{count.label}</UserText>
       </UnstyledButton>
-      <Table.Td>{kindNames[count.kind]}</Table.Td>
+      <Table.Td>
+        {kindNames[count.kind]}
+        {repeats(count) && tally !== undefined && ` · ${tallies[tally.of](tally.total)}`}
+      </Table.Td>
       <Table.Td className="numbers">{countText(count.total)}</Table.Td>
       <Group gap="xs">
-        {countsOf(count).map(([status, number]) => (
+        {tally !== undefined && tally.failed > 0 && (
+          <UnstyledButton title={tallies.showFailed} onClick={() => select(tally.firstFailed)}>
+            <StateBadge state="failed" failed={tally.failed} />
+          </UnstyledButton>
+        )}
+        {countsOf(count, tally).map(([status, number]) => (
           <Group key={status} gap={4}>
             <StateBadge state={status} />
             <Text size="sm">{countText(number)}</Text>
@@ -97,8 +123,15 @@ function CountRow({
 
 const statuses: readonly (Status | undefined)[] = [undefined, 'failed', 'running', 'paused'];
 
-function StepsOfNode({ nodeId, run, chosen, select }: NodeStepsProps & { nodeId: string }) {
-  const [status, setStatus] = useState<Status>();
+/** The steps of one node: at first, those that failed, if any did. */
+function StepsOfNode({
+  nodeId,
+  failed,
+  run,
+  chosen,
+  select,
+}: Omit<NodeStepsProps, 'items'> & { nodeId: string; failed: boolean }) {
+  const [status, setStatus] = useState<Status | undefined>(failed ? 'failed' : undefined);
   const query = useInfiniteQuery(runStepsQuery(run.id, { node_id: nodeId, status }));
   const steps = query.data?.pages.flatMap((page) => page.steps) ?? [];
   return (

@@ -9,10 +9,12 @@ import type { Step } from '#client/index.ts';
 import { kindIcons } from '#console/src/graph/kinds.ts';
 import { kindNames } from '#console/src/messages/en/graph.ts';
 import { traceRow as text } from '#console/src/messages/en/runs/trace.ts';
+import { tallies } from '#console/src/messages/en/runs/steps.ts';
 import { outcomes as outcomeNames } from '#console/src/messages/en/parts/values.ts';
 import { iterationMark } from '#console/src/pages/runs/node-states.ts';
 import { listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { type ShownState, shownState } from '#console/src/pages/runs/steps/step-state.ts';
+import type { StepNode } from './rows.ts';
 import { sumsOf, tokensOf, type TraceNode } from './tree.ts';
 
 /** The contents of a row's cells; undefined where a row has nothing to show. */
@@ -22,6 +24,8 @@ export interface RowTexts {
   kind: string;
   name: string;
   note: string | undefined;
+  /** Number of failed items or iterations in a map or loop. */
+  failedItems: number;
   /** The error, if the row is an attempt. */
   error: string | undefined;
   status: ShownState | undefined;
@@ -35,6 +39,7 @@ export interface RowTexts {
 
 const nothing = {
   note: undefined,
+  failedItems: 0,
   error: undefined,
   status: undefined,
   ms: undefined,
@@ -54,7 +59,7 @@ const outcomes: Record<NonNullable<Step['attempts'][number]['outcome']>, ShownSt
 export function rowTexts(node: TraceNode): RowTexts {
   switch (node.type) {
     case 'step':
-      return stepTexts(node.step, node.children);
+      return stepTexts(node);
     case 'iteration': {
       const { cost, tokens, status, from, to } = sumsOf(node);
       return {
@@ -94,7 +99,8 @@ export function rowTexts(node: TraceNode): RowTexts {
   }
 }
 
-function stepTexts(step: Step, inside: readonly TraceNode[]): RowTexts {
+function stepTexts(node: StepNode): RowTexts {
+  const { step, tally } = node;
   const { turn, tool_call: call, kind, duration_ms: ms, cost_usd: cost, unpriced } = step;
   const isTurn = turn !== undefined && call === undefined;
   return {
@@ -102,7 +108,8 @@ function stepTexts(step: Step, inside: readonly TraceNode[]): RowTexts {
     icon: isTurn ? IconMessage : kindIcons[kind],
     kind: isTurn ? text.kinds.turn : kindNames[kind],
     name: listedName(step),
-    note: noteOf(step, inside),
+    note: noteOf(node),
+    failedItems: tally?.failed ?? 0,
     status: shownState(step),
     ms: ms ?? undefined,
     cost,
@@ -112,7 +119,7 @@ function stepTexts(step: Step, inside: readonly TraceNode[]): RowTexts {
 }
 
 /** What distinguishes a step from others of its node, and what is unusual about it. */
-function noteOf(step: Step, inside: readonly TraceNode[]): string | undefined {
+function noteOf({ step, children: inside, tally, caught }: StepNode): string | undefined {
   const of = (type: TraceNode['type']): number =>
     inside.filter((node) => node.type === type).length;
   const turns = inside.filter(
@@ -121,10 +128,10 @@ function noteOf(step: Step, inside: readonly TraceNode[]): string | undefined {
   const notes = [
     iterationMark(step),
     counted(turns, text.turns),
-    counted(of('iteration'), text.iterations),
+    tally !== undefined && tallies[tally.of](tally.total),
     counted(of('attempt'), text.attempts),
     step.reused_from !== undefined && text.reused,
-    step.caught === true && text.caught,
+    caught && text.caught,
   ];
   return notes.filter(Boolean).join(', ') || undefined;
 }

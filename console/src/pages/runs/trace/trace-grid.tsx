@@ -24,6 +24,8 @@ interface TraceGridProps extends Pick<
   choose: (row: TraceRow) => void;
   /** Like `choose`, with the mouse, which also makes the row the active one. */
   point: (index: number, row: TraceRow) => void;
+  /** Selects a failed step in a loop or map. */
+  showFailed: (stepKey: string) => void;
   close: () => void;
 }
 
@@ -83,6 +85,7 @@ export function TraceGrid(props: TraceGridProps) {
 interface RowActions {
   point: (index: number, row: TraceRow) => void;
   toggle: (row: TraceRow) => void;
+  showFailed: (stepKey: string) => void;
 }
 
 /** The actions of the rows. They stay the same objects, so that scrolling only renders the rows that come into view. */
@@ -93,6 +96,7 @@ function useRowActions(props: TraceGridProps): RowActions {
   });
   const [actions] = useState<RowActions>(() => ({
     point: (index, row) => latest.current.point(index, row),
+    showFailed: (stepKey) => latest.current.showFailed(stepKey),
     toggle: ({ node, open }) => latest.current.expanded.set([node.id], open !== true),
   }));
   return actions;
@@ -119,6 +123,7 @@ const Row = memo(function Row({
       segments={bars.segmentsOf(node)}
       times={bars.textOf(node)}
       onChoose={() => actions.point(row.index, row.row)}
+      onShowFailed={actions.showFailed}
       onToggle={() => actions.toggle(row.row)}
     />
   );

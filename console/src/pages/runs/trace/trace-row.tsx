@@ -1,8 +1,9 @@
-import { Text } from '@mantine/core';
+import { Text, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { CSSProperties, ReactNode } from 'react';
 import { traceRow as text } from '#console/src/messages/en/runs/trace.ts';
+import { tallies } from '#console/src/messages/en/runs/steps.ts';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
@@ -25,6 +26,7 @@ interface TraceRowProps {
   axis: TimeAxis;
   onChoose: () => void;
   onToggle: () => void;
+  onShowFailed: (stepKey: string) => void;
 }
 
 /** One row of the trace. In a narrow frame, its cells are hidden and the bar is below the name. */
@@ -47,7 +49,7 @@ export function TraceRowView(props: TraceRowProps) {
     >
       <NameCell {...props} texts={texts} />
       <span role="gridcell" className="trace-status">
-        {texts.status !== undefined && <StateBadge state={texts.status} size="sm" />}
+        <State {...props} texts={texts} />
       </span>
       <NumberCell className="trace-duration">
         {texts.ms !== undefined && durationText(texts.ms)}
@@ -63,6 +65,28 @@ export function TraceRowView(props: TraceRowProps) {
   );
 }
 
+/** The state; the number of failed items leads to the first of them. The keyboard has `f` for that. */
+function State({ row: { node }, texts: { status, failedItems }, onShowFailed }: RowParts) {
+  if (status === undefined) return null;
+  const badge = <StateBadge state={status} failed={failedItems} size="sm" />;
+  const failed = node.type === 'step' ? node.tally?.firstFailed : undefined;
+  if (failed === undefined) return badge;
+  return (
+    <UnstyledButton
+      tabIndex={-1}
+      title={tallies.showFailed}
+      onClick={(event) => {
+        event.stopPropagation();
+        onShowFailed(failed);
+      }}
+    >
+      {badge}
+    </UnstyledButton>
+  );
+}
+
+type RowParts = TraceRowProps & { texts: RowTexts };
+
 const costOf = ({ cost, unpriced }: RowTexts): ReactNode => {
   if (unpriced) return text.unknownCost;
   return cost !== undefined && cost > 0 && dollarsText(cost);
@@ -74,7 +98,7 @@ const NumberCell = ({ className, children }: { className: string; children: Reac
   </span>
 );
 
-function NameCell({ row, texts, onToggle }: TraceRowProps & { texts: RowTexts }) {
+function NameCell({ row, texts, onToggle }: RowParts) {
   const { icon: KindIcon, kind, name, note, error, runId } = texts;
   return (
     <span

@@ -15,10 +15,9 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 import { sentenceCase } from '#console/src/parts/text/sentence-case.ts';
 import { useOpenRun } from '#console/src/parts/open-run.ts';
 import { type Timeline, wallParts } from '#console/src/pages/runs/timeline/timeline.ts';
-import { useRunGraph } from '#console/src/pages/runs/use-run-graph.ts';
+import type { Items } from '#console/src/pages/runs/items.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
 import { phaseNames } from '#console/src/messages/en/runs/trace.ts';
-import { enclosingOf, nothingEncloses } from './enclosing.ts';
 import { allNodes, matchCount, type TraceOrder, type TraceRow } from './rows.ts';
 import { Legend } from './trace-axis.tsx';
 import { TraceGrid } from './trace-grid.tsx';
@@ -26,6 +25,7 @@ import { stepKeyOf, useBars, useTrace } from './use-trace.ts';
 
 interface TraceProps {
   run: Run;
+  items: Items | undefined;
   /** The key of the selected step. */
   chosen: string | undefined;
   select: Selection['select'];
@@ -35,17 +35,13 @@ interface TraceProps {
 
 /** All steps of a run as one tree, each with its figures and its bar on the axis of the run. */
 export function Trace(props: TraceProps) {
-  const { drawing, error } = useRunGraph(props.run);
-  const enclosing = useMemo(
-    () => (drawing === undefined ? nothingEncloses : enclosingOf(drawing)),
-    [drawing],
-  );
+  const { items } = props;
   // Without the graph, it is unknown which loop repeats a step.
-  if (drawing === undefined && error === null) return <Skeleton h="20rem" />;
-  return <Steps {...props} enclosing={enclosing} />;
+  if (items === undefined) return <Skeleton h="20rem" />;
+  return <Steps {...props} items={items} />;
 }
 
-function Steps(props: TraceProps & { enclosing: ReturnType<typeof enclosingOf> }) {
+function Steps(props: TraceProps & { items: Items }) {
   const { run, chosen, select, follows } = props;
   const trace = useTrace(props);
   const { timeline, bars, axis } = useBars(run);
@@ -77,6 +73,7 @@ function Steps(props: TraceProps & { enclosing: ReturnType<typeof enclosingOf> }
           activate(index);
           choose(row);
         }}
+        showFailed={select}
         close={() => select(undefined)}
       />
       <Legend />

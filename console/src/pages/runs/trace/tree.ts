@@ -1,14 +1,21 @@
 import { turnKey } from '#shared/agents/turn-record.ts';
 import type { Step } from '#client/index.ts';
 import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
-import type { Enclosing } from './enclosing.ts';
+import { type Items, stepKeyIn, type Tally } from '#console/src/pages/runs/items.ts';
 
 type Attempt = Step['attempts'][number];
 
 /** One row of the trace, with the rows inside it. Ids are stable while the run continues. */
 export type TraceNode = { id: string; children: TraceNode[] } & (
-  | { type: 'step'; step: Step }
-  | { type: 'iteration'; loop: Step; iteration: number }
+  | {
+      type: 'step';
+      step: Step;
+      /** For a loop or map: what it has repeated. */
+      tally: Tally | undefined;
+      /** Whether an error path of the graph continues from this failed step. */
+      caught: boolean;
+    }
+  | { type: 'iteration'; loop: Step; iteration: number; failed: boolean }
   | { type: 'attempt'; step: Step; attempt: Attempt }
   | { type: 'child'; step: Step; runId: string }
 );
@@ -16,18 +23,26 @@ export type TraceNode = { id: string; children: TraceNode[] } & (
 /**
  * The steps of a run as a tree, in the order of their starts: iterations within their loop or map, turns and calls
  * within their agent, attempts and the child run within their step. If a body has one node, its iterations need no
- * separate level.
+ * separate level. The failed items of a map come first.
  */
-export function traceTree(steps: readonly Step[], { loopOf, bodySize }: Enclosing): TraceNode[] {
+export function traceTree(steps: readonly Step[], items: Items): TraceNode[] {
+  const { loopOf, bodySize } = items.enclosing;
   const roots: TraceNode[] = [];
   const known = new Map<string, TraceNode>(
-    steps.map((step) => [step.step_key, stepNode(step)] as const),
+    steps.map((step) => [step.step_key, stepNode(step, items)] as const),
   );
   const iterationIn = (loop: TraceNode & { type: 'step' }, iteration: number): TraceNode => {
     const id = `${loop.id}\n${iteration}`;
     const before = known.get(id);
     if (before !== undefined) return before;
-    const made: TraceNode = { type: 'iteration', id, loop: loop.step, iteration, children: [] };
+    const made: TraceNode = {
+      type: 'iteration',
+      id,
+      loop: loop.step,
+      iteration,
+      failed: false,
+      children: [],
+    };
     known.set(id, made);
     loop.children.push(made);
     return made;
@@ -41,7 +56,7 @@ export function traceTree(steps: readonly Step[], { loopOf, bodySize }: Enclosin
     const loopId = loopOf(nodeId);
     const last = iteration.at(-1);
     if (loopId === undefined || last === undefined) return undefined;
-    const loop = known.get(keyIn(loopId, iteration.slice(0, -1)));
+    const loop = known.get(stepKeyIn(loopId, iteration.slice(0, -1)));
     if (loop?.type !== 'step') return undefined;
     return bodySize(loopId) === 1 ? loop : iterationIn(loop, last);
   };
@@ -50,19 +65,29 @@ export function traceTree(steps: readonly Step[], { loopOf, bodySize }: Enclosin
     if (node !== undefined) (parentOf(step)?.children ?? roots).push(node);
   }
   for (const node of known.values()) node.children.sort(byPlace);
+  for (const root of roots) placeFailures(root, items);
   return roots;
 }
 
-const keyIn = (nodeId: string, iteration: readonly number[]): string =>
-  iteration.length === 0 ? nodeId : `${nodeId}#${iteration.join('.')}`;
+/** Marks the iterations in which something failed, and moves the failed items of maps up. True if something failed. */
+function placeFailures(node: TraceNode, items: Items): boolean {
+  const failed = new Set(node.children.filter((each) => placeFailures(each, items)));
+  if (node.type === 'iteration') node.failed = failed.size > 0;
+  if (node.type === 'step' && node.step.kind === 'map' && failed.size > 0) {
+    node.children.sort((a, b) => Number(failed.has(b)) - Number(failed.has(a)));
+  }
+  return failed.size > 0 || (node.type === 'step' && items.isFailure(node.step));
+}
 
-function stepNode(step: Step): TraceNode {
+function stepNode(step: Step, { isFailure, ofStep }: Items): TraceNode {
   const { step_key: id, attempts, child_run_id: runId } = step;
   const tries = attempts.length < 2 ? [] : attempts;
   return {
     type: 'step',
     id,
     step,
+    tally: ofStep(id),
+    caught: step.caught === true && !isFailure(step),
     children: [
       ...tries.map((attempt): TraceNode => {
         return {
@@ -105,7 +130,8 @@ export interface Sums {
 const byWeight: readonly Step['status'][] = ['failed', 'running', 'paused', 'cancelled', 'success'];
 
 /** The sums of an iteration, without what is already part of another step: turns, calls and inner iterations. */
-export function sumsOf({ children }: TraceNode): Sums {
+export function sumsOf(node: TraceNode): Sums {
+  const { children } = node;
   const steps = children.flatMap((each) => (each.type === 'step' ? [each.step] : []));
   const inner = children.flatMap((each) => (each.type === 'step' ? iterationsOf(each) : []));
   const stands = (status: Step['status']): boolean =>
@@ -114,7 +140,8 @@ export function sumsOf({ children }: TraceNode): Sums {
   return {
     cost: sum(steps.map(({ cost_usd: cost }) => cost)) + sum(inner.map(({ cost }) => cost)),
     tokens: sum(steps.map(tokensOf)) + sum(inner.map(({ tokens }) => tokens)),
-    status: byWeight.find(stands) ?? 'skipped',
+    status:
+      node.type === 'iteration' && node.failed ? 'failed' : (byWeight.find(stands) ?? 'skipped'),
     from: Math.min(...steps.map(({ started_at: at }) => Date.parse(at))),
     to: ends.every((end) => end !== undefined) ? Math.max(...ends) : undefined,
   };

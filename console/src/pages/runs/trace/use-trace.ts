@@ -5,11 +5,11 @@ import { useWindowed } from '#console/src/parts/data/windowed.ts';
 import { useMoment } from '#console/src/parts/text/now.ts';
 import { useShortcuts } from '#console/src/parts/shortcuts.ts';
 import { hasEnded } from '#console/src/pages/runs/run-facts.ts';
+import type { Items } from '#console/src/pages/runs/items.ts';
 import { axisOf } from '#console/src/pages/runs/timeline/time-axis.ts';
 import { timelineOf } from '#console/src/pages/runs/timeline/timeline.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
 import { barsOf } from './bars.ts';
-import type { Enclosing } from './enclosing.ts';
 import { allNodes, everyRow, failedSteps, pathTo, type TraceRow, traceRows } from './rows.ts';
 import { traceTree, type TraceNode } from './tree.ts';
 import { useExpanded } from './use-expanded.ts';
@@ -25,17 +25,17 @@ export const stepKeyOf = (node: TraceNode | undefined): string | undefined =>
 /** The rows of the trace, the active row of the keyboard, and the filters. */
 export function useTrace({
   run,
-  enclosing,
+  items,
   chosen,
   select,
 }: {
   run: Run;
-  enclosing: Enclosing;
+  items: Items;
   /** The key of the selected step. */
   chosen: string | undefined;
   select: Selection['select'];
 }) {
-  const tree = useMemo(() => traceTree(run.steps, enclosing), [run.steps, enclosing]);
+  const tree = useMemo(() => traceTree(run.steps, items), [run.steps, items]);
   const [choice, setChoice] = useState(everyRow);
   const [text] = useDebouncedValue(choice.text, FILTER_DELAY_MS);
   const expanded = useExpanded();

@@ -1,13 +1,12 @@
 import { useMemo, useState } from 'react';
-import type { Run, Step } from '#client/index.ts';
+import type { Graph, Run, Step } from '#client/index.ts';
+import { drawingOf } from '#console/src/graph/drawn.ts';
 import type { NodeCardData } from '#console/src/graph/node-card.tsx';
 import { runCards as text } from '#console/src/messages/en/workflows/editor.ts';
-import { statuses } from '#console/src/messages/en/parts/values.ts';
-import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
-import { stateColours } from '#console/src/theme.ts';
+import { itemsOf } from '#console/src/pages/runs/items.ts';
 import { stepsByNode } from '#console/src/pages/runs/node-states.ts';
-import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
+import { aggregateOf, stateCard } from '#console/src/pages/runs/steps/state-card.tsx';
 
 /** What the last run shows about a node. It stays the same object until that changes. */
 export type RunCards = (nodeId: string) => Partial<NodeCardData> | undefined;
@@ -18,21 +17,15 @@ export function useRunCards(run: Run | undefined): RunCards {
   return useMemo(() => {
     if (run === undefined) return () => undefined;
     const { stepsOf } = stepsByNode(run.steps);
+    const items = itemsOf(run, run.graph && drawingOf(run.graph as unknown as Graph));
     return (nodeId: string) => {
       const steps = stepsOf(nodeId);
-      const latest = steps.at(-1);
-      if (latest === undefined) return undefined;
-      const state = shownState(latest);
-      const detail = detailOf(steps);
-      const what = `${state} ${detail ?? ''}`;
+      if (steps.length === 0) return undefined;
+      const tally = items.ofNode(nodeId);
+      const card = stateCard(aggregateOf(steps), { tally, detail: detailOf(steps) });
+      const what = JSON.stringify([card.colour, card.spoken, card.failedShare]);
       const before = known.get(nodeId);
       if (before?.what === what) return before.card;
-      const card: Partial<NodeCardData> = {
-        colour: state === 'skipped' ? undefined : stateColours[state],
-        mark: <StateBadge state={state} size="xs" />,
-        detail,
-        spoken: [statuses[state], ...(detail === undefined ? [] : [detail])].join(', '),
-      };
       known.set(nodeId, { what, card });
       return card;
     };

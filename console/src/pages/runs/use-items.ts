@@ -1,0 +1,30 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Run } from '#client/index.ts';
+import { runStepsQuery } from '#console/src/queries/runs.ts';
+import { type Items, itemsOf } from './items.ts';
+import { useRunGraph } from './use-run-graph.ts';
+
+/** Undefined until the graph of the run was read. */
+export function useItems(run: Run): Items | undefined {
+  const { drawing, error } = useRunGraph(run);
+  return useMemo(
+    () => (drawing === undefined && error === null ? undefined : itemsOf(run, drawing)),
+    [run, drawing, error],
+  );
+}
+
+/** The run with the first steps that failed, which the record of a run with many steps may leave out. */
+export function useWithFailures(run: Run): Run {
+  const { data } = useInfiniteQuery({
+    ...runStepsQuery(run.id, { status: 'failed' }),
+    enabled: run.steps_next_cursor !== null,
+  });
+  const failed = data?.pages[0]?.steps;
+  return useMemo(() => {
+    if (failed === undefined) return run;
+    const known = new Set(run.steps.map(({ step_key }) => step_key));
+    const more = failed.filter(({ step_key }) => !known.has(step_key));
+    return more.length === 0 ? run : { ...run, steps: [...run.steps, ...more] };
+  }, [run, failed]);
+}
