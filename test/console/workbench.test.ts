@@ -46,7 +46,7 @@ describeConsole('the editor as a workbench', (stage) => {
     expect(await obstacles(page)).toEqual([]);
 
     await card(page, 'read').click();
-    const result = page.getByRole('region', { name: 'Last run of this node' });
+    const result = page.getByRole('region', { name: 'What this node did in the run' });
     await result.getByText('About tea').waitFor();
 
     // A run of the draft, and not of the version, which has no label.
@@ -75,7 +75,7 @@ describeConsole('the editor as a workbench', (stage) => {
     const { page } = visit;
     await card(page, 'fine').waitFor();
     await runIt(page);
-    const result = page.getByRole('region', { name: 'Last run of this node' });
+    const result = page.getByRole('region', { name: 'What this node did in the run' });
     await result.getByRole('alert').waitFor();
     expect(await page.getByLabel('ID', { exact: true }).inputValue()).toBe('broken');
     expect(await obstacles(page)).toEqual([]);

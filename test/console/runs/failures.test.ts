@@ -50,6 +50,31 @@ describeConsole('failures in maps and loops', (given) => {
     await context.close();
   });
 
+  test('lead in two clicks from the list to the value of the failed item in the editor', async () => {
+    const { engine } = stage;
+    const runId = await engine.start(doubling(), { list });
+    await engine.until(runId, ['failed']);
+    const { page, context, problems } = await stage.open(`/runs?q=${runId}`);
+    await page.getByRole('table').getByRole('link').first().waitFor();
+    await page.locator(`a[href*="${runId}"]`).first().click();
+    await page.getByRole('link', { name: 'Fix in the editor' }).click();
+    const item = page.getByRole('combobox', { name: 'Item' });
+    await item.waitFor();
+    expect(await item.inputValue()).toBe('2 · failed');
+    await page.getByText('cannot compute null * number').first().waitFor();
+    await page
+      .getByRole('region', { name: 'What this node did in the run' })
+      .getByText('Failed')
+      .waitFor();
+
+    await item.click();
+    await page.getByRole('option', { name: '3 · success' }).click();
+    await page.getByText('10', { exact: true }).first().waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
   test('show although the map collects errors, and a click leads to the first of them', async () => {
     const { engine } = stage;
     const runId = await engine.start(doubling({ on_item_error: 'collect' }), { list });

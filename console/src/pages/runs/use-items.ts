@@ -15,14 +15,14 @@ export function useItems(run: Run): Items | undefined {
 }
 
 /** The run with the first steps that failed, which the record of a run with many steps may leave out. */
-export function useWithFailures(run: Run): Run {
+export function useWithFailures<Read extends Run | undefined>(run: Read): Read {
   const { data } = useInfiniteQuery({
-    ...runStepsQuery(run.id, { status: 'failed' }),
-    enabled: run.steps_next_cursor !== null,
+    ...runStepsQuery(run?.id ?? '', { status: 'failed' }),
+    enabled: run !== undefined && run.steps_next_cursor !== null,
   });
   const failed = data?.pages[0]?.steps;
   return useMemo(() => {
-    if (failed === undefined) return run;
+    if (run === undefined || failed === undefined) return run;
     const known = new Set(run.steps.map(({ step_key }) => step_key));
     const more = failed.filter(({ step_key }) => !known.has(step_key));
     return more.length === 0 ? run : { ...run, steps: [...run.steps, ...more] };

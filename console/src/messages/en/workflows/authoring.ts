@@ -17,6 +17,9 @@ export const fieldValue = {
 /** Messages for the choice of the run whose values the fields show. */
 export const valuesFrom = {
   label: 'Values from',
+  item: 'Item',
+  /** `2 · failed` */
+  itemChoice: (item: string, status: string) => `${item} · ${status}`,
   noRuns: 'Run the workflow once to see the value of each field here.',
 } as const;
 

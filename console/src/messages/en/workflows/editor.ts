@@ -98,12 +98,13 @@ export const runForm = {
 
 /** Messages for the last run of the editor. */
 export const runPanel = {
+  ofRun: 'In this run',
   none: 'No run yet. Press “Run” to run what you have drawn; each node then shows its state, output and cost.',
   theRunOutput: 'the output of the run',
   stop: 'Stop',
   runAgain: 'Run again',
   openRun: 'Open run',
-  ofNode: 'Last run of this node',
+  ofNode: 'What this node did in the run',
   openStep: 'Open step',
   theNodeOutput: 'the output of the node',
 } as const;

@@ -23,5 +23,7 @@ export const testResult = {
 
 /** Options of a list of runs. */
 export const runChoices = {
-  run: (at: string, status: string, version: string) => `${at} · ${status} · version ${version}`,
+  /** Without a version, for a run of a draft. */
+  run: (at: string, status: string, version: string | undefined) =>
+    `${at} · ${status} · ${version === undefined ? 'draft' : `version ${version}`}`,
 } as const;

@@ -36,7 +36,7 @@ export function StepActions({ run, step }: StepActionsProps) {
         <ButtonLink
           to="/workflows/$workflowId/edit"
           params={{ workflowId: run.workflow_id }}
-          search={{ node: step.node_id }}
+          search={{ node: step.node_id, run: run.id, step: nodeKeyOf(step) }}
           size="compact-sm"
           variant="default"
           leftSection={<IconPencil size={14} aria-hidden />}

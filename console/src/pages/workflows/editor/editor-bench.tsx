@@ -27,8 +27,8 @@ export function EditorBench({
 }: {
   workflow: Workflow;
   saved: WorkflowDraft | null;
-  /** The node that is initially selected. */
-  opening: string | undefined;
+  /** The node that is initially selected, and the run and step whose values it shows. */
+  opening: Parameters<typeof useEditor>[2];
 }) {
   const state = useEditor(workflow, saved, opening);
   const { saving, side } = state;

@@ -9,6 +9,7 @@ import { MistakeList } from '#console/src/pages/workflows/mistakes/mistake-list.
 import { isRunnable, type Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import { ScopeContext } from './authoring/scope.ts';
 import { useNodeScope } from './authoring/use-node-scope.ts';
+import { shownItem } from './authoring/use-values-run.ts';
 import { ValuesFrom } from './authoring/values-from.tsx';
 import { NodeTestPanel } from '#console/src/pages/workflows/node-tests/node-test-panel.tsx';
 import { nodeOf } from './draft.ts';
@@ -65,10 +66,18 @@ function ChosenPanel({ state, workflowId }: { state: EditorState; workflowId: st
   const { graph, inputSchema, drawing, selection, mistakes, tools, focused } = state;
   const { change, choose, values } = state;
   const nodeId = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
-  const scope = useNodeScope(graph, inputSchema, nodeId ?? '', values.run);
+  const item = shownItem(values, nodeId ?? '');
+  const scope = useNodeScope(graph, inputSchema, {
+    nodeId: nodeId ?? '',
+    run: values.run,
+    stepKey: item?.step_key,
+  });
+  const shown = values.chosen === undefined ? state.draftRun.run : values.run;
   return (
     <ScopeContext value={scope}>
-      {nodeId !== undefined && <NodeResult run={state.draftRun.run} nodeId={nodeId} />}
+      {nodeId !== undefined && (
+        <NodeResult run={shown} step={shown === undefined ? undefined : item} />
+      )}
       <SelectionPanel
         graph={graph}
         drawing={drawing}
@@ -76,7 +85,7 @@ function ChosenPanel({ state, workflowId }: { state: EditorState; workflowId: st
         mistakes={mistakes ?? NO_MISTAKES}
         tools={tools}
         focused={focused}
-        values={<ValuesFrom values={values} />}
+        values={<ValuesFrom values={values} nodeId={nodeId ?? ''} />}
         change={change}
         onChoose={choose}
       />
@@ -97,11 +106,13 @@ function SelectedTest({
 }) {
   const node = nodeOf(graph, nodeId);
   if (node === undefined) return null;
+  const item = shownItem(values, nodeId);
   return (
     <NodeTestPanel
       key={nodeId}
       {...{ workflowId, nodeId, node }}
       values={values}
+      from={item && { runId: values.runId, stepKey: item.step_key }}
       draft={saving.etag !== undefined}
       unsaved={saving.unsaved}
     />

@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 10_000;
 /** The graph editor of a workflow. Polls the workflow and its draft to detect when another user saves. */
 export function EditorPage() {
   const { workflowId } = useParams({ from: '/inside/workflows/$workflowId/edit' });
-  const { node } = useSearch({ from: '/inside/workflows/$workflowId/edit' });
+  const opening = useSearch({ from: '/inside/workflows/$workflowId/edit' });
   const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: LOOK_EVERY_MS });
   const mayEdit = useMay('create_edit_workflows');
   const draft = useQuery({ ...draftQuery(workflowId), refetchInterval: LOOK_EVERY_MS });
@@ -38,7 +38,7 @@ export function EditorPage() {
       {(workflow) => (
         <Loaded query={draft} loading={<LoadingPage />}>
           {(saved) => (
-            <EditorBench key={workflow.id} workflow={workflow} saved={saved} opening={node} />
+            <EditorBench key={workflow.id} workflow={workflow} saved={saved} opening={opening} />
           )}
         </Loaded>
       )}

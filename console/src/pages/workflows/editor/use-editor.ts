@@ -5,7 +5,7 @@ import { useMistakes } from '#console/src/pages/workflows/mistakes/use-mistakes.
 import { contentOf, useSaving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
 import { changeDraft, draftOf, freeBranch, type Adding } from './draft.ts';
 import type { Selection } from './selection.ts';
-import { useValuesRun } from './authoring/use-values-run.ts';
+import { useValuesRun, type ValuesOpening } from './authoring/use-values-run.ts';
 import { useDraftRun } from './run/draft-run.ts';
 import { useDraftPlaces } from './canvas/use-draft-places.ts';
 import { useFieldFocus } from './use-field-focus.ts';
@@ -15,11 +15,11 @@ import { useUndoKeys } from './use-undo-keys.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };
 
-/** The draft, its selection and view state, its last run, and the actions on it. `opening` is initially selected. */
+/** The draft, its selection and view state, its last run, and the actions on it. `opening` is what a link to the editor names. */
 export function useEditor(
   workflow: Workflow,
   saved: WorkflowDraft | null,
-  opening: string | undefined,
+  opening: ValuesOpening & { node?: string | undefined },
 ) {
   const first = contentOf(saved ?? workflow);
   const [draft, change] = useReducer(changeDraft, first.graph, draftOf);
@@ -35,7 +35,7 @@ export function useEditor(
   });
   const kept = useKeptChanges(workflow.id, content, saving);
   const draftRun = useDraftRun(workflow, saving);
-  const values = useValuesRun(workflow.id, draftRun.run?.id);
+  const values = useValuesRun(workflow.id, draftRun.run?.id, opening);
   useLeaveGuard(saving.unsaved);
   useUndoKeys(change, saving.save);
   const connect = useCallback(
@@ -72,7 +72,7 @@ export function useEditor(
     draftRun,
     values,
     connect,
-    ...useSelection(opening),
+    ...useSelection(opening.node),
   };
 }
 

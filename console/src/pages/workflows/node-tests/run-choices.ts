@@ -3,15 +3,24 @@ import { statuses } from '#console/src/messages/en/parts/values.ts';
 import { runChoices as text } from '#console/src/messages/en/workflows/node-tests.ts';
 import { timeText } from '#console/src/parts/text/times.ts';
 
-/** The newest runs as options of a select, and the selected run if it is older. */
+type Choice = Pick<RunSummary, 'id' | 'created_at' | 'status' | 'workflow_version' | 'of_draft'>;
+
+/** The newest runs as options of a select, and the selected run if it is older: `run`, once it was read. */
 export function runChoices(
-  runs: readonly RunSummary[],
+  runs: readonly Choice[],
   runId: string,
+  run?: Choice,
 ): { value: string; label: string }[] {
-  const newest = runs.map((run) => ({ value: run.id, label: runLabel(run) }));
+  const newest = runs.map((each) => ({ value: each.id, label: runLabel(each) }));
   const known = runId === '' || newest.some(({ value }) => value === runId);
-  return known ? newest : [{ value: runId, label: runId }, ...newest];
+  const label = run?.id === runId ? runLabel(run) : runId;
+  return known ? newest : [{ value: runId, label }, ...newest];
 }
 
-const runLabel = ({ created_at: at, status, workflow_version: version }: RunSummary): string =>
-  text.run(timeText(at), statuses[status], String(version));
+const runLabel = ({
+  created_at: at,
+  status,
+  workflow_version: version,
+  of_draft,
+}: Choice): string =>
+  text.run(timeText(at), statuses[status], of_draft ? undefined : String(version));

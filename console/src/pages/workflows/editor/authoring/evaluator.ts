@@ -32,12 +32,13 @@ export type NodeValues = { state: JsonObject } | { problem: string };
 
 /**
  * The initial state of the node in the run, given the present draft: the run is replayed with its recorded outputs, and
- * nothing is executed. In a loop or map, it is that of the run's last iteration.
+ * nothing is executed. `stepKey` is one of its steps, if it has any.
  */
-export function valuesAt(run: Run, draft: Graph, nodeId: string): NodeValues {
-  const stepKey = run.steps.findLast(
-    (step) => isNodeStep(step) && step.node_id === nodeId && step.status !== 'skipped',
-  )?.step_key;
+export function valuesAt(
+  run: Run,
+  draft: Graph,
+  { nodeId, stepKey }: { nodeId: string; stepKey: string | undefined },
+): NodeValues {
   try {
     const found = nodeState({
       recorded: recordedOf(run),

@@ -16,14 +16,13 @@ export const useEvaluator = () =>
 export function useNodeScope(
   graph: Graph,
   inputSchema: JsonObject | null,
-  nodeId: string,
-  run: Run | undefined,
+  { nodeId, run, stepKey }: { nodeId: string; run: Run | undefined; stepKey: string | undefined },
 ): Scope {
   const evaluator = useEvaluator();
   const [settled] = useDebouncedValue(graph, PAUSE_MS);
   return useMemo(() => {
     if (evaluator === undefined) return NO_SCOPE;
-    const found = run && evaluator.valuesAt(run, settled, nodeId);
+    const found = run && evaluator.valuesAt(run, settled, { nodeId, stepKey });
     const state = found !== undefined && 'state' in found ? found.state : undefined;
     return {
       completable: {
@@ -35,5 +34,5 @@ export function useNodeScope(
       evaluate: evaluator.evaluate,
       misspelledIn: evaluator.misspelledIn,
     };
-  }, [evaluator, settled, inputSchema, nodeId, run]);
+  }, [evaluator, settled, inputSchema, nodeId, run, stepKey]);
 }

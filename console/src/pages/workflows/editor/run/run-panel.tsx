@@ -152,16 +152,15 @@ function StepList({ run, onChoose }: { run: Run; onChoose: (nodeId: string) => v
   );
 }
 
-/** What the selected node did in the last run. */
-export function NodeResult({ run, nodeId }: { run: Run | undefined; nodeId: string }) {
-  const step = run?.steps.filter(isNodeStep).findLast(({ node_id: id }) => id === nodeId);
+/** What the selected node did in the run whose values are shown. */
+export function NodeResult({ run, step }: { run: Run | undefined; step: Step | undefined }) {
   if (run === undefined || step === undefined) return null;
   return (
     <Box component="section" aria-label={text.ofNode}>
       <Stack gap="xs">
         <Group gap="xs">
           <Title order={2} size="h6">
-            {words.lastRun}
+            {text.ofRun}
           </Title>
           <StateBadge state={shownState(step)} size="sm" />
           {step.cost_usd > 0 && <Text size="sm">{dollarsText(step.cost_usd)}</Text>}
