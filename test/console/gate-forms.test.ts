@@ -50,6 +50,30 @@ describe('what has changed since a gate asked before', () => {
       stepsBefore(graph as never, 'ask', steps, iteration).map(({ step_key }) => step_key);
     expect([keys([1]), keys([2]), keys()]).toEqual([['draft#1'], ['draft#2'], ['draft#2']]);
   });
+
+  test('takes the list of a map that the gate follows, not its last item', () => {
+    const graph = {
+      nodes: [
+        { id: 'each', kind: 'map' },
+        { id: 'draft', kind: 'tool' },
+        { id: 'ask', kind: 'human_gate' },
+      ],
+      edges: [
+        { source: 'each', target: 'draft', condition_value: 'true' },
+        { source: 'draft', target: 'each' },
+        { source: 'each', target: 'ask', condition_value: 'false' },
+      ],
+    };
+    const step = (step_key: string, node_id: string, iteration: number[]) => ({
+      ...{ step_key, node_id, status: 'success', iteration },
+    });
+    const steps = [
+      ...[1, 2].map((item) => step(`draft#${item}`, 'draft', [item])),
+      step('each', 'each', []),
+    ] as never;
+    const keys = stepsBefore(graph as never, 'ask', steps).map(({ step_key }) => step_key);
+    expect(keys).toEqual(['each']);
+  });
 });
 
 describeConsole('a gate with rules and an input schema', (given) => {

@@ -173,6 +173,7 @@ describeConsole('the console', (stage) => {
     expect(await page.getByLabel('Reason').inputValue()).toBe('a jar, too late');
     expect(await engine.run(first)).toMatchObject({ status: 'paused' });
     await keyboard.press('r');
+    await keyboard.press('Control+Enter');
     await heading(page, 'Second letter?', 2).waitFor();
     // The next decision sends the one before it.
     await keyboard.press('a');

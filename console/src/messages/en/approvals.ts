@@ -11,7 +11,7 @@ export const inbox = {
   noneMineAbout: 'When someone assigns a gate to you, it appears here.',
   none: 'No pending approvals',
   noneAbout: 'Runs appear here when they reach a human gate, or a tool call that needs approval.',
-  keys: '{next} next, {previous} previous, {approve} approve, {reject} reject, {undo} undo',
+  keys: '{next} next, {previous} previous, {approve} approve, {edit} edit, {reject} reject, {undo} undo',
   shortcuts: 'Keyboard shortcuts',
   goneGates: (count: number) => plural(count, { one: '# gate', other: '# gates' }),
   gone: 'No longer waiting. Someone else decided, or the run ended.',
@@ -22,6 +22,8 @@ export const gateList = {
   label: 'Pending approvals',
   waitingFor: (duration: string) => `waiting for ${duration}`,
   assignedTo: 'assigned to {name}',
+  approved: 'Approved',
+  rejected: 'Rejected',
 } as const;
 
 /** Messages for one gate. */
@@ -58,7 +60,6 @@ export const earlierDecision = {
   earlier: (count: string) => `Earlier decisions (${count})`,
   unchanged: 'Nothing has changed since then.',
   changed: 'Changed since then',
-  none: 'none',
 } as const;
 
 /** Messages for a gate that cannot be decided. */

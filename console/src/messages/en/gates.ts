@@ -14,7 +14,11 @@ export const decisionForm = {
     `The input schema of the gate ${problem}. Reject the gate, correct the schema in the workflow, and run it again.`,
   unfit: (problem: string) => `Not sent. Correct the marked fields: ${problem}`,
   approve: 'Approve',
+  approveChanged: (changes: number) =>
+    plural(changes, { one: 'Approve with # change', other: 'Approve with # changes' }),
   reject: 'Reject',
+  /** The keys that send a rejection. */
+  send: 'Ctrl+Enter',
   /** Shown before the effect of an approval. */
   approving: 'Approve:',
   /** Shown before the effect of a rejection. */
@@ -36,6 +40,7 @@ export const decisionForm = {
 export const decisionFields = {
   reasonSaved: 'Optional. Saved with the decision.',
   reasonRead: 'Optional. The agent reads the reason of a rejection.',
+  reasonRejects: 'Ctrl+Enter rejects with this reason.',
   addInput: 'Add input',
   inputAbout: 'A JSON object. Its keys are added to the run state.',
 } as const;
@@ -45,20 +50,25 @@ export const toolCall = {
   label: (tool: string) => `Tool call ${tool}`,
   agent: 'Agent',
   turn: 'Turn',
-  arguments: 'Arguments',
-  argumentsOf: (tool: string) => `the arguments of ${tool}`,
-  mayNotView: 'You need the approve_gates permission to view the arguments.',
 } as const;
 
-/** Messages for the arguments of a tool call that an approver edits. */
+/** Messages for the arguments of a tool call, which an approver can edit. */
 export const argumentsField = {
+  title: 'Arguments',
+  of: (tool: string) => `the arguments of ${tool}`,
+  mayNotView: 'You need the approve_gates permission to view the arguments.',
   edit: 'Edit arguments',
+  editOne: (argument: string) => `Edit ${argument}`,
   label: 'Arguments to send',
-  fixed: 'Set by the workflow: {names}',
-  discard: 'Discard changes',
-  unchanged: 'No changes yet',
-  changes: 'Changes',
+  asJson: 'Edit as JSON',
+  asTable: 'Edit as table',
+  fixed: 'set by the workflow',
+  was: 'was',
   none: 'none',
+  noArguments: 'No arguments',
+  discard: 'Discard changes',
+  changes: 'Changes',
+  showAll: (count: string) => `Show all ${count} arguments`,
 } as const;
 
 /** Messages for what a gate requires of its approvers. */
@@ -100,11 +110,22 @@ export const decision = {
 export const waitingDecision = {
   label: 'Decision not sent yet',
   approved: 'Approved: {gate}',
+  approvedChanged: (changes: number) =>
+    plural(changes, {
+      one: 'Approved with # change: {gate}',
+      other: 'Approved with # changes: {gate}',
+    }),
   rejected: 'Rejected: {gate}',
   undo: 'Undo',
   undoWithin: (seconds: string) => `Undo (${seconds} s)`,
   sendNow: 'Send now',
-  sentApproved: (gate: string) => `Approved: ${gate}`,
+  sentApproved: (gate: string, changes: number) =>
+    changes === 0
+      ? `Approved: ${gate}`
+      : plural(changes, {
+          one: `Approved with # change: ${gate}`,
+          other: `Approved with # changes: ${gate}`,
+        }),
   sentRejected: (gate: string) => `Rejected: ${gate}`,
   notApproved: (gate: string) => `Not approved: ${gate}`,
   notRejected: (gate: string) => `Not rejected: ${gate}`,

@@ -1,4 +1,5 @@
-import { NativeSelect, Text } from '@mantine/core';
+import { Group, NativeSelect, Text } from '@mantine/core';
+import { useId } from 'react';
 import type { Gate } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { assignee as texts } from '#console/src/messages/en/approvals.ts';
@@ -9,6 +10,7 @@ import { runsKey } from '#console/src/queries/runs.ts';
 
 /** Who is expected to decide an open gate. People who can decide gates can choose someone who can decide this one. */
 export function Assignee({ gate }: { gate: Gate }) {
+  const id = useId();
   const { id: own } = useIdentity();
   const assign = useAction(
     (memberId: string | null) =>
@@ -23,24 +25,28 @@ export function Assignee({ gate }: { gate: Gate }) {
       </Text>
     );
   }
-  const listed = eligible.some(({ id }) => id === assignee?.id);
+  const listed = eligible.some((member) => member.id === assignee?.id);
   const members = assignee === null || listed ? eligible : [...eligible, assignee];
   const shown = assign.isPending ? assign.variables : (assignee?.id ?? null);
   return (
-    <NativeSelect
-      label={texts.label}
-      description={texts.about}
-      maw={360}
-      value={shown ?? ''}
-      disabled={assign.isPending}
-      onChange={({ currentTarget: { value } }) => assign.mutate(value === '' ? null : value)}
-      data={[
-        { value: '', label: texts.noOne },
-        ...members.map(({ id, name }) => ({
-          value: id,
-          label: id === own ? texts.you(name) : name,
-        })),
-      ]}
-    />
+    <Group gap="xs" title={texts.about}>
+      <Text component="label" htmlFor={id} size="xs" c="dimmed">
+        {texts.label}
+      </Text>
+      <NativeSelect
+        id={id}
+        size="xs"
+        value={shown ?? ''}
+        disabled={assign.isPending}
+        onChange={({ currentTarget: { value } }) => assign.mutate(value === '' ? null : value)}
+        data={[
+          { value: '', label: texts.noOne },
+          ...members.map((member) => ({
+            value: member.id,
+            label: member.id === own ? texts.you(member.name) : member.name,
+          })),
+        ]}
+      />
+    </Group>
   );
 }

@@ -1,18 +1,11 @@
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import type { EarlierAsking, Gate, Step } from '#client/index.ts';
 import { earlierDecision as texts } from '#console/src/messages/en/approvals.ts';
-import { exactJson } from '#console/src/parts/code/exact-json.ts';
-import { type ChangedField, changedFields } from '#console/src/parts/data/changed-fields.ts';
-import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
-import { isRecord } from '#console/src/parts/data/record.ts';
+import { ChangedPaths, changesOf } from '#console/src/parts/data/changed-paths.tsx';
 import { DecisionText } from '#console/src/parts/forms/gate-rules.tsx';
 import { ChangedText } from '#console/src/parts/text/changed-text.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
-
-/** Longer values are truncated here. The page has them in full. */
-const SHOWN_CHARACTERS = 300;
 
 /**
  * The last time that the gate asked in this run: who decided, with what reason, and what has changed since then in the
@@ -73,23 +66,21 @@ function Changes({
   earlierValues: readonly Step[];
 }) {
   const before = last.decided_arguments ?? last.arguments;
-  const fields = [
-    ...(isRecord(before) && isRecord(gate.arguments) ? changedFields(before, gate.arguments) : []),
-    ...changedFields(outputsOf(earlierValues), outputsOf(values)),
+  const changes = [
+    ...(before != null && gate.arguments != null ? changesOf(before, gate.arguments) : []),
+    ...changesOf(outputsOf(earlierValues), outputsOf(values)),
   ];
   const samePrompt = gate.prompt === last.prompt;
   // The prompt of a tool call repeats its arguments.
   const isCall = gate.kind === 'tool_call';
-  if ((samePrompt || isCall) && fields.length === 0) {
+  if ((samePrompt || isCall) && changes.length === 0) {
     return <Dimmed>{texts.unchanged}</Dimmed>;
   }
   return (
     <Stack gap={4} role="group" aria-label={texts.changed}>
       <Dimmed size="xs">{texts.changed}</Dimmed>
       {!samePrompt && !isCall && <ChangedText before={last.prompt} after={gate.prompt} />}
-      {fields.map((field) => (
-        <Field key={field.name} {...field} />
-      ))}
+      <ChangedPaths changes={changes} />
     </Stack>
   );
 }
@@ -97,22 +88,3 @@ function Changes({
 /** Outputs by the name of the node. */
 const outputsOf = (steps: readonly Step[]): Record<string, unknown> =>
   Object.fromEntries(steps.map(({ label, output }) => [label, output]));
-
-const Field = ({ name, before, after }: ChangedField) => (
-  <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-    <b>
-      <UserText>{name}</UserText>
-    </b>
-    : <ChangedValue before={<Value of={before} />} after={<Value of={after} />} />
-  </Text>
-);
-
-function Value({ of: value }: { of: unknown }) {
-  if (value === undefined) return <i>{texts.none}</i>;
-  const text = exactJson(value);
-  return (
-    <UserText>
-      {text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}
-    </UserText>
-  );
-}

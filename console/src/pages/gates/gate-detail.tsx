@@ -1,7 +1,7 @@
 import { Accordion, Box, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Graph, PendingGate, Run, Step } from '#client/index.ts';
+import type { Gate as AskedGate, Graph, PendingGate, Run, Step } from '#client/index.ts';
 import { gateDetail as texts } from '#console/src/messages/en/approvals.ts';
 import { triggers } from '#console/src/messages/en/parts/values.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -58,9 +58,16 @@ function Gate({ run, nodeId, step: key, onDecided, onUndo }: DetailProps & { run
   const graph = (run.graph as unknown as Graph | undefined) ?? version.data?.graph;
   const before = (iteration: readonly number[] | undefined): Step[] | undefined =>
     graph && stepsBefore(graph, nodeId, run.steps, iteration);
+  const context = (
+    <>
+      <Facts run={run} gate={gate} />
+      <Before steps={before(asked?.iteration)} />
+      <Payloads run={run} />
+    </>
+  );
   return (
-    <Stack gap="md" component="section" aria-label={texts.label(label)}>
-      <Heading run={run} label={label} />
+    <Stack gap="md" component="section" aria-label={texts.label(label)} tabIndex={-1}>
+      <Heading run={run} label={label} gate={gate && asked} />
       {/* A tool call is shown with its arguments, which its prompt repeats. */}
       {gate?.kind !== 'tool_call' && step?.tool_call === undefined && (
         <Prompt text={gate?.prompt ?? promptOf(step)} />
@@ -74,7 +81,6 @@ function Gate({ run, nodeId, step: key, onDecided, onUndo }: DetailProps & { run
               earlierValues={before(asked.earlier[0]?.iteration) ?? []}
             />
           )}
-          {asked !== undefined && <Assignee gate={asked} />}
           <DecisionForm
             inbox
             runId={run.id}
@@ -82,19 +88,29 @@ function Gate({ run, nodeId, step: key, onDecided, onUndo }: DetailProps & { run
             rejection={graph && rejectionOf(graph, nodeId)}
             onDecided={onDecided}
             onUndo={onUndo}
+            below={context}
           />
         </>
       ) : (
-        <Undecidable run={run} step={step} />
+        <>
+          <Undecidable run={run} step={step} />
+          {context}
+        </>
       )}
-      <Facts run={run} gate={gate} />
-      <Before steps={before(asked?.iteration)} />
-      <Payloads run={run} />
     </Stack>
   );
 }
 
-const Heading = ({ run, label }: { run: Run; label: string }) => (
+const Heading = ({
+  run,
+  label,
+  gate,
+}: {
+  run: Run;
+  label: string;
+  /** While it is open. */
+  gate: AskedGate | undefined;
+}) => (
   <Group justify="space-between" align="flex-start" gap="xs">
     <Box miw={0}>
       <Title order={2} size="h4">
@@ -104,7 +120,10 @@ const Heading = ({ run, label }: { run: Run; label: string }) => (
         <UserText>{run.workflow_name}</UserText>
       </Dimmed>
     </Box>
-    <StateBadge state={run.status} />
+    <Group gap="sm">
+      {gate !== undefined && <Assignee gate={gate} />}
+      <StateBadge state={run.status} />
+    </Group>
   </Group>
 );
 

@@ -4,6 +4,9 @@ import type { Approval } from '#client/index.ts';
 import { gateList as texts } from '#console/src/messages/en/approvals.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { progressOf } from '#console/src/parts/forms/gate-rules.tsx';
+import { roundOf } from '#console/src/parts/gates/drafts.ts';
+import { useWaitingDecision } from '#console/src/parts/gates/waiting-decision.ts';
+import { Tag } from '#console/src/parts/tag.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { ItemLink } from '#console/src/parts/links.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
@@ -65,8 +68,15 @@ export function GateList({
 
 function Description({ gate, now }: { gate: Approval; now: number }) {
   const progress = progressOf(gate);
+  const decision = useWaitingDecision();
+  const isDecided = decision?.key === roundOf(gate.run_id, gate);
   return (
     <Text size="xs" component="span" c="var(--mantine-color-text)" style={{ display: 'block' }}>
+      {isDecided && (
+        <Tag size="sm" mr="xs" color={decision.approved ? 'success' : 'danger'}>
+          {decision.approved ? texts.approved : texts.rejected}
+        </Tag>
+      )}
       <UserText>{gate.workflow_name}</UserText>
       {' · '}
       {texts.waitingFor(durationText(now - Date.parse(gate.since)))}

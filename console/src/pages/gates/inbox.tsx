@@ -7,13 +7,13 @@ import type { Approval } from '#client/index.ts';
 import { inbox as text } from '#console/src/messages/en/approvals.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
-import { roundOf } from '#console/src/parts/gates/drafts.ts';
 import { Undo } from '#console/src/parts/gates/undo.tsx';
 import {
   sendNow,
   undoDecision,
   useWaitingDecision,
 } from '#console/src/parts/gates/waiting-decision.ts';
+import { useKeptFocus } from '#console/src/parts/keep-focus.ts';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { useShortcuts } from '#console/src/parts/shortcuts.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
@@ -53,13 +53,15 @@ export function Inbox({ chosen, mine }: { chosen: Chosen | undefined; mine: bool
     // On a wide screen, a gate is always selected.
     if (wide && chosen === undefined && first !== undefined) go(first);
   }, [wide, chosen, first, go]);
+  const place = useRef<HTMLDivElement>(null);
+  useKeptFocus(place, chosen !== undefined);
   const list = (
     <LoadedList query={query} empty={<NoApprovals mine={mine} />}>
       {(gates) => <GateList gates={gates} mine={mine} chosen={at} focusChosen={keyed} />}
     </LoadedList>
   );
   const detail = chosen !== undefined && (
-    <Paper withBorder p={{ base: 'sm', sm: 'lg' }}>
+    <Paper withBorder p={{ base: 'sm', sm: 'lg' }} ref={place} tabIndex={-1}>
       <GateDetail
         key={Object.values(chosen).join(' ')}
         {...chosen}
@@ -87,7 +89,7 @@ export function Inbox({ chosen, mine }: { chosen: Chosen | undefined; mine: bool
           <Section title={text.pending}>{list}</Section>
         </>
       )}
-      <UndoElsewhere gate={waiting?.[at]} />
+      <UndoElsewhere chosen={chosen} />
     </Page>
   );
 }
@@ -146,8 +148,9 @@ function useMoves(
     // On a phone, the next gate would appear under the finger, so the gate shows its outcome instead.
     if (wide && waiting !== undefined && at !== -1) {
       const next = waiting[at + 1] ?? waiting[at - 1];
+      if (next === undefined) return;
       keyed.current = true;
-      if (next !== undefined) go(next);
+      go(next);
     }
   };
   const undone = (): void => {
@@ -161,13 +164,18 @@ function useMoves(
 }
 
 /** The decision that can still be undone, after the page has moved on to another gate. */
-function UndoElsewhere({ gate }: { gate: Approval | undefined }) {
+function UndoElsewhere({ chosen }: { chosen: Chosen | undefined }) {
   const decision = useWaitingDecision();
-  if (decision === undefined || (gate && roundOf(gate.run_id, gate) === decision.key)) return null;
+  if (decision === undefined) return null;
+  const { runId, nodeId, step = decision.stepKey } = chosen ?? {};
+  const isShown =
+    runId === decision.runId && nodeId === decision.nodeId && step === decision.stepKey;
+  if (isShown) return null;
   return (
     <Affix
       withinPortal={false}
-      position={{ bottom: 16, left: 16, right: 16 }}
+      // Above the buttons of the gate on the screen.
+      position={{ bottom: 80, left: 16, right: 16 }}
       style={{ pointerEvents: 'none' }}
     >
       <Box maw={480} mx="auto" style={{ pointerEvents: 'auto' }}>

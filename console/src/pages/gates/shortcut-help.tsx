@@ -16,6 +16,7 @@ export function ShortcutHelp() {
               next: key('j'),
               previous: key('k'),
               approve: key('a'),
+              edit: key('e'),
               reject: key('r'),
               undo: key('z'),
             }}

@@ -17,8 +17,8 @@ const passesOn: Record<NodeKind, boolean> = {
 
 /**
  * The latest successful steps of the nodes before a gate, which the decision is about. Conditions, loops and merges are
- * replaced by the nodes before them. They are in run order. `iteration`: only those of this iteration of the loops and
- * maps around the gate; by default, the latest.
+ * replaced by the nodes before them. After a map, its list is taken and not its items. They are in run order.
+ * `iteration`: only those of this iteration of the loops and maps around the gate; by default, the latest.
  */
 export function stepsBefore(
   graph: Graph,
@@ -32,11 +32,13 @@ export function stepsBefore(
   const seen = new Set([nodeId]);
   const open = [nodeId];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    for (const { source } of edges.filter(({ target }) => target === at)) {
+    for (const { source, conditionValue } of edges.filter(({ target }) => target === at)) {
       if (seen.has(source)) continue;
       seen.add(source);
       const kind = kinds.get(source);
-      if (kind !== undefined && passesOn[kind]) open.push(source);
+      // After its last item, a map has an output of its own: the list.
+      const isList = kind === 'map' && conditionValue !== 'true';
+      if (kind !== undefined && passesOn[kind] && !isList) open.push(source);
       else makers.add(source);
     }
   }

@@ -36,7 +36,8 @@ export function argumentRows(given: JsonObject, unknown: Effect['unknown']): Arg
   ];
 }
 
-function membersOf(value: unknown): [string | number, unknown][] | undefined {
+/** The values in a list or object, with their indexes or keys; undefined for any other value. */
+export function membersOf(value: unknown): [string | number, unknown][] | undefined {
   if (!isContainer(value)) return undefined;
   return Array.isArray(value) ? [...value.entries()] : Object.entries(value);
 }

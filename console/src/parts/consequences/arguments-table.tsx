@@ -63,7 +63,8 @@ function RowValue({ row }: { row: ComparedRow }) {
   );
 }
 
-function Value({
+/** The value of an argument as it is, or what it is before it is known. */
+export function Value({
   row: { path, value, reads },
   inline = false,
 }: {

@@ -1,4 +1,4 @@
-import { Button, Textarea } from '@mantine/core';
+import { Box, Button, Textarea } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Gate, PendingGate } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -6,6 +6,7 @@ import { decisionFields as texts } from '#console/src/messages/en/gates.ts';
 import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import { ArgumentsField } from './arguments-field.tsx';
 import { SchemaForm } from './schema-form.tsx';
+import { type AnswerKeys, decisionPart } from './use-answer-keys.ts';
 import type { DecisionState } from './use-decision.ts';
 
 /** The API's limit. */
@@ -17,40 +18,54 @@ interface FieldsProps {
   /** Why the service refused the input. */
   refusal: string | undefined;
   decision: DecisionState;
+  keys: AnswerKeys;
   /** What follows from the form. */
   children: ReactNode;
 }
 
 /** The parts of a decision besides yes or no: the form of the gate or the arguments of the call, and the reason. */
-export function DecisionFields({ gate, tool, refusal, decision, children }: FieldsProps) {
+export function DecisionFields({ gate, tool, refusal, decision, keys, children }: FieldsProps) {
   const { draft, change, form, broken } = decision;
   const { tool_call: call, input_schema: schema } = gate;
   const given = call?.arguments ?? null;
   return (
     <>
       {schema !== undefined && (
-        <SchemaForm
-          schema={schema}
-          value={form}
-          onChange={(next) => change({ form: next })}
-          onBroken={broken}
-          refusal={refusal}
-        />
+        <Box {...decisionPart.fields}>
+          <SchemaForm
+            schema={schema}
+            value={form}
+            onChange={(next) => change({ form: next })}
+            onBroken={broken}
+            refusal={refusal}
+          />
+        </Box>
       )}
       {given !== null && (
-        <ArgumentsField
-          given={given}
-          tool={tool}
-          edited={draft.edited}
-          onEdited={(edited) => change({ edited })}
-          onBroken={broken}
-          refusal={refusal}
-        />
+        <Box {...decisionPart.fields}>
+          <ArgumentsField
+            of={call?.tool ?? ''}
+            given={given}
+            tool={tool}
+            edited={draft.edited}
+            onEdited={(edited) => change({ edited })}
+            onBroken={broken}
+            refusal={refusal}
+          />
+        </Box>
       )}
       {children}
       <Textarea
+        ref={keys.reason}
         label={words.reason}
-        description={call?.turn == null ? texts.reasonSaved : texts.reasonRead}
+        description={
+          keys.armed
+            ? texts.reasonRejects
+            : call?.turn == null
+              ? texts.reasonSaved
+              : texts.reasonRead
+        }
+        onBlur={keys.leaveReason}
         maxLength={MAX_REASON_LENGTH}
         autosize
         minRows={1}
@@ -58,7 +73,11 @@ export function DecisionFields({ gate, tool, refusal, decision, children }: Fiel
         value={draft.reason ?? ''}
         onChange={(event) => change({ reason: event.currentTarget.value })}
       />
-      {schema === undefined && call === undefined && <InputField {...decision} />}
+      {schema === undefined && call === undefined && (
+        <Box {...decisionPart.fields}>
+          <InputField {...decision} />
+        </Box>
+      )}
     </>
   );
 }
@@ -69,6 +88,7 @@ const InputField = ({ draft: { input }, change, mistake }: DecisionState) =>
       variant="subtle"
       size="compact-sm"
       w="fit-content"
+      {...decisionPart.edit}
       onClick={() => change({ input: '{}' })}
     >
       {texts.addInput}

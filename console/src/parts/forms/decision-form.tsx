@@ -1,6 +1,6 @@
 import { Button, Group, Kbd, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { PendingGate } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { decisionForm as text } from '#console/src/messages/en/gates.ts';
@@ -11,20 +11,16 @@ import { Failure } from '#console/src/parts/failure.tsx';
 import { roundOf } from '#console/src/parts/gates/drafts.ts';
 import { Undo } from '#console/src/parts/gates/undo.tsx';
 import { sendNow, useWaitingDecision } from '#console/src/parts/gates/waiting-decision.ts';
-import { useShortcuts, useShortcutsOn } from '#console/src/parts/shortcuts.ts';
+import { useKeptFocus } from '#console/src/parts/keep-focus.ts';
+import { useShortcutsOn } from '#console/src/parts/shortcuts.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
+import { ArgumentsField } from './arguments-field.tsx';
 import { DecisionFields } from './decision-fields.tsx';
-import {
-  Conflict,
-  Lists,
-  MayNotDecide,
-  TooLate,
-  Unsatisfiable,
-  useLate,
-} from './decision-notes.tsx';
+import { Conflict, Lists, MayNotDecide, TooLate, Unsatisfiable } from './decision-notes.tsx';
 import { GateRules } from './gate-rules.tsx';
 import { Rechecked } from './rechecked.tsx';
 import { ToolCall } from './tool-call.tsx';
+import { type AnswerKeys, useAnswerKeys } from './use-answer-keys.ts';
 import {
   isConflict,
   isInvalid,
@@ -36,10 +32,18 @@ import {
 
 /**
  * Decides an open gate: the fields that it requires, an optional reason, and two buttons. The decision is sent a few
- * seconds later, so that it can be undone. Users who cannot decide see the reason. With `inbox`, the keys `a` and `r`
- * decide, and the decision is not sent when the form is left.
+ * seconds later, so that it can be undone. Users who cannot decide see the reason. With `inbox`, there are keys to
+ * approve, edit and reject, and the decision is not sent when the form is left.
  */
-export function DecisionForm({ inbox = false, ...decision }: DecisionProps & { inbox?: boolean }) {
+export function DecisionForm({
+  inbox = false,
+  below,
+  ...decision
+}: DecisionProps & {
+  inbox?: boolean;
+  /** What people read before they decide. The buttons stay in view beside it. */
+  below?: ReactNode;
+}) {
   const { gate, runId } = decision;
   const { tool_call: call } = gate;
   const mayDecide = useMay('approve_gates');
@@ -50,9 +54,19 @@ export function DecisionForm({ inbox = false, ...decision }: DecisionProps & { i
   const round = roundOf(runId, gate);
   useEffect(() => (inbox ? undefined : () => sendNow()), [inbox]);
   const refusal = data?.refusal ?? null;
+  const place = useRef<HTMLDivElement>(null);
+  useKeptFocus(place);
   return (
-    <>
+    <Stack gap="md" ref={place} tabIndex={-1}>
       {call !== undefined && <ToolCall gate={gate} call={call} />}
+      {(!mayDecide || waiting?.key === round || refusal !== null) && call?.arguments != null && (
+        <ArgumentsField
+          of={call.tool}
+          given={call.arguments}
+          tool={data?.tool ?? null}
+          edited={waiting?.key === round ? waiting.answer.arguments : undefined}
+        />
+      )}
       <GateRules gate={gate} />
       {conflict !== undefined && <Conflict {...conflict} now={call?.digest} />}
       {known.isError && data === undefined && (
@@ -62,40 +76,36 @@ export function DecisionForm({ inbox = false, ...decision }: DecisionProps & { i
         <>
           <Lists of={data} />
           <MayNotDecide />
+          {below}
         </>
       ) : waiting?.key === round ? (
-        <Undo decision={waiting} />
+        <>
+          {below}
+          <Undo decision={waiting} sticky />
+        </>
       ) : refusal !== null ? (
         <>
           <Lists of={data} />
           <Dimmed>{text.refused(refusal)}</Dimmed>
+          {below}
         </>
       ) : (
         <Choices
           key={round}
-          {...{ round, inbox, known: data, ...decision }}
+          {...{ round, inbox, below, known: data, ...decision }}
           onConflict={(error) => setConflict({ error, digest: call?.digest })}
         />
       )}
-    </>
+    </Stack>
   );
 }
 
-function Choices(props: ChoiceProps) {
+function Choices({ below, ...props }: ChoiceProps & { below: ReactNode }) {
   const { gate, known, inbox, rejection } = props;
   const decision = useDecision(props);
-  const { decide, check, lists, isReady } = decision;
-  const late = useLate(gate.expires_at);
-  useShortcuts(inbox && !late ? { a: () => decide(true), r: () => decide(false) } : {});
-  const press = (event: KeyboardEvent): void => {
-    // Leaves the field, so that the single-key shortcuts work again.
-    if (event.key === 'Escape') return (event.target as HTMLElement).blur();
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-    // Before the editor inserts a line break.
-    event.preventDefault();
-    event.stopPropagation();
-    decide(true);
-  };
+  const { check, lists } = decision;
+  const form = useRef<HTMLFormElement>(null);
+  const keys = useAnswerKeys(props, decision, form);
   const problem = known?.schema_problem ?? undefined;
   const unfit = isInvalid(check.error) ? check.error.detail : undefined;
   const refused = isConflict(check.error) && wasAboutOthers(decision);
@@ -104,27 +114,17 @@ function Choices(props: ChoiceProps) {
   // The fields show where.
   const inFields =
     unfit !== undefined && (gate.input_schema ?? decision.draft.edited) !== undefined;
-  const [shortcutsOn] = useShortcutsOn();
-  const hint = (key: string) =>
-    // Hidden on small screens, which rarely have a keyboard.
-    inbox &&
-    shortcutsOn && (
-      <Kbd size="xs" visibleFrom="sm">
-        {key}
-      </Kbd>
-    );
   return (
     <form
+      ref={form}
+      tabIndex={-1}
       aria-label={words.decision}
-      onKeyDownCapture={press}
-      onSubmit={(event) => {
-        event.preventDefault();
-        decide(true);
-      }}
+      onKeyDownCapture={keys.press}
+      onSubmit={(event) => event.preventDefault()}
     >
       <Stack gap="sm">
         {problem !== undefined && <Unsatisfiable problem={problem} />}
-        <DecisionFields gate={gate} tool={known?.tool ?? null} refusal={unfit} decision={decision}>
+        <DecisionFields tool={known?.tool ?? null} refusal={unfit} {...{ gate, decision, keys }}>
           <Rechecked gate={gate} decision={decision} />
           {lists.shown === undefined ? (
             <Lists of={known} />
@@ -132,7 +132,7 @@ function Choices(props: ChoiceProps) {
             <ShownListsView {...{ lists, gate, refused }} />
           )}
         </DecisionFields>
-        {late && <TooLate />}
+        {keys.late && <TooLate />}
         {inFields && (
           <Text size="sm" c="var(--mantine-color-error)" role="alert">
             {text.unfit(unfit)}
@@ -143,27 +143,58 @@ function Choices(props: ChoiceProps) {
           <strong>{text.approving}</strong> {effectOf(gate)} <strong>{text.rejecting}</strong>{' '}
           {rejectionText(gate, rejection)}
         </Dimmed>
-        <Group gap="sm" className="decision-buttons">
-          <Button
-            type="submit"
-            color="success.9"
-            loading={check.isPending}
-            disabled={late || !isReady || problem !== undefined}
-            rightSection={hint('a')}
-          >
-            {text.approve}
-          </Button>
-          <Button
-            variant="default"
-            disabled={late || !isReady || check.isPending}
-            rightSection={hint('r')}
-            onClick={() => decide(false)}
-          >
-            {text.reject}
-          </Button>
-        </Group>
+        {below}
+        <AnswerButtons
+          {...{ keys, changes: decision.changes }}
+          shortcuts={inbox}
+          isChecking={check.isPending}
+        />
       </Stack>
     </form>
+  );
+}
+
+function AnswerButtons({
+  keys: { mayApprove, mayReject, armed, approve, reject },
+  changes,
+  shortcuts,
+  isChecking,
+}: {
+  keys: AnswerKeys;
+  /** The number of changes of the arguments. */
+  changes: number;
+  shortcuts: boolean;
+  isChecking: boolean;
+}) {
+  const [shortcutsOn] = useShortcutsOn();
+  const hint = (key: string) =>
+    // Hidden on small screens, which rarely have a keyboard.
+    shortcuts &&
+    shortcutsOn && (
+      <Kbd size="xs" visibleFrom="sm">
+        {key}
+      </Kbd>
+    );
+  return (
+    <Group gap="sm" className="decision-buttons">
+      <Button
+        color="success.9"
+        loading={isChecking}
+        disabled={!mayApprove}
+        rightSection={hint('a')}
+        onClick={approve}
+      >
+        {changes === 0 ? text.approve : text.approveChanged(changes)}
+      </Button>
+      <Button
+        {...(armed ? { color: 'danger.9' } : { variant: 'default' })}
+        disabled={!mayReject}
+        rightSection={hint(armed ? text.send : 'r')}
+        onClick={reject}
+      >
+        {text.reject}
+      </Button>
+    </Group>
   );
 }
 

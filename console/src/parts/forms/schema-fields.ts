@@ -56,6 +56,46 @@ export function startOfSchema(schema: unknown): JsonObject {
   return Object.fromEntries(start);
 }
 
+/** How a value at a path within a schema is entered, if the schema says so for a value like this one. */
+export function fieldAt(
+  schema: unknown,
+  at: readonly (string | number)[],
+  value: unknown,
+): SchemaField {
+  const own = at.reduce<unknown>((outer, part) => {
+    if (!isRecord(outer)) return undefined;
+    if (typeof part === 'number') return outer['items'];
+    return isRecord(outer['properties']) ? outer['properties'][part] : undefined;
+  }, schema);
+  const field = {
+    name: String(at.at(-1)),
+    label: '',
+    hint: textAt(own, 'description'),
+    required: false,
+  };
+  const wanted = inputOf(own, MAX_GROUPS);
+  return { ...(fits(wanted, value) ? wanted : inputOfValue(value)), ...field };
+}
+
+const fits = (wanted: SchemaInput, value: unknown): boolean =>
+  value === undefined ||
+  (wanted.input === 'choice'
+    ? wanted.choices.includes(value)
+    : wanted.input !== 'json' && wanted.input === inputOfValue(value).input);
+
+function inputOfValue(value: unknown): SchemaInput {
+  switch (typeof value) {
+    case 'string':
+      return { input: 'text', type: 'text' };
+    case 'number':
+      return { input: 'number', whole: false };
+    case 'boolean':
+      return { input: 'flag' };
+    default:
+      return { input: 'json' };
+  }
+}
+
 function inputOf(property: unknown, depth: number): SchemaInput {
   if (!isRecord(property)) return { input: 'json' };
   const { enum: choices, const: only } = property;

@@ -18,6 +18,8 @@ import { anObject, JsonField } from './json-field.tsx';
 import { NumberField } from './number-field.tsx';
 import { fieldsOfSchema, problemOfField, type SchemaField } from './schema-fields.ts';
 
+const LONG_TEXT = 5_000;
+
 interface SchemaFormProps {
   schema: JsonObject;
   value: JsonObject;
@@ -118,12 +120,27 @@ interface FieldProps extends Omit<FieldsProps, 'fields' | 'value' | 'onChange'> 
   onChange: (value: unknown) => void;
 }
 
-function Field({ field, value, onChange, path, onBroken, refusal }: FieldProps): ReactNode {
+/** One field. With `named`, it has this name only for screen readers: its label is elsewhere. */
+export function Field({
+  field,
+  value,
+  onChange,
+  path,
+  onBroken,
+  refusal,
+  named,
+}: FieldProps & { named?: string }): ReactNode {
+  const labels =
+    named === undefined
+      ? {
+          label: <UserText>{field.label}</UserText>,
+          description: field.hint !== undefined && <UserText>{field.hint}</UserText>,
+          withAsterisk: field.required,
+        }
+      : { 'aria-label': named, label: undefined, description: undefined, withAsterisk: false };
   const common = {
-    label: <UserText>{field.label}</UserText>,
-    description: field.hint !== undefined && <UserText>{field.hint}</UserText>,
+    ...labels,
     error: field.input === 'group' ? undefined : problemOfField(refusal, path),
-    withAsterisk: field.required,
   };
   switch (field.input) {
     case 'text':
@@ -160,8 +177,8 @@ function Field({ field, value, onChange, path, onBroken, refusal }: FieldProps):
     case 'json':
       return (
         <JsonField
-          label={field.label}
-          description={field.hint}
+          label={named ?? field.label}
+          description={named === undefined ? field.hint : undefined}
           error={common.error}
           value={value}
           onBroken={onBroken}
@@ -182,13 +199,14 @@ interface InputProps extends Pick<FieldProps, 'value' | 'onChange'> {
 
 function TextField({ type, common, value, onChange }: InputProps & { type: string }) {
   const text = typeof value === 'string' ? value : '';
+  // The height of a long one is not computed with each key.
+  const height =
+    text.length > LONG_TEXT ? { rows: 10 } : { autosize: true, minRows: 1, maxRows: 10 };
   const set = (next: string): void => onChange(next === '' ? undefined : next);
   return type === 'text' ? (
     <Textarea
       {...common}
-      autosize
-      minRows={1}
-      maxRows={10}
+      {...height}
       dir="auto"
       value={text}
       onChange={(event) => set(event.currentTarget.value)}

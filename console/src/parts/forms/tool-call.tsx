@@ -2,15 +2,13 @@ import { Box, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { PendingGate } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
-import { toolCall as text } from '#console/src/messages/en/gates.ts';
-import { exactJson } from '#console/src/parts/code/exact-json.ts';
-import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { argumentsField, toolCall as text } from '#console/src/messages/en/gates.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 export type PendingToolCall = NonNullable<PendingGate['tool_call']>;
 
-/** The tool call that a gate is about: the tool, the agent, and the exact arguments. */
+/** The tool call that a gate is about: the tool and the agent, and its prompt for someone who cannot see the arguments. */
 export function ToolCall({ gate, call }: { gate: PendingGate; call: PendingToolCall }) {
   return (
     <Stack gap="xs" role="group" aria-label={text.label(call.tool)}>
@@ -23,18 +21,13 @@ export function ToolCall({ gate, call }: { gate: PendingGate; call: PendingToolC
         </Fact>
         {call.turn !== null && <Fact name={text.turn}>{call.turn}</Fact>}
       </Group>
-      {call.arguments === null ? (
+      {call.arguments === null && (
         <>
           <Text size="sm" className="pre">
             <UserText>{gate.prompt}</UserText>
           </Text>
-          <Dimmed>{text.mayNotView}</Dimmed>
+          <Dimmed>{argumentsField.mayNotView}</Dimmed>
         </>
-      ) : (
-        <Stack gap={4}>
-          <Dimmed size="xs">{text.arguments}</Dimmed>
-          <JsonView value={exactJson(call.arguments)} what={text.argumentsOf(call.tool)} />
-        </Stack>
       )}
     </Stack>
   );

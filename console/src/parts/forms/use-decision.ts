@@ -1,10 +1,10 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { ApiError, type Gate, type JsonObject, type PendingGate } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { checkedGatesKey, runsKey } from '#console/src/queries/runs.ts';
 import { forgetRead } from '#console/src/parts/consequences/first-read.ts';
 import { useShown } from '#console/src/parts/consequences/use-shown.ts';
-import { changedFields } from '#console/src/parts/data/changed-fields.ts';
+import { changesOf } from '#console/src/parts/data/changed-paths.tsx';
 import { type Draft, useDraft } from '#console/src/parts/gates/drafts.ts';
 import { decideLater, type WaitingDecision } from '#console/src/parts/gates/waiting-decision.ts';
 import { useAction } from './action.ts';
@@ -45,12 +45,12 @@ export function useDecision(props: ChoiceProps) {
   const { draft, change, drop } = useDraft(round);
   const { tool_call: call, step_key: stepKey, label, input_schema: schema } = gate;
   const form = draft.form ?? startOfSchema(schema);
+  const given = call?.arguments ?? null;
+  const changes = useChanges(given, draft.edited);
   const lists = useShown({ runId, gate, round, known }, enteredInput({ ...draft, form }, gate));
   const [broken, setBroken] = useState(false);
   const [mistake, setMistake] = useState<string>();
-  /** The differences that the user accepts, by their time: later ones are others. */
-  const [acceptedAt, setAcceptedAt] = useState<string>();
-  const accepted = gate.stale !== undefined && gate.stale.at === acceptedAt;
+  const { accepted, accept } = useAccepted(gate);
   const check = useAction(
     async ({ approved, answer }: { approved: boolean; answer: Answer }) => {
       const { input, ...options } = answer;
@@ -68,7 +68,11 @@ export function useDecision(props: ChoiceProps) {
           drop();
           forgetRead(round);
         };
-        decideLater({ key: round, runId, stepKey, label, approved, answer, onSent, onUndo });
+        decideLater({
+          ...{ key: round, runId, stepKey, label, approved, answer, onSent, onUndo },
+          nodeId: gate.node_id,
+          changes: answer.arguments === undefined ? 0 : changes,
+        });
         onDecided?.(approved);
       },
       quiet: true,
@@ -78,10 +82,7 @@ export function useDecision(props: ChoiceProps) {
   const isReady = call !== undefined || known !== undefined;
   const decide = (approved: boolean): void => {
     if (check.isPending || !isReady || (approved && broken)) return;
-    const read = readAnswer(
-      { ...draft, form },
-      { approved, schema, given: call?.arguments ?? null },
-    );
+    const read = readAnswer({ ...draft, form }, { approved, schema, given });
     setMistake('mistake' in read ? read.mistake : undefined);
     if ('mistake' in read) return;
     const reason = draft.reason?.trim() ?? '';
@@ -95,12 +96,27 @@ export function useDecision(props: ChoiceProps) {
       },
     });
   };
-  const accept = (does: boolean): void => setAcceptedAt(does ? gate.stale?.at : undefined);
   return {
     ...{ draft, change, form, broken: setBroken, mistake, check, decide, lists, isReady },
-    ...{ accepted, accept },
+    ...{ accepted, accept, changes },
   };
 }
+
+/** Whether the user accepts what a recheck found, by its time: later differences are others. */
+function useAccepted({ stale }: PendingGate) {
+  const [at, setAt] = useState<string>();
+  return {
+    accepted: stale !== undefined && stale.at === at,
+    accept: (does: boolean): void => setAt(does ? stale?.at : undefined),
+  };
+}
+
+/** How many changes of the arguments of a call were entered. */
+const useChanges = (given: JsonObject | null, edited: JsonObject | undefined): number =>
+  useMemo(
+    () => (given === null || edited === undefined ? 0 : changesOf(given, edited).length),
+    [given, edited],
+  );
 
 export type DecisionState = ReturnType<typeof useDecision>;
 
@@ -134,7 +150,7 @@ function readAnswer(
 ): Pick<Answer, 'input' | 'arguments'> | { mistake: string } {
   const { approved, schema, given } = asked;
   if (given !== null) {
-    const changed = edited !== undefined && changedFields(given, edited).length > 0;
+    const changed = edited !== undefined && changesOf(given, edited).length > 0;
     return approved && changed ? { arguments: edited } : {};
   }
   if (schema !== undefined) return approved ? { input: form } : {};

@@ -6,15 +6,39 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 import { sendNow, type ShownDecision, undoDecision } from './waiting-decision.ts';
 
 /** A decision that can still be undone: what it is, for how long, and the two buttons. */
-export function Undo({ decision }: { decision: ShownDecision }) {
-  const { approved, label, sendsAt } = decision;
+export function Undo({
+  decision,
+  sticky = false,
+}: {
+  decision: ShownDecision;
+  /** Whether it stays in view. */
+  sticky?: boolean;
+}) {
+  const { approved, label, sendsAt, changes } = decision;
   const now = useMoment(sendsAt !== undefined);
   const seconds = sendsAt === undefined ? 0 : Math.max(0, Math.ceil((sendsAt - now) / 1_000));
   return (
-    <Paper withBorder p="sm" shadow="sm" role="group" aria-label={text.label}>
+    <Paper
+      withBorder
+      p="sm"
+      shadow="sm"
+      role="group"
+      aria-label={text.label}
+      tabIndex={-1}
+      className={sticky ? 'decision-undo' : undefined}
+    >
       <Group gap="sm" justify="space-between">
         <Text size="sm" role="status">
-          <Message text={approved ? text.approved : text.rejected} values={{ gate: label }} />
+          <Message
+            text={
+              !approved
+                ? text.rejected
+                : changes === 0
+                  ? text.approved
+                  : text.approvedChanged(changes)
+            }
+            values={{ gate: label }}
+          />
         </Text>
         <Group gap="xs">
           <Button variant="default" disabled={sendsAt === undefined} onClick={undoDecision}>

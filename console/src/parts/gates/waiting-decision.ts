@@ -18,9 +18,12 @@ export interface WaitingDecision {
   /** Identifies the gate in this round. */
   key: string;
   runId: string;
+  nodeId: string;
   stepKey: string;
   label: string;
   approved: boolean;
+  /** How many changes of the arguments of a tool call it approves. */
+  changes: number;
   answer: {
     input?: JsonObject;
     arguments?: JsonObject;
@@ -79,7 +82,7 @@ export function sendNow(leaving = false): void {
 }
 
 async function send(decision: ShownDecision, leaving: boolean): Promise<void> {
-  const { runId, stepKey, label, approved, answer, onSent } = decision;
+  const { runId, stepKey, label, approved, changes, answer, onSent } = decision;
   const { input, ...options } = answer;
   const mutation = queryClient.getMutationCache().build(queryClient, {
     mutationFn: () =>
@@ -90,7 +93,7 @@ async function send(decision: ShownDecision, leaving: boolean): Promise<void> {
     onSent?.();
     notifications.show({
       color: 'success',
-      message: approved ? text.sentApproved(label) : text.sentRejected(label),
+      message: approved ? text.sentApproved(label, changes) : text.sentRejected(label),
     });
   } catch (error) {
     notifications.show({

@@ -60,3 +60,26 @@ function commonLengths(one: readonly string[], other: readonly string[]): number
   }
   return lengths;
 }
+
+/** How much of what both texts share is shown around what differs. */
+const AROUND = 60;
+
+/** The parts of two texts that differ, with a little of what is around them. `most`: the length of each, in characters. */
+export function changedExcerpts(
+  before: string,
+  after: string,
+  most: number,
+): { before: string; after: string } {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const from = Math.max(0, start - AROUND);
+  const excerpt = (text: string): string => {
+    const to = Math.min(text.length, text.length - end + AROUND);
+    const cut = text.slice(from, Math.min(to, from + most));
+    return `${from > 0 ? '…' : ''}${cut}${from + cut.length < text.length ? '…' : ''}`;
+  };
+  return { before: excerpt(before), after: excerpt(after) };
+}

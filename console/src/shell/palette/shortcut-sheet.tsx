@@ -24,8 +24,12 @@ const ofPages: readonly { page: RegExp; title: string; shortcuts: readonly Short
       { keys: ['j'], effect: text.approvals.next },
       { keys: ['k'], effect: text.approvals.previous },
       { keys: ['a'], effect: text.approvals.approve },
+      { keys: ['e'], effect: text.approvals.edit },
       { keys: ['r'], effect: text.approvals.reject },
-      { keys: ['Ctrl', 'Enter'], effect: text.approvals.send },
+      { keys: ['Ctrl', 'Enter'], effect: text.approvals.approveField },
+      { keys: ['Ctrl', 'Enter'], effect: text.approvals.rejectReason },
+      { keys: ['Escape'], effect: text.approvals.leave },
+      { keys: ['z'], effect: text.approvals.undo },
     ],
   },
   {

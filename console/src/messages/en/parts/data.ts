@@ -1,3 +1,5 @@
+import { plural } from '#console/src/messages/format.ts';
+
 /** Messages for values per day. */
 export const dayBars = {
   bars: (what: string) => `${what}, as bars`,
@@ -10,6 +12,12 @@ export const dayBars = {
 export const changedValue = {
   from: 'from',
   to: 'to',
+} as const;
+
+/** Messages for the paths in which two values differ. */
+export const changedPaths = {
+  none: 'none',
+  more: (count: number) => plural(count, { one: '# more change', other: '# more changes' }),
 } as const;
 
 /** What screen readers say before the words of a text that has changed. */

@@ -1,7 +1,7 @@
 import { Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import type { Message } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
-import { toolCall } from '#console/src/messages/en/gates.ts';
+import { argumentsField } from '#console/src/messages/en/gates.ts';
 import {
   call as callText,
   conversation as text,
@@ -99,7 +99,7 @@ function Arguments({ call, step }: Pick<ConversationCall, 'call' | 'step'>) {
     <Stack gap={4} miw={0}>
       <Dimmed size="xs">{callText.arguments}</Dimmed>
       {call.arguments === null ? (
-        <Dimmed>{toolCall.mayNotView}</Dimmed>
+        <Dimmed>{argumentsField.mayNotView}</Dimmed>
       ) : (
         <JsonView value={shown} what={callText.argumentsOf(call.tool)} />
       )}
