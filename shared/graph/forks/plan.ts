@@ -112,9 +112,13 @@ export function planFork({
   const compare = (key: string, fingerprint: () => Fingerprint) =>
     differenceOf(known.get(key), fingerprint());
   const refuse = changed === undefined ? () => undefined : compare;
-  const first = changed === undefined ? before : play(recorded, { ...target, from, state, refuse });
+  const own = { ...recorded.laid[from], ...state };
+  const first =
+    changed === undefined && Object.keys(own).length === 0
+      ? before
+      : play(recorded, { ...target, from, state, refuse, lays: true });
   const { asked, laid, after, expected } = playAsked(
-    { recorded, from, laid: laidWith(before.laid, from, { ...recorded.laid[from], ...state }) },
+    { recorded, from, laid: laidWith(before.laid, from, own) },
     { target, first, compare },
   );
   const problem =
@@ -185,13 +189,14 @@ function playAsked(
     if (found.size === asked.size) break;
     asked = found;
     moved = movedBefore(asked);
-    after = play(moved, { ...target, from, held: asked, refuse: refused });
+    after = play(moved, { ...target, from, held: asked, refuse: refused, lays: true });
   }
   if (asked.size === 0) return { asked, laid: moved.laid, after, expected: first };
   // Regardless of the gates' prompts.
   const expected = play(moved, {
     ...target,
     from,
+    lays: true,
     refuse: (key, fingerprint) => (asked.has(key) ? undefined : compare(key, fingerprint)),
   });
   return { asked, laid: moved.laid, after, expected };

@@ -50,6 +50,8 @@ export interface Playing {
   /** The step at which execution starts: the state is merged there, and nothing after it is replayed. */
   from?: string | undefined;
   state?: JsonObject;
+  /** Whether the other branches see that state, as they do in the fork. */
+  lays?: boolean;
   /** Also replays that step and those after it. */
   beyond?: boolean;
   /** The results of these steps are not reused. */
@@ -151,7 +153,7 @@ const skips = (scheduler: Scheduler, stepKey: string): boolean =>
 
 function arrivalsOf(
   recorded: RecordedRun,
-  { from, state, beyond = false }: Playing,
+  { from, state, lays = false, beyond = false }: Playing,
   played: Pick<Played, 'laid' | 'state'>,
 ): Arrivals {
   const arrivals: [string, (seen: JsonObject) => Arrival][] = Object.entries(recorded.laid).map(
@@ -170,7 +172,7 @@ function arrivalsOf(
     (seen) => {
       if (Object.keys(laid).length > 0) played.laid.set(from, laid);
       played.state = joined(seen, laid);
-      return beyond ? { laid } : { stops: true };
+      return { laid: lays || beyond ? laid : undefined, stops: !beyond };
     },
   ]);
   return new Map(arrivals);

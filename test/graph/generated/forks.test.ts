@@ -201,6 +201,21 @@ describe('a step that an error kept from starting', () => {
   });
 });
 
+test('a gate is asked again if the state of the fork makes another branch execute something behind it', () => {
+  const recorded: RecordedRun = {
+    graph: draw('g -true-> p -true-> a -> p\nt -> u', { p: { concurrency: 2 } as never }),
+    ...{ input: { items: [] }, laid: {}, failed: [], outputs: { t: 1, u: 1 }, caught: {} },
+    ...{ decisions: { g: { approved: true, by_kind: 'member' } }, order: [] },
+  };
+  const asked = (order: string[], state: JsonObject) =>
+    planFork({ recorded: { ...recorded, order }, from: 'u', state }).not_reused;
+  expect(asked(['t', 'g', 'u'], {})).toEqual([]);
+  expect(asked(['t', 'g', 'u'], { other: 1 })).toEqual([]);
+  expect(asked(['t', 'g', 'u'], { items: [1, 2] })).toMatchObject([{ step_key: 'g' }]);
+  // The map has ended before.
+  expect(asked(['g', 't', 'u'], { items: [1, 2] })).toEqual([]);
+});
+
 test('a rehearsal of any run, from any step, ends like it and executes nothing without a record', () => {
   let rehearsals = 0;
   fc.assert(
