@@ -44,6 +44,7 @@ export function toolCommands(program: Command): void {
     .description('register the tools of an MCP server; code 1 when some are skipped')
     .option('-n, --name <name>', 'only this tool of the server; can be repeated', collect)
     .option('-p, --prefix <prefix>', 'what the names begin with here')
+    .option('-l, --list', 'import nothing: say what an import would do')
     // Headers may contain credentials, which must not be process arguments.
     .option('--headers <file>', 'JSON object with the headers to send; - for standard input')
     .action(
@@ -58,6 +59,7 @@ export function toolCommands(program: Command): void {
           names,
           prefix,
           headers,
+          ...(given.list === true ? { only_list: true } : {}),
         });
         if (output.format === 'json') output.record(result);
         else {
@@ -97,6 +99,7 @@ interface ImportOptions {
   name?: string[];
   prefix?: string;
   headers?: string;
+  list?: boolean;
 }
 
 interface Outcome {
@@ -106,7 +109,13 @@ interface Outcome {
   reason?: string;
 }
 
-function outcomesOf({ skipped, ...imported }: ToolImport): Outcome[] {
+function outcomesOf({ skipped, listed = [], ...imported }: ToolImport): Outcome[] {
+  const shown = listed.map(({ state, name, mcp_tool, reason }) => ({
+    outcome: state,
+    ...(name === '' ? {} : { tool: `custom:${name}` }),
+    on_server: mcp_tool,
+    ...(reason === undefined ? {} : { reason }),
+  }));
   const done = Object.entries(imported).flatMap(([outcome, tools]) =>
     tools.map(({ name, mcp_tool }) => ({ outcome, tool: `custom:${name}`, on_server: mcp_tool })),
   );
@@ -115,5 +124,5 @@ function outcomesOf({ skipped, ...imported }: ToolImport): Outcome[] {
     on_server: name,
     reason,
   }));
-  return [...done, ...refused];
+  return [...shown, ...done, ...refused];
 }

@@ -202,6 +202,10 @@ export const toolImportInput = z
       )
       .optional()
       .meta({ description: 'What the names of the tools begin with here' }),
+    only_list: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Imports nothing: `listed` says what an import would do' }),
   })
   .meta({ examples: [{ server_url: 'https://tools.example.com/mcp', prefix: 'crm_' }] });
 export type ToolImportInput = z.infer<typeof toolImportInput>;
@@ -216,8 +220,24 @@ const importedTool = z
   .meta({ id: 'ImportedTool' });
 export type ImportedTool = z.infer<typeof importedTool>;
 
+const listedTool = z
+  .object({
+    mcp_tool: z.string().meta({ description: 'Its name on the server' }),
+    name: z.string().meta({ description: 'Its name here; empty if it cannot have one' }),
+    description: z.string(),
+    input_schema: jsonObject.nullable(),
+    state: z.enum(['new', 'changed', 'unchanged', 'skipped']).meta({
+      description:
+        'What an import would do with it. `changed`: imported earlier, described otherwise now',
+    }),
+    reason: z.string().optional().meta({ description: 'Why it would be skipped' }),
+  })
+  .meta({ id: 'ListedTool' });
+export type ListedTool = z.infer<typeof listedTool>;
+
 export const toolImportSchema = z
   .object({
+    listed: z.array(listedTool).optional().meta({ description: 'With `only_list`' }),
     created: z.array(importedTool),
     updated: z.array(importedTool).meta({
       description:

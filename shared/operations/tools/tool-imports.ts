@@ -3,6 +3,7 @@ import {
   type CustomToolInput,
   customToolInput,
   type ImportedTool,
+  type ListedTool,
   type ToolImport,
   type ToolImportInput,
 } from '#shared/contract/tools/custom-tool.ts';
@@ -64,13 +65,37 @@ export async function importTools(
   }
   const until = performance.now() + registerMs;
   const taken = new Map<string, string>();
+  const shown: ListedTool[] = [];
   for (const tool of listed) {
-    const reason = performance.now() > until ? TOO_LATE : undefined;
-    const outcome = reason ?? (await importTool(deps, actor, input, tool, taken));
+    const late = performance.now() > until ? TOO_LATE : undefined;
+    const described = late ?? (await describedTool(actor, input, tool, taken));
+    if (input.only_list) {
+      shown.push(await listedAs(deps, actor, input, tool, described));
+      continue;
+    }
+    const outcome =
+      typeof described === 'string' ? described : await importTool(deps, actor, input, described);
     if (typeof outcome === 'string') result.skipped.push({ name: tool.name, reason: outcome });
     else result[outcome.change].push(outcome.tool);
   }
-  return result;
+  return input.only_list ? { ...result, listed: shown } : result;
+}
+
+/** What an import would do with a tool of the server. */
+async function listedAs(
+  { db }: ToolDeps,
+  { workspaceId }: Actor,
+  { prefix }: ToolImportInput,
+  { name: mcp_tool, description, schema }: ServerTool,
+  described: Described | string,
+): Promise<ListedTool> {
+  const name = nameHere(mcp_tool, prefix);
+  const shown = { mcp_tool, name, description, input_schema: schema };
+  if (typeof described === 'string') return { ...shown, state: 'skipped', reason: described };
+  const known = await findCustomTool(db, { workspaceId, name });
+  if (known === undefined) return { ...shown, state: 'new' };
+  if (!isSameTool(known, described)) return { ...shown, state: 'skipped', reason: takenText(name) };
+  return { ...shown, state: hasSameTexts(known, described) ? 'unchanged' : 'changed' };
 }
 
 const TOO_LATE = 'there was no time left to check its schema; import it with names';
@@ -120,29 +145,40 @@ interface Change {
 /** Errors that concern a single tool. The others can still be imported. */
 const SKIPPED: ReadonlySet<ErrorCode> = new Set(['invalid', 'conflict', 'forbidden', 'not_found']);
 
-/** The change, or why the tool is skipped. `taken` are the names that this import has already used. */
-async function importTool(
-  deps: ToolDeps,
-  actor: Actor,
+/**
+ * The tool as it will be registered, or why it cannot be. `taken` are the names that this import has already used, with
+ * their tools.
+ */
+async function describedTool(
+  { workspaceId }: Actor,
   input: ToolImportInput,
   tool: ServerTool,
   taken: Map<string, string>,
-): Promise<Change | string> {
+): Promise<Described | string> {
   const name = nameHere(tool.name, input.prefix);
   if (name === '') return 'its name has no letter from a to z';
   const other = taken.get(name);
   if (other === tool.name) return 'the server lists it twice';
   if (other !== undefined) return `its name here would be '${name}', as that of '${other}'`;
   taken.set(name, tool.name);
-  const { workspaceId } = actor;
   const { schema } = tool;
   if (schema === null) return 'the server gives no inputSchema for it that is an object';
   const described = describe(input, { ...tool, schema }, name);
   if (typeof described === 'string') return described;
   const problem = await schemaProblem(workspaceId, schema);
-  if (problem !== undefined) return `its schema ${problem}`;
+  return problem === undefined ? described : `its schema ${problem}`;
+}
+
+/** The change, or why the tool is skipped. */
+async function importTool(
+  deps: ToolDeps,
+  actor: Actor,
+  input: ToolImportInput,
+  described: Described,
+): Promise<Change | string> {
+  const { workspaceId } = actor;
   try {
-    const existing = await findCustomTool(deps.db, { workspaceId, name });
+    const existing = await findCustomTool(deps.db, { workspaceId, name: described.name });
     if (existing !== undefined) return await importAgain(deps, actor, input, existing, described);
     const { sealer } = deps;
     const created = await createCustomTool(deps.db, actor, described, (scope) =>
@@ -205,16 +241,10 @@ async function importAgain(
 ): Promise<Change> {
   const change: Pick<Change, 'change'> = { change: 'unchanged' };
   const tool = await updateCustomTool(deps.db, actor, id, (before) => {
-    if (
-      before.kind !== 'mcp' ||
-      before.mcp_tool !== described.mcp_tool ||
-      before.endpoint_url !== described.endpoint_url
-    ) {
-      throw conflict(`A tool named '${name}' already exists`);
-    }
+    if (!isSameTool(before, described)) throw conflict(takenText(name));
     const { description, input_schema, pinned_schema } = described;
     const sameHeaders = hasHeaders(deps, before, headers);
-    const sameTexts = before.description === description && before.pinned_schema === pinned_schema;
+    const sameTexts = hasSameTexts(before, described);
     if (sameTexts && sameHeaders) return before;
     change.change = 'updated';
     const sealed = sameHeaders
@@ -226,6 +256,15 @@ async function importAgain(
   });
   return { ...change, tool: imported(tool) };
 }
+
+/** Whether a tool comes from the same tool of the same server. */
+const isSameTool = (tool: CustomTool, { mcp_tool, endpoint_url }: Described): boolean =>
+  tool.kind === 'mcp' && tool.mcp_tool === mcp_tool && tool.endpoint_url === endpoint_url;
+
+const hasSameTexts = (tool: CustomTool, { description, pinned_schema }: Described): boolean =>
+  tool.description === description && tool.pinned_schema === pinned_schema;
+
+const takenText = (name: string): string => `A tool named '${name}' already exists`;
 
 function hasHeaders(
   { sealer }: ToolDeps,

@@ -42,6 +42,35 @@ const audited = async (limit: number) =>
 const nothing = { created: [], updated: [], unchanged: [], skipped: [] };
 
 describe('an import', () => {
+  test('can be listed before, with what it would do', async () => {
+    await importFrom({ names: ['getOrder'] });
+    await api.call('POST', '/api/tools', { name: 'taken', endpoint_url: 'https://x.test' });
+    server.tools = [
+      { ...listed('getOrder'), title: 'Get an order', description: 'Reads an order, fast' },
+      listed('orders.refund', { type: 'object' }),
+      listed('taken'),
+      listed('???'),
+    ];
+    const before = await tools();
+    const { status, body } = await importFrom({ only_list: true });
+    expect(status).toBe(200);
+    expect(body).toMatchObject(nothing);
+    expect(body.listed).toMatchObject([
+      {
+        ...{ mcp_tool: 'getOrder', name: 'get_order', description: 'Reads an order, fast' },
+        ...{ input_schema: schema, state: 'changed' },
+      },
+      { mcp_tool: 'orders.refund', name: 'orders_refund', state: 'new' },
+      { name: 'taken', state: 'skipped', reason: "A tool named 'taken' already exists" },
+      { name: '', state: 'skipped', reason: 'its name has no letter from a to z' },
+    ]);
+    expect(await tools()).toEqual(before);
+    await importFrom({ names: ['getOrder'] });
+    expect((await importFrom({ only_list: true, names: ['getOrder'] })).body.listed).toMatchObject([
+      { name: 'get_order', state: 'unchanged' },
+    ]);
+  });
+
   test('registers each tool as the server describes it, pinned, and is audited', async () => {
     const { status, body } = await importFrom();
     expect([status, body]).toEqual([

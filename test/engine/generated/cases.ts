@@ -61,7 +61,9 @@ export async function prepareGenerated(engine: Engine): Promise<Actor> {
 /** The steps that would have sent something else than what a gate had shown. */
 export const mismatches = ({ db }: Engine): Promise<readonly string[]> =>
   db.anyFirst(sql.type(z.object({ reason: z.string() }))`
-    SELECT reason FROM governance_events WHERE type = 'approval_mismatch'`);
+    SELECT concat(g.reason, ' in ', w.name, ', ', g.run_id) AS reason
+    FROM governance_events g JOIN runs r ON r.id = g.run_id JOIN workflows w ON w.id = r.workflow_id
+    WHERE g.type = 'approval_mismatch'`);
 
 /** The histories of all executions of the cases, and why some of them cannot be replayed, with what repeats the case. */
 export async function replayAll(

@@ -72,14 +72,24 @@ export function toolOf(draft: ToolDraft): BodyOf<'POST /api/tools'> {
     method: draft.method,
     endpoint_url: draft.url.trim(),
     mcp_tool: draft.kind === 'mcp' ? draft.mcpTool.trim() : null,
-    headers: Object.fromEntries(
-      draft.headers.map(({ name, value }) => [name.trim(), value ?? KEPT]),
-    ),
+    headers: headersOf(draft.headers),
     input_schema: 'value' in schema ? schema.value : null,
     timeout_seconds: draft.timeout,
     retry_count: draft.retries,
     read_only: draft.readOnly,
   };
+}
+
+export const headersOf = (headers: readonly HeaderDraft[]): Record<string, string> =>
+  Object.fromEntries(headers.map(({ name, value }) => [name.trim(), value ?? KEPT]));
+
+export const urlProblem = (url: string): string | undefined =>
+  url === '' || /^https?:\/\/./.test(url.trim()) ? undefined : texts.url;
+
+export function headerProblem(headers: readonly HeaderDraft[]): string | undefined {
+  const names = headers.map(({ name }) => name.trim().toLowerCase());
+  if (new Set(names).size < names.length) return texts.headerTwice;
+  return names.includes('') ? texts.headerWithoutName : undefined;
 }
 
 export type ToolProblems = Partial<
@@ -92,13 +102,11 @@ export function toolProblems(draft: ToolDraft): ToolProblems {
   if (draft.name !== '' && !NAME.test(draft.name)) {
     problems.name = texts.name;
   }
-  if (draft.url !== '' && !/^https?:\/\/./.test(draft.url.trim())) {
-    problems.url = texts.url;
-  }
+  const url = urlProblem(draft.url);
+  if (url !== undefined) problems.url = url;
   if (draft.kind === 'mcp' && draft.mcpTool.trim() === '') problems.mcpTool = texts.mcpTool;
-  const names = draft.headers.map(({ name }) => name.trim().toLowerCase());
-  if (names.includes('')) problems.headers = texts.headerWithoutName;
-  if (new Set(names).size < names.length) problems.headers = texts.headerTwice;
+  const headers = headerProblem(draft.headers);
+  if (headers !== undefined) problems.headers = headers;
   const schema = draft.schema.trim() === '' ? { value: {} } : parsedObject(draft.schema);
   if ('problem' in schema) problems.schema = texts.schema[schema.problem];
   return problems;

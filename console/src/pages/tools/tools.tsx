@@ -1,9 +1,9 @@
-import { Button, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { CustomTool } from '#client/index.ts';
 import { apiUrl } from '#console/src/document.ts';
-import { tools as text } from '#console/src/messages/en/workspace/tools.ts';
+import { toolImport, tools as text } from '#console/src/messages/en/workspace/tools.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
@@ -17,14 +17,21 @@ import { useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { toolsQuery } from '#console/src/queries/workspace.ts';
 import { ToolCard } from './tool-card.tsx';
 import { ToolForm } from './tool-form.tsx';
+import { ToolImport } from './tool-import.tsx';
 
 /** The custom tools of workflows, and the URL where models find the workflows. */
 export function ToolsPage() {
   const tools = useQuery(toolsQuery);
   const mayEdit = useMay('create_edit_workflows');
   const [form, setForm] = useState<{ tool: CustomTool | undefined }>();
+  const [imports, setImports] = useState(false);
   const create = mayEdit && (
-    <NewButton onClick={() => setForm({ tool: undefined })}>{text.new}</NewButton>
+    <Group gap="xs">
+      <Button variant="default" onClick={() => setImports(true)}>
+        {toolImport.open}
+      </Button>
+      <NewButton onClick={() => setForm({ tool: undefined })}>{text.new}</NewButton>
+    </Group>
   );
   return (
     <Page title={text.title} about={text.about} actions={create}>
@@ -48,6 +55,15 @@ export function ToolsPage() {
         </Loaded>
       </Section>
       <McpAddress />
+      <Modal
+        opened={imports}
+        onClose={() => setImports(false)}
+        title={toolImport.title}
+        size="lg"
+        closeOnClickOutside={false}
+      >
+        {imports && <ToolImport onClose={() => setImports(false)} />}
+      </Modal>
       <Modal
         opened={form !== undefined}
         onClose={() => setForm(undefined)}

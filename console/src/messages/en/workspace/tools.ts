@@ -78,6 +78,31 @@ export const toolForm = {
   aboutUrl: 'Called exactly as entered. Do not put secrets in the URL: use headers.',
 } as const;
 
+/** Messages for the import of tools from an MCP server. */
+export const toolImport = {
+  open: 'Import from MCP',
+  title: 'Import the tools of an MCP server',
+  url: 'URL of the MCP server',
+  prefix: 'Prefix',
+  aboutPrefix: 'What the names of the tools begin with here, if you want one.',
+  list: 'List tools',
+  found: (count: number) => plural(count, { one: '# tool found', other: '# tools found' }),
+  back: 'Other server',
+  all: 'All tools',
+  tools: 'Tools of the server',
+  states: {
+    new: 'New',
+    changed: 'Update available',
+    unchanged: 'Imported',
+    skipped: 'Not possible',
+  },
+  schema: 'Input schema',
+  whatSchema: (name: string) => `the schema of ${name}`,
+  submit: (count: number) => plural(count, { one: 'Import # tool', other: 'Import # tools' }),
+  imported: (count: number) => plural(count, { one: '# tool imported', other: '# tools imported' }),
+  notImported: 'Not imported:',
+} as const;
+
 /** Messages for the headers in the form of a tool. */
 export const headerFields = {
   title: 'Headers',
