@@ -105,18 +105,14 @@ export function planFork({
       return undefined;
     },
   });
-  const target =
-    changed === undefined
-      ? { graph, input: recorded.input }
-      : { graph: compileGraph(changed.graph), input: changed.input };
+  const { input } = changed ?? recorded;
+  const target = { graph: changed === undefined ? graph : compileGraph(changed.graph), input };
   const compare = (key: string, fingerprint: () => Fingerprint) =>
     differenceOf(known.get(key), fingerprint());
   const refuse = changed === undefined ? () => undefined : compare;
   const own = { ...recorded.laid[from], ...state };
-  const first =
-    changed === undefined && Object.keys(own).length === 0
-      ? before
-      : play(recorded, { ...target, from, state, refuse, lays: true });
+  const differs = changed !== undefined || Object.keys(own).length > 0;
+  const first = differs ? play(recorded, { ...target, from, state, refuse, lays: true }) : before;
   const { asked, laid, after, expected } = playAsked(
     { recorded, from, laid: laidWith(before.laid, from, own) },
     { target, first, compare },
