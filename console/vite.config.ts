@@ -71,6 +71,8 @@ export default defineConfig(({ mode }) => ({
     emptyOutDir: true,
     // Data URLs would need a laxer policy than 'self'.
     assetsInlineLimit: 0,
+    // One style sheet, with the document: a page must not depend on another file that may not arrive.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     sourcemap: false,
   },

@@ -1,48 +1,112 @@
 import { useSyncExternalStore } from 'react';
 import { api } from './api.ts';
 
-/** Tracks whether the service responds. After a failure, polls it every two seconds until it responds again. */
-const ASK_EVERY_MS = 2_000;
+/**
+ * What keeps the console from working: the service does not respond, a file of the console does not arrive, or the files
+ * are those of an older version. Until it is over, the console asks again by itself.
+ */
+export interface Trouble {
+  of: 'service' | 'file' | 'version';
+  /** The time of the service's last response, in ms since 1970, because pages show nothing newer. */
+  since: number;
+  /** The time of the next attempt; undefined while one is made. */
+  nextTry: number | undefined;
+  /** Whether an action of the user got no response. */
+  unanswered: boolean;
+}
+
+const ASK_EVERY_MS = 3_000;
 const ANSWER_WITHIN_SECONDS = 5;
 
-let retry: (() => void) | undefined;
-/** The time of the service's last response, in ms since 1970. */
-let responded: number | undefined;
+/** The time of the service's last response. */
+let responded = Date.now();
+let trouble: Trouble | undefined;
+/** Reads again what the pages show, if the service did not respond. */
+let onReturn: (() => void) | undefined;
+/** The files that did not arrive, each with what loads it again. */
+const missing = new Map<symbol, () => void>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
-/** Call this when a call got no response. Calls `onReturn` when the service responds again. */
-export function connectionLost(onReturn: () => void): void {
-  if (retry !== undefined) return;
-  retry = onReturn;
-  timer = setTimeout(ask, ASK_EVERY_MS);
-  notify();
+/** Call this when a call got no response. Calls `returned` when the service responds again. */
+export function connectionLost(returned: () => void): void {
+  if (onReturn !== undefined) return;
+  onReturn = returned;
+  begin('service');
 }
 
 /** Call this when a call got a response. */
 export function connectionWorks(): void {
   responded = Date.now();
-  if (retry === undefined) return;
-  clearTimeout(timer);
-  const returned = retry;
-  retry = undefined;
-  notify();
-  returned();
+  const returned = onReturn;
+  onReturn = undefined;
+  if (missing.size === 0) show(undefined);
+  returned?.();
 }
 
-/**
- * Undefined while the service responds. Otherwise the time of its last response, in ms since 1970, because pages show
- * nothing newer. 0 if there was none.
- */
-export const useConnectionLost = (): number | undefined =>
-  useSyncExternalStore(subscribe, () => (retry === undefined ? undefined : (responded ?? 0)));
+/** Call this when an action that shows no error itself got no response. */
+export function actionUnanswered(): void {
+  if (trouble !== undefined) show({ ...trouble, unanswered: true });
+}
 
-function ask(): void {
-  api()
+/** Resolves when it is time to load the file again. */
+export const fileFailed = (file: symbol): Promise<void> =>
+  new Promise((resolve) => {
+    missing.set(file, resolve);
+    begin('file');
+  });
+
+/** Call this when a file has arrived. */
+export function fileArrived(file: symbol): void {
+  if (missing.delete(file) && missing.size === 0 && onReturn === undefined) show(undefined);
+}
+
+/** What keeps the console from working at the moment, if anything does. */
+export const useTrouble = (): Trouble | undefined => useSyncExternalStore(subscribe, () => trouble);
+
+function begin(of: Trouble['of']): void {
+  if (trouble !== undefined) return;
+  show({ of, since: responded, nextTry: undefined, unanswered: false });
+  // A file alone can be missing, so whether the service responds is asked at once.
+  if (of === 'file') void ask();
+  else askLater();
+}
+
+function askLater(): void {
+  if (trouble === undefined) return;
+  show({ ...trouble, nextTry: Date.now() + ASK_EVERY_MS });
+  clearTimeout(timer);
+  timer = setTimeout(() => void ask(), ASK_EVERY_MS);
+}
+
+async function ask(): Promise<void> {
+  if (trouble === undefined) return;
+  show({ ...trouble, nextTry: undefined });
+  const responds = await api()
     .getHealth({ timeout: ANSWER_WITHIN_SECONDS })
-    .then(connectionWorks, () => {
-      timer = setTimeout(ask, ASK_EVERY_MS);
-    });
+    .then(
+      () => true,
+      () => false,
+    );
+  if (responds) {
+    const of = missing.size > 0 && (await isOutdated()) ? 'version' : 'file';
+    connectionWorks();
+    for (const load of missing.values()) load();
+    if (trouble !== undefined) show({ ...trouble, of });
+  } else if (trouble !== undefined) {
+    show({ ...trouble, of: 'service' });
+  }
+  askLater();
+}
+
+/** Whether the service has another version of the console than this page, so that its files no longer exist. */
+async function isOutdated(): Promise<boolean> {
+  const entry = document.querySelector('script[type="module"][src]')?.getAttribute('src');
+  const response = await fetch('/', { headers: { accept: 'text/html' }, cache: 'no-store' }).catch(
+    () => undefined,
+  );
+  if (response?.ok !== true || entry == null) return false;
+  return !(await response.text()).includes(entry);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -50,6 +114,8 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function notify(): void {
+function show(next: Trouble | undefined): void {
+  if (next === trouble) return;
+  trouble = next;
   for (const listener of listeners) listener();
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import {
   createRootRoute,
   createRoute,
@@ -5,13 +6,14 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { chunk } from './chunks.ts';
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
 import type { RecordSearch } from './pages/data/records/search.ts';
 import { readRunSearch } from './pages/runs/list/filter.ts';
 import { PendingPage } from './parts/page.tsx';
 import { endSession, sessionToken } from './session.ts';
-import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
+import { PageFailure, RootFailure, UnknownPage } from './shell/failure-pages.tsx';
 import { Shell } from './shell/shell.tsx';
 
 /**
@@ -22,6 +24,12 @@ const root = createRootRoute({
   notFoundComponent: UnknownPage,
   errorComponent: RootFailure,
 });
+
+/** A page that is loaded when it is opened, or before that. */
+const page = <Name extends string>(
+  load: () => Promise<Record<Name, () => ReactNode>>,
+  name: Name,
+) => lazyRouteComponent(chunk(load), name);
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
@@ -51,18 +59,18 @@ const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
   validateSearch: (search) => texts(search, 'next'),
-  component: lazyRouteComponent(() => import('./pages/sign-in/login.tsx'), 'LoginPage'),
+  component: page(() => import('./pages/sign-in/login.tsx'), 'LoginPage'),
 });
 const signup = createRoute({
   getParentRoute: () => root,
   path: '/signup',
-  component: lazyRouteComponent(() => import('./pages/sign-in/signup.tsx'), 'SignupPage'),
+  component: page(() => import('./pages/sign-in/signup.tsx'), 'SignupPage'),
 });
 const invite = createRoute({
   getParentRoute: () => root,
   path: '/invite',
   validateSearch: (search) => texts(search, 'code'),
-  component: lazyRouteComponent(() => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
+  component: page(() => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
 });
 
 /** Routes that require an identity: a signed-in member or, in open mode, anyone. */
@@ -92,31 +100,31 @@ const pages = [
   createRoute({
     ...within,
     path: '/',
-    component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'OverviewPage'),
+    component: page(() => import('./pages/overview/overview.tsx'), 'OverviewPage'),
   }),
   createRoute({
     ...within,
     path: '/runs',
     validateSearch: readRunSearch,
-    component: lazyRouteComponent(() => import('./pages/runs/list/run-list.tsx'), 'RunListPage'),
+    component: page(() => import('./pages/runs/list/run-list.tsx'), 'RunListPage'),
   }),
   createRoute({
     ...within,
     path: '/runs/$runId',
     validateSearch: (search) => texts(search, 'step', 'tab'),
-    component: lazyRouteComponent(() => import('./pages/runs/run.tsx'), 'RunPage'),
+    component: page(() => import('./pages/runs/run.tsx'), 'RunPage'),
   }),
   createRoute({
     ...within,
     path: '/runs/$runId/compare/$otherId',
     validateSearch: (search) => texts(search, 'step'),
-    component: lazyRouteComponent(() => import('./pages/runs/compare/compare.tsx'), 'ComparePage'),
+    component: page(() => import('./pages/runs/compare/compare.tsx'), 'ComparePage'),
   }),
   createRoute({
     ...within,
     path: '/approvals',
     validateSearch: (search): { mine?: true } => (search['mine'] === true ? { mine: true } : {}),
-    component: lazyRouteComponent(() => import('./pages/gates/inbox.tsx'), 'InboxPage'),
+    component: page(() => import('./pages/gates/inbox.tsx'), 'InboxPage'),
   }),
   createRoute({
     ...within,
@@ -125,16 +133,13 @@ const pages = [
       ...texts(search, 'step'),
       ...(search['mine'] === true && { mine: true }),
     }),
-    component: lazyRouteComponent(() => import('./pages/gates/gate.tsx'), 'GatePage'),
+    component: page(() => import('./pages/gates/gate.tsx'), 'GatePage'),
   }),
   createRoute({
     ...within,
     path: '/workflows',
     validateSearch: (search) => texts(search, 'q'),
-    component: lazyRouteComponent(
-      () => import('./pages/workflows/workflow-list.tsx'),
-      'WorkflowListPage',
-    ),
+    component: page(() => import('./pages/workflows/workflow-list.tsx'), 'WorkflowListPage'),
   }),
   createRoute({
     ...within,
@@ -145,52 +150,43 @@ const pages = [
       against: ordinal(search['against']),
       run: search['run'] === true ? true : undefined,
     }),
-    component: lazyRouteComponent(() => import('./pages/workflows/workflow.tsx'), 'WorkflowPage'),
+    component: page(() => import('./pages/workflows/workflow.tsx'), 'WorkflowPage'),
   }),
   createRoute({
     ...within,
     path: '/workflows/$workflowId/edit',
     validateSearch: (search) => texts(search, 'node', 'run', 'step'),
-    component: lazyRouteComponent(
-      () => import('./pages/workflows/editor/editor.tsx'),
-      'EditorPage',
-    ),
+    component: page(() => import('./pages/workflows/editor/editor.tsx'), 'EditorPage'),
   }),
   createRoute({
     ...within,
     path: '/experiments/$experimentId',
-    component: lazyRouteComponent(
-      () => import('./pages/experiments/experiment.tsx'),
-      'ExperimentPage',
-    ),
+    component: page(() => import('./pages/experiments/experiment.tsx'), 'ExperimentPage'),
   }),
   createRoute({
     ...within,
     path: '/templates',
-    component: lazyRouteComponent(() => import('./pages/templates/gallery.tsx'), 'GalleryPage'),
+    component: page(() => import('./pages/templates/gallery.tsx'), 'GalleryPage'),
   }),
   createRoute({
     ...within,
     path: '/schedules',
-    component: lazyRouteComponent(
-      () => import('./pages/schedules/schedule-list.tsx'),
-      'ScheduleListPage',
-    ),
+    component: page(() => import('./pages/schedules/schedule-list.tsx'), 'ScheduleListPage'),
   }),
   createRoute({
     ...within,
     path: '/tools',
-    component: lazyRouteComponent(() => import('./pages/tools/tools.tsx'), 'ToolsPage'),
+    component: page(() => import('./pages/tools/tools.tsx'), 'ToolsPage'),
   }),
   createRoute({
     ...within,
     path: '/secrets',
-    component: lazyRouteComponent(() => import('./pages/secrets/secrets.tsx'), 'SecretsPage'),
+    component: page(() => import('./pages/secrets/secrets.tsx'), 'SecretsPage'),
   }),
   createRoute({
     ...within,
     path: '/budgets',
-    component: lazyRouteComponent(() => import('./pages/money/budgets.tsx'), 'BudgetsPage'),
+    component: page(() => import('./pages/money/budgets.tsx'), 'BudgetsPage'),
   }),
   createRoute({
     ...within,
@@ -198,60 +194,60 @@ const pages = [
     validateSearch: (search): { days?: number | undefined } => ({
       days: [7, 30, 90].find((days) => days === Number(search['days'])),
     }),
-    component: lazyRouteComponent(() => import('./pages/money/usage.tsx'), 'UsagePage'),
+    component: page(() => import('./pages/money/usage.tsx'), 'UsagePage'),
   }),
   createRoute({
     ...within,
     path: '/policies',
-    component: lazyRouteComponent(() => import('./pages/policies/policies.tsx'), 'PoliciesPage'),
+    component: page(() => import('./pages/policies/policies.tsx'), 'PoliciesPage'),
   }),
   createRoute({
     ...within,
     path: '/governance',
     validateSearch: (search) => texts(search, 'event_type', 'decision', 'workflow_id', 'run_id'),
-    component: lazyRouteComponent(() => import('./pages/policies/events.tsx'), 'EventsPage'),
+    component: page(() => import('./pages/policies/events.tsx'), 'EventsPage'),
   }),
   createRoute({
     ...within,
     path: '/audit',
     validateSearch: (search) =>
       texts(search, 'action', 'actor_id', 'target_type', 'target_id', 'since', 'until'),
-    component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
+    component: page(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
   }),
   createRoute({
     ...within,
     path: '/members',
-    component: lazyRouteComponent(() => import('./pages/people/members.tsx'), 'MembersPage'),
+    component: page(() => import('./pages/people/members.tsx'), 'MembersPage'),
   }),
   createRoute({
     ...within,
     path: '/members/$memberId',
-    component: lazyRouteComponent(() => import('./pages/people/member.tsx'), 'MemberPage'),
+    component: page(() => import('./pages/people/member.tsx'), 'MemberPage'),
   }),
   createRoute({
     ...within,
     path: '/keys',
-    component: lazyRouteComponent(() => import('./pages/people/keys.tsx'), 'KeysPage'),
+    component: page(() => import('./pages/people/keys.tsx'), 'KeysPage'),
   }),
   createRoute({
     ...within,
     path: '/settings',
-    component: lazyRouteComponent(() => import('./pages/workspace/settings.tsx'), 'SettingsPage'),
+    component: page(() => import('./pages/workspace/settings.tsx'), 'SettingsPage'),
   }),
   createRoute({
     ...within,
     path: '/account',
-    component: lazyRouteComponent(() => import('./pages/people/account.tsx'), 'AccountPage'),
+    component: page(() => import('./pages/people/account.tsx'), 'AccountPage'),
   }),
   createRoute({
     ...within,
     path: '/data',
-    component: lazyRouteComponent(() => import('./pages/data/feeds/feeds.tsx'), 'FeedsPage'),
+    component: page(() => import('./pages/data/feeds/feeds.tsx'), 'FeedsPage'),
   }),
   createRoute({
     ...within,
     path: '/data/feeds/$feedId',
-    component: lazyRouteComponent(() => import('./pages/data/feeds/feed.tsx'), 'FeedPage'),
+    component: page(() => import('./pages/data/feeds/feed.tsx'), 'FeedPage'),
   }),
   createRoute({
     ...within,
@@ -260,37 +256,34 @@ const pages = [
       ...texts(search, 'feed_id', 'entity_type', 'geography', 'updated_since'),
       confidence_min: fraction(search['confidence_min']),
     }),
-    component: lazyRouteComponent(
-      () => import('./pages/data/records/entities.tsx'),
-      'EntitiesPage',
-    ),
+    component: page(() => import('./pages/data/records/entities.tsx'), 'EntitiesPage'),
   }),
   createRoute({
     ...within,
     path: '/data/entities/$entityId',
-    component: lazyRouteComponent(() => import('./pages/data/records/entity.tsx'), 'EntityPage'),
+    component: page(() => import('./pages/data/records/entity.tsx'), 'EntityPage'),
   }),
   createRoute({
     ...within,
     path: '/data/changes',
     validateSearch: (search) => texts(search, 'feed_id', 'entity_type', 'entity_id'),
-    component: lazyRouteComponent(() => import('./pages/data/records/changes.tsx'), 'ChangesPage'),
+    component: page(() => import('./pages/data/records/changes.tsx'), 'ChangesPage'),
   }),
   createRoute({
     ...within,
     path: '/data/keys',
-    component: lazyRouteComponent(() => import('./pages/data/keys/data-keys.tsx'), 'DataKeysPage'),
+    component: page(() => import('./pages/data/keys/data-keys.tsx'), 'DataKeysPage'),
   }),
   createRoute({
     ...within,
     path: '/webhooks',
-    component: lazyRouteComponent(() => import('./pages/webhooks/endpoints.tsx'), 'EndpointsPage'),
+    component: page(() => import('./pages/webhooks/endpoints.tsx'), 'EndpointsPage'),
   }),
   createRoute({
     ...within,
     path: '/webhooks/$endpointId',
     validateSearch: (search) => texts(search, 'status'),
-    component: lazyRouteComponent(() => import('./pages/webhooks/endpoint.tsx'), 'EndpointPage'),
+    component: page(() => import('./pages/webhooks/endpoint.tsx'), 'EndpointPage'),
   }),
   // Any other path, within the shell.
   createRoute({ ...within, path: '$', component: UnknownPage }),
@@ -300,6 +293,7 @@ export const router = createRouter({
   routeTree: root.addChildren([login, signup, invite, inside.addChildren(pages)]),
   defaultPreload: 'intent',
   defaultPendingComponent: PendingPage,
+  defaultErrorComponent: PageFailure,
   defaultPendingMs: 150,
   scrollRestoration: true,
 });

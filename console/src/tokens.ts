@@ -95,6 +95,7 @@ export const radius = { xs: '2px', sm: '4px', md: '6px', lg: '10px', xl: '16px' 
 
 /** In pixels. */
 export const headerHeight = 56;
+export const connectionBarHeight = 32;
 export const sidebarWidth = 208;
 
 /** The space above and below the text of a table cell. */
@@ -116,6 +117,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--logo-ground': accent[7],
     '--logo-line': '#fff',
     '--surface-aside': gray[0],
+    '--surface-waiting': yellow[1],
     '--surface-added': teal[1],
     '--surface-removed': red[1],
     '--syntax-text': teal[9],
@@ -127,6 +129,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--logo-ground': accent[3],
     '--logo-line': dark[9],
     '--surface-aside': dark[8],
+    '--surface-waiting': '#4a3a0b',
     '--surface-added': '#0b4a38',
     '--surface-removed': '#5f2222',
     '--syntax-text': teal[3],

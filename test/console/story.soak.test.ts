@@ -5,7 +5,6 @@ import { createDemoData } from '#shared/seed/demo-data.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, eventually, mock } from '#test/support/engine.ts';
 import { addMember } from '#test/support/people.ts';
-import { startApiProcess } from '#test/support/processes.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, pressInDialog, rewrite, type Stage } from './browser.ts';
 
@@ -232,31 +231,6 @@ describeConsole('the console', (stage) => {
     await page.getByText('Already approved').waitFor();
     const run = await engine.until(runId, ['success']);
     expect(run.state).toMatchObject({ tone: 'warm' });
-  });
-
-  test('reports an unreachable service, and recovers by itself', async () => {
-    const { engine, open } = stage();
-    const first = await startApiProcess(engine.env);
-    const port = new URL(first.url).port;
-    const { page } = await open('/');
-    await page.goto(`${first.url}/approvals`);
-    await page.getByText('No pending approvals').waitFor();
-    await first.kill();
-    await page.getByText('Cannot reach the service').first().waitFor();
-    await page
-      .getByText(/^Data may be stale: it was read at .*\d:\d\d:\d\d\. Reconnecting/)
-      .waitFor();
-    const runId = await waitingRun(stage(), 'Are we back?');
-    const again = await startApiProcess({ ...engine.env, API_PORT: port });
-    try {
-      await heading(page, 'Are we back?', 2).waitFor();
-      const notice = page.getByText('Cannot reach the service');
-      await eventually(async () => (await notice.count()) === 0);
-      await page.getByRole('button', { name: 'Approve' }).click();
-      await engine.until(runId, ['success']);
-    } finally {
-      await again.stop();
-    }
   });
 
   test('shows viewers no action or page that they cannot use', async () => {

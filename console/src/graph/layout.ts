@@ -31,6 +31,8 @@ export function layOut(drawing: Drawing, signal: AbortSignal): Promise<Places> {
     };
     const fail = ({ message }: ErrorEvent): void => {
       stop();
+      // Its file may not have arrived.
+      worker = undefined;
       reject(new Error(message));
     };
     const give = (): void => {

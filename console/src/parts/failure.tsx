@@ -3,14 +3,18 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiError } from '#client/index.ts';
 import { failure as text } from '#console/src/messages/en/parts/page.ts';
 import { Message } from '#console/src/messages/message.tsx';
-import { describeError, requestIdOf } from './text/describe-error.ts';
+import { describeError, gotNoResponse, requestIdOf } from './text/describe-error.ts';
 
 /** Whether a retry may succeed: errors with status 403 and 404 are permanent. */
 const isTransient = (error: unknown): boolean =>
   !(error instanceof ApiError) || ![403, 404].includes(error.status);
 
-/** An error, the id of its request, and a retry button. */
+/**
+ * An error, the id of its request, and a retry button. Nothing for a read without a response, which is repeated by itself
+ * while the bar above all pages says why.
+ */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  if (onRetry !== undefined && gotNoResponse(error)) return null;
   const requestId = requestIdOf(error);
   return (
     <Alert color="danger" icon={<IconAlertTriangle size={18} />} role="alert">

@@ -19,8 +19,17 @@ export function UnknownPage() {
   );
 }
 
-/** Shown when a page fails: the service is unreachable at the first load, or the page has a bug. */
-export function RootFailure({ error, reset }: ErrorComponentProps) {
+/** Shown without the frame: the service is unreachable at the first load. */
+export const RootFailure = (props: ErrorComponentProps) => (
+  <FailedView {...props} title={text.failed} />
+);
+
+/** Shown in the frame, in place of a page that has a bug. */
+export const PageFailure = (props: ErrorComponentProps) => (
+  <FailedView {...props} title={text.pageFailed} />
+);
+
+function FailedView({ error, reset, title }: ErrorComponentProps & { title: string }) {
   const router = useRouter();
   const again = (): void => {
     reset();
@@ -30,7 +39,7 @@ export function RootFailure({ error, reset }: ErrorComponentProps) {
     <Center mih="60vh" p="md">
       <Stack align="center" gap="sm" role="alert">
         <Title order={1} size="h3">
-          {text.failed}
+          {title}
         </Title>
         <Text c="dimmed">{describeError(error)}</Text>
         <Button onClick={again}>{text.again}</Button>

@@ -1,6 +1,5 @@
 import {
   ActionIcon,
-  Alert,
   AppShell,
   Badge,
   Burger,
@@ -19,15 +18,15 @@ import { IconMoon, IconSun, IconUserCircle } from '@tabler/icons-react';
 import { useQuery, useInfiniteQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useConnectionLost } from '#console/src/connection.ts';
+import { loadAhead } from '#console/src/chunks.ts';
+import { useTrouble } from '#console/src/connection.ts';
 import { product } from '#console/src/messages/en/parts/page.ts';
 import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
-import { connectionNotice, shell as text, userMenu } from '#console/src/messages/en/shell.ts';
+import { shell as text, userMenu } from '#console/src/messages/en/shell.ts';
 import { navSections, placeOf } from '#console/src/nav.ts';
 import { LoadingPage } from '#console/src/parts/loading.tsx';
 import { Logo } from '#console/src/parts/logo.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
-import { timeText } from '#console/src/parts/text/times.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { identityQuery, useIdentity } from '#console/src/queries/identity.ts';
 import { approvalsQuery } from '#console/src/queries/runs.ts';
@@ -35,7 +34,8 @@ import { workspaceQuery } from '#console/src/queries/workspace.ts';
 import { useWorkspaceStream } from '#console/src/queries/workspace-stream.ts';
 import { pollMs } from '#console/src/queries/stream-state.ts';
 import { signOut, useSessionToken } from '#console/src/session.ts';
-import { headerHeight, sidebarWidth } from '#console/src/tokens.ts';
+import { connectionBarHeight, headerHeight, sidebarWidth } from '#console/src/tokens.ts';
+import { ConnectionBar } from './connection-bar.tsx';
 import { CommandHost } from './palette/host.tsx';
 
 const APPROVALS_EVERY_MS = 10_000;
@@ -47,9 +47,14 @@ export function Shell() {
   const signedIn = useSomebody();
   useWorkspaceStream(signedIn);
   useEffect(close, [path, close]);
+  useEffect(() => {
+    if (signedIn) void loadAhead();
+  }, [signedIn]);
+  const height = useTrouble() === undefined ? headerHeight : headerHeight + connectionBarHeight;
   return (
     <AppShell
-      header={{ height: headerHeight }}
+      header={{ height }}
+      style={{ '--header-height': `${height}px` }}
       navbar={{ width: sidebarWidth, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding={{ base: 'sm', sm: 'lg' }}
     >
@@ -57,7 +62,7 @@ export function Shell() {
         {text.skip}
       </a>
       <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+        <Group h={headerHeight} px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap" miw={0}>
             <Burger
               opened={opened}
@@ -74,6 +79,7 @@ export function Shell() {
             {signedIn && <UserMenu />}
           </Group>
         </Group>
+        <ConnectionBar />
       </AppShell.Header>
       <AppShell.Navbar aria-label={text.pages}>
         <ScrollArea px="xs" py="sm">
@@ -81,7 +87,6 @@ export function Shell() {
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
-        <ConnectionNotice />
         {signedIn ? <Outlet /> : <LoadingPage />}
       </AppShell.Main>
     </AppShell>
@@ -190,18 +195,6 @@ function UserMenu() {
         {signedIn && <Menu.Item onClick={signOut}>{userMenu.signOut}</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
-  );
-}
-
-function ConnectionNotice() {
-  const lastResponse = useConnectionLost();
-  if (lastResponse === undefined) return null;
-  return (
-    <Alert color="danger" mb="md" role="status" title={connectionNotice.title}>
-      {lastResponse === 0
-        ? connectionNotice.reconnecting
-        : connectionNotice.stale(timeText(lastResponse))}
-    </Alert>
   );
 }
 

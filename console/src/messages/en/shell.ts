@@ -18,11 +18,17 @@ export const userMenu = {
   signOut: 'Sign out',
 } as const;
 
-/** Messages for the notice that the service does not respond. */
-export const connectionNotice = {
-  title: 'Cannot reach the service',
-  reconnecting: 'Reconnecting…',
-  stale: (readAt: string) => `Data may be stale: it was read at ${readAt}. Reconnecting…`,
+/** Messages for the bar that says why the console waits. */
+export const connectionBar = {
+  offline: (since: string) => `Offline since ${since}.`,
+  unanswered: 'Offline: your last action got no response.',
+  file: 'A part of the console could not be loaded.',
+  version: 'A new version of the console is installed.',
+  reload: 'Reload',
+  tryingIn: (seconds: number) => `Trying again in ${seconds} s.`,
+  trying: 'Trying again.',
+  back: 'The service responds again',
+  check: 'Your last action got no response. Check whether it was done, and repeat it if not.',
 } as const;
 
 /** Messages for the button that opens the command palette. */
@@ -36,5 +42,6 @@ export const failurePages = {
   notFound: 'Page not found',
   toOverview: 'Go to Overview',
   failed: 'Something went wrong',
+  pageFailed: 'This page does not work',
   again: 'Try again',
 } as const;

@@ -1,6 +1,7 @@
 import { ScrollArea, Skeleton, Stack, Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from '#console/src/chunks.ts';
 import type { Budget, BudgetHistory } from '#client/index.ts';
 import { burnDown as text } from '#console/src/messages/en/budgets.ts';
 import { Loaded } from '#console/src/parts/loaded.tsx';
@@ -10,9 +11,7 @@ import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { budgetHistoryQuery } from '#console/src/queries/budgets.ts';
 import { burnDown, type BurnDownDay } from './burn-down-days.ts';
 
-const BurnDownChart = lazy(async () => ({
-  default: (await import('./burn-down-chart.tsx')).BurnDownChart,
-}));
+const BurnDownChart = lazyPart(() => import('./burn-down-chart.tsx'), 'BurnDownChart');
 
 /** The current window of a budget, day by day, as a chart and a table. */
 export function BurnDown({ budget }: { budget: Budget }) {

@@ -1,13 +1,12 @@
 import { Skeleton, Textarea } from '@mantine/core';
-import { lazy, Suspense, useDeferredValue, useState } from 'react';
+import { Suspense, useDeferredValue, useState } from 'react';
+import { lazyPart } from '#console/src/chunks.ts';
 import { redactionTester as texts } from '#console/src/messages/en/governance/policies.ts';
 import { Section } from '#console/src/parts/page.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import type { Redaction } from './policy-draft.ts';
 
-const RedactionOutcome = lazy(async () => ({
-  default: (await import('./redaction-outcome.tsx')).RedactionOutcome,
-}));
+const RedactionOutcome = lazyPart(() => import('./redaction-outcome.tsx'), 'RedactionOutcome');
 
 const MOST_CHARACTERS = 50_000;
 

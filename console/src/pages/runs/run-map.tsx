@@ -1,7 +1,8 @@
 import { Button, Collapse, Skeleton, Stack } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from '#console/src/chunks.ts';
 import type { Run, Step } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runGraph as text } from '#console/src/messages/en/runs/run.ts';
@@ -10,7 +11,7 @@ import type { Selection } from './use-selection.ts';
 
 const MAP_HEIGHT = 'clamp(150px, 19vh, 260px)';
 
-const RunGraph = lazy(async () => ({ default: (await import('./run-graph.tsx')).RunGraph }));
+const RunGraph = lazyPart(() => import('./run-graph.tsx'), 'RunGraph');
 
 /** The graph as a small map that follows the selection. The browser stores whether it is open. */
 export function RunMap({

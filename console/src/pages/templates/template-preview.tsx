@@ -1,13 +1,12 @@
 import { List, Modal, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from '#console/src/chunks.ts';
 import type { Template } from '#client/index.ts';
 import { templatePreview as text } from '#console/src/messages/en/templates.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 
-const GraphView = lazy(async () => ({
-  default: (await import('#console/src/graph/graph-view.tsx')).GraphView,
-}));
+const GraphView = lazyPart(() => import('#console/src/graph/graph-view.tsx'), 'GraphView');
 const GRAPH_HEIGHT = 320;
 
 /** The whole template: its graph, its checks and its sample input. */

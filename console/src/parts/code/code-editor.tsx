@@ -1,10 +1,9 @@
 import { Input, Skeleton } from '@mantine/core';
-import { lazy, Suspense, useId } from 'react';
+import { Suspense, useId } from 'react';
+import { lazyPart } from '#console/src/chunks.ts';
 import type { CodeSurfaceProps } from './code-surface.tsx';
 
-const CodeSurface = lazy(async () => ({
-  default: (await import('./code-surface.tsx')).CodeSurface,
-}));
+const CodeSurface = lazyPart(() => import('./code-surface.tsx'), 'CodeSurface');
 
 /** A field for JSON, an expression or a template, with marks, completion and undo. The editor is loaded on demand. */
 export function CodeEditor({

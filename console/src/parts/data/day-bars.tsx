@@ -1,14 +1,15 @@
 import { Button, Skeleton, Stack, Table } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
+import { lazyPart } from '#console/src/chunks.ts';
 import { dayBars as text } from '#console/src/messages/en/parts/data.ts';
 import { pageAtRest } from '#console/src/parts/at-rest.ts';
 import type { DayRow, DaySeries } from '#console/src/parts/data/day-bars-chart.tsx';
 
 // The chart library is half as large as all other scripts together, so the page is rendered first.
-const DayBarsChart = lazy(async () => {
+const DayBarsChart = lazyPart(async () => {
   await pageAtRest();
-  return { default: (await import('./day-bars-chart.tsx')).DayBarsChart };
-});
+  return import('./day-bars-chart.tsx');
+}, 'DayBarsChart');
 
 /** A value per UTC day as bars, or as a table for people who cannot see them. */
 export function DayBars({

@@ -1,8 +1,9 @@
 import { notifications } from '@mantine/notifications';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { ApiError } from '#client/index.ts';
+import { actionUnanswered } from '#console/src/connection.ts';
 import { action as text } from '#console/src/messages/en/forms.ts';
-import { describeError } from '#console/src/parts/text/describe-error.ts';
+import { describeError, gotNoResponse } from '#console/src/parts/text/describe-error.ts';
 
 export interface ActionOptions<Input, Answer> {
   /** Keys of the queries to invalidate. */
@@ -18,7 +19,7 @@ export interface ActionOptions<Input, Answer> {
 
 /**
  * An action of the user: sends it once, reports the result, and refetches what it changed. Errors show as a
- * notification unless `quiet`, for forms that show them inline.
+ * notification unless `quiet`, for forms that show them inline; without a response, the bar above all pages says so.
  */
 export function useAction<Input, Answer>(
   send: (input: Input) => Promise<Answer>,
@@ -36,6 +37,7 @@ export function useAction<Input, Answer>(
     },
     onError: (error) => {
       if (quiet) return;
+      if (gotNoResponse(error)) return actionUnanswered();
       if (isStale(error)) return notifyStale();
       notifications.show({
         color: 'danger',

@@ -17,3 +17,6 @@ const sentenceOf = (detail: string): string => sentenceCase(detail.replace(/^Inv
 /** The id of the failed request in the service's log, if there is one. */
 export const requestIdOf = (error: unknown): string | undefined =>
   error instanceof ApiError ? error.requestId : undefined;
+
+/** Whether the service did not respond, or not in time. */
+export const gotNoResponse = (error: unknown): boolean => error instanceof ConnectionError;

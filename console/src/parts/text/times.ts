@@ -15,6 +15,12 @@ const absolute = new Intl.DateTimeFormat(locale, {
 // With "yesterday", a time 47 hours ago would seem to be on the wrong date.
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
 
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short', hourCycle: 'h23' });
+
+/** A time of today in the viewer's zone, such as `17:04`. On other days with the date. */
+export const clockText = (at: number): string =>
+  new Date(at).toDateString() === new Date().toDateString() ? clock.format(at) : timeText(at);
+
 /** A time in the viewer's zone: `Nov 25, 2026, 17:04:09`. */
 export const timeText = (at: string | number): string => absolute.format(new Date(at));
 

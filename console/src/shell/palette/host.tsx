@@ -1,16 +1,15 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
+import { lazyPart } from '#console/src/chunks.ts';
 import { commandHost as text } from '#console/src/messages/en/shell.ts';
 import { pageKeys } from '#console/src/nav.ts';
 import { useSequences, useShortcuts } from '#console/src/parts/shortcuts.ts';
 import { usePaletteOpened } from './open.ts';
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
-const ShortcutSheet = lazy(async () => ({
-  default: (await import('./shortcut-sheet.tsx')).ShortcutSheet,
-}));
+const Palette = lazyPart(() => import('./palette.tsx'), 'Palette');
+const ShortcutSheet = lazyPart(() => import('./shortcut-sheet.tsx'), 'ShortcutSheet');
 
 /** The button of the command palette, its key, and the keys that work on every page. */
 export function CommandHost() {

@@ -1,12 +1,11 @@
 import { SimpleGrid, Skeleton, Stack } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
+import { lazyPart } from '#console/src/chunks.ts';
 import { expressionTester as text } from '#console/src/messages/en/governance/expressions.ts';
 import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
-const ExpressionBench = lazy(async () => ({
-  default: (await import('./expression-bench.tsx')).ExpressionBench,
-}));
+const ExpressionBench = lazyPart(() => import('./expression-bench.tsx'), 'ExpressionBench');
 
 const EXAMPLE = "triage.category == 'billing' and amount > 100";
 const EXAMPLE_STATE = `{

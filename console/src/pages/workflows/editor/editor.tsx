@@ -6,6 +6,7 @@ import { Failure } from '#console/src/parts/failure.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingPage } from '#console/src/parts/loading.tsx';
 import { Page } from '#console/src/parts/page.tsx';
+import { gotNoResponse } from '#console/src/parts/text/describe-error.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 import { draftQuery, workflowQuery } from '#console/src/queries/workflows.ts';
 import { EditorBench } from './editor-bench.tsx';
@@ -26,7 +27,7 @@ export function EditorPage() {
       </Page>
     );
   }
-  if (query.data === undefined && query.error !== null) {
+  if (query.data === undefined && query.error !== null && !gotNoResponse(query.error)) {
     return (
       <Page title={text.title}>
         <Failure error={query.error} onRetry={() => void query.refetch()} />

@@ -1,12 +1,13 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { chunk } from '#console/src/chunks.ts';
 import type { Graph, JsonObject, Run } from '#client/index.ts';
 import { NO_SCOPE, type Scope } from './scope.ts';
 
 const PAUSE_MS = 250;
 
-const loadEvaluator = () => import('./evaluator.ts');
+const loadEvaluator = chunk(() => import('./evaluator.ts'));
 
 /** The engine's code for texts; undefined until it is loaded. */
 export const useEvaluator = () =>
