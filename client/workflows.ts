@@ -36,12 +36,22 @@ export function workflowMethods(send: Send) {
     /** Publishes the current version; `publishDraft` publishes a draft. */
     publishWorkflow: (workflowId: string, options?: WriteOptions): Promise<Workflow> =>
       send('POST /api/workflows/{id}/publish', [workflowId], { options }),
-    /** All errors and warnings of the graph. */
+    /** All errors and warnings of the saved graph, or of the given one. */
     validate: (
       workflowId: string,
-      options?: CallOptions,
+      {
+        graph,
+        input_schema,
+        ...options
+      }: CallOptions & NonNullable<BodyOf<'POST /api/workflows/{id}/validate'>> = {},
     ): Promise<AnswerOf<'POST /api/workflows/{id}/validate'>> =>
-      send('POST /api/workflows/{id}/validate', [workflowId], { options }),
+      send('POST /api/workflows/{id}/validate', [workflowId], {
+        body: {
+          ...(graph !== undefined && { graph }),
+          ...(input_schema !== undefined && { input_schema }),
+        },
+        options,
+      }),
     /** Replaces the checks that score each successful run. */
     setChecks: (
       workflowId: string,

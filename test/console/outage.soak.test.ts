@@ -172,7 +172,7 @@ describeConsole('the console while the API is down', (opened) => {
   });
 });
 
-/** Whether a person can see the element: nothing lies over its middle. */
+/** Whether a person can see the element: nothing covers its middle. */
 function isUncovered(element: any): boolean {
   const { x, y, width, height } = element.getBoundingClientRect();
   const top = document.elementFromPoint(x + width / 2, y + height / 2);

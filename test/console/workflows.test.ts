@@ -289,14 +289,31 @@ describeConsole('workflows in the console', (stage) => {
     });
 
     await page.getByRole('link', { name: 'Graph of version 1', exact: true }).click();
-    await page.getByRole('button', { name: 'Restore version 1' }).click();
-    await page.getByRole('button', { name: 'Restore', exact: true }).click();
-    await page.getByText('Version 1 restored as version 3').waitFor();
+    await page.getByRole('button', { name: 'Roll back to version 1' }).click();
+    const question = page.getByRole('dialog', { name: 'Roll back to version 1?' });
+    await question.getByText('New runs, webhooks and schedules use it at once.').waitFor();
+    await question.locator('.react-flow__node[data-id="fin"]').getByText('removed').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await question.getByRole('button', { name: 'Roll back to version 1' }).click();
+    await page.getByText('Rolled back: version 3 has the content of version 1').waitFor();
     expect((await read(id)).graph).toEqual(linear);
     await page.getByRole('button', { name: 'Roll back to version 2' }).click();
-    await page.getByRole('button', { name: 'Restore', exact: true }).click();
-    await page.getByText('Version 2 restored as version 4').waitFor();
+    await pressInDialog(page, 'Roll back to version 2');
+    await page.getByText('Rolled back: version 4 has the content of version 2').waitFor();
     expect((await read(id)).graph).toEqual(changed);
+    await settled(visit);
+  });
+
+  test('cannot be rolled back to a version without nodes', async () => {
+    const { body } = await stage().call('POST', '/api/workflows', { name: 'Began empty' });
+    await stage().call('PUT', `/api/workflows/${body.id}`, { graph: linear });
+    const visit = await stage().open(`/workflows/${body.id}?tab=versions`);
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Roll back to version 1' }).click();
+    const question = page.getByRole('dialog', { name: 'Roll back to version 1?' });
+    await question.getByText('Version 1 has no nodes').waitFor();
+    const send = question.getByRole('button', { name: 'Roll back to version 1' });
+    expect(await send.isDisabled()).toBe(true);
     await settled(visit);
   });
 

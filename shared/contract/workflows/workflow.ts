@@ -176,6 +176,16 @@ export const draftBody = z
   })
   .meta({ examples: [{ graph: exampleGraph, base_version: 1 }] });
 
+export const validateBody = z
+  .strictObject({
+    graph: drawnGraph.optional().meta({ description: 'Checked instead of the saved graph' }),
+    input_schema: inputSchemaField
+      .optional()
+      .meta({ description: 'Taken instead of that of the current version' }),
+  })
+  .meta({ examples: [{ graph: exampleGraph, input_schema: exampleSchema }] })
+  .nullish();
+
 /** The maximum length of an author's note on a version, in characters. */
 const MAX_NOTE = 1_000;
 

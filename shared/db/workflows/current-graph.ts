@@ -50,15 +50,18 @@ export interface CurrentGraph {
   toolRevision: number;
 }
 
+/** What takes the place of a version's graph or input schema. */
+export type Drawn = { [Part in 'graph' | 'inputSchema']?: CurrentGraph[Part] | undefined };
+
 /**
  * Reads the graph, the revision and the names as of one moment. The schemas that agents offer are the same or newer; a
- * newer one has a higher revision. `drawn` replaces the graph and schema of the version. Undefined when the workspace
+ * newer one has a higher revision. `drawn` replaces the graph or the schema of the version. Undefined when the workspace
  * has no such workflow.
  */
 export async function readCurrentGraph(
   db: Db,
   ids: { workspaceId: string; workflowId: string; version?: number },
-  drawn?: Pick<CurrentGraph, 'graph' | 'inputSchema'>,
+  drawn: Drawn = {},
 ): Promise<CurrentGraph | undefined> {
   const row = await db.maybeOne(statement(currentRow)`
     SELECT v.version, v.graph, v.input_schema, v.may_set_secrets, s.tool_revision,
@@ -71,7 +74,7 @@ export async function readCurrentGraph(
     WHERE w.id = ${ids.workflowId} AND w.workspace_id = ${ids.workspaceId}
   `);
   if (row === null) return undefined;
-  const { graph, inputSchema } = drawn ?? { graph: row.graph, inputSchema: row.input_schema };
+  const { graph = row.graph, inputSchema = row.input_schema } = drawn;
   const { workspaceId } = ids;
   const nodes = nodesOf(graph);
   const offered = customToolNames(nodes.flatMap(offeredNamesOf)).filter((name) =>
@@ -80,7 +83,7 @@ export async function readCurrentGraph(
   const complete = await readToolDefinitions(db, { workspaceId, names: offered });
   return {
     version: row.version,
-    maySetSecrets: drawn === undefined && row.may_set_secrets,
+    maySetSecrets: drawn.graph === undefined && row.may_set_secrets,
     graph,
     inputSchema,
     customTools: new Map<string, CustomToolDefinition>([

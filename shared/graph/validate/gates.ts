@@ -6,6 +6,7 @@ import {
   type MemberStanding,
   needsMember,
 } from '#shared/graph/gates/gate-settings.ts';
+import type { MemberCode } from '#shared/graph/gates/member-codes.ts';
 import { canAsk } from '#shared/graph/node-approval.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 
@@ -70,7 +71,7 @@ function checkSettings(
 }
 
 function checkApprovers(
-  error: (code: string, message: string, path: string) => void,
+  error: (code: MemberCode, message: string, path: string) => void,
   { approvers }: GateSettings,
   members: readonly MemberStanding[],
 ): void {
@@ -87,6 +88,8 @@ function checkApprovers(
   });
 }
 
+const TOO_FEW: MemberCode = 'gate_too_few_approvers';
+
 function checkRequired(
   issues: Issues,
   { id, settings: node, at }: Asking,
@@ -102,9 +105,9 @@ function checkRequired(
   if (eligible.length < required) {
     const asked = required === 1 ? '1 approval is' : `${required} approvals are`;
     const message = `Node '${id}': ${asked} required, but only ${count} can decide: require fewer, or let more members decide`;
-    issues.error('gate_too_few_approvers', message, place);
+    issues.error(TOO_FEW, message, place);
   } else if (excludes && eligible.length - 1 < required) {
     const message = `Node '${id}': only ${count} can decide, so the gate stays open when one of them starts the run: let more members decide`;
-    issues.warning('gate_too_few_approvers', message, place);
+    issues.warning(TOO_FEW, message, place);
   }
 }

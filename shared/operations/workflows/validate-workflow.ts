@@ -1,5 +1,5 @@
 import type { GraphReport } from '#shared/contract/workflows/graph.ts';
-import { type CurrentGraph, readCurrentGraph } from '#shared/db/workflows/current-graph.ts';
+import { type Drawn, readCurrentGraph } from '#shared/db/workflows/current-graph.ts';
 import type { Db } from '#shared/db/pool.ts';
 import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 import { notFound } from '#shared/errors.ts';
@@ -12,14 +12,14 @@ import { membersFor } from '#shared/operations/gates/gate-checks.ts';
 import { schemaIssues } from './schema-checks.ts';
 
 /**
- * Every error and warning about the saved graph, or about `drawn` instead, including models without a key. Throws
+ * Every error and warning about the saved graph and schema, or those that are `drawn` instead, including models without a key. Throws
  * AppError `not_found`.
  */
 export async function validateWorkflow(
   db: Db,
   scope: WorkflowScope,
   models: ModelSettings,
-  drawn?: Pick<CurrentGraph, 'graph' | 'inputSchema'>,
+  drawn?: Drawn,
 ): Promise<GraphReport> {
   const current = await readCurrentGraph(db, scope, drawn);
   if (current === undefined) throw notFound('Workflow');

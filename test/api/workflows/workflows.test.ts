@@ -102,6 +102,26 @@ describe('a workflow', () => {
     expect(await validate()).toMatchObject({ valid: false, errors: [issue] });
   });
 
+  test('is checked before it is saved', async () => {
+    const { id } = await create({ graph: oneStep });
+    const validate = async (body: unknown) =>
+      (await api.call('POST', `/api/workflows/${id}/validate`, body)).body;
+    const gate = { id: 'ask', kind: 'human_gate', prompt: 'Go on, {name}?', required: 2 };
+    const graph = { nodes: [gate], edges: [] };
+    const report = await validate({ graph });
+    expect(report).toMatchObject({
+      valid: false,
+      errors: [{ code: 'gate_too_few_approvers', path: 'nodes[0].required' }],
+    });
+    const input_schema = { type: 'object', properties: { nam: {} }, additionalProperties: false };
+    const { warnings } = await validate({ graph, input_schema });
+    expect(warnings).not.toEqual(report.warnings);
+    expect(await validate({})).toMatchObject({ valid: true });
+    expect((await api.call('GET', `/api/workflows/${id}`)).body.graph).toEqual(oneStep);
+    const refused = await api.call('POST', `/api/workflows/${id}/validate`, { graph: 1 });
+    expect(refused.status).toBe(400);
+  });
+
   test('is valid when its graph can run', async () => {
     const workflow = await create({ graph: oneStep });
     const { body } = await api.call('POST', `/api/workflows/${workflow.id}/validate`, {});

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { emptyBody, offsetQuery } from '#shared/contract/common.ts';
+import { offsetQuery } from '#shared/contract/common.ts';
 import { graphReportSchema } from '#shared/contract/workflows/graph.ts';
 import { runListSchema, workflowRunsQuery } from '#shared/contract/runs/run.ts';
 import {
   checksBody,
+  validateBody,
   workflowCreateBody,
   workflowDetailSchema,
   workflowReadQuery,
@@ -18,6 +19,7 @@ import { dispatchInOrder } from '#shared/operations/runs/dispatch.ts';
 import { removeSchedules } from '#shared/operations/schedules/sync.ts';
 import { requireInputSchema } from '#shared/operations/workflows/workflow-input.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
+import type { Json } from '#shared/json.ts';
 import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -132,10 +134,12 @@ export function workflowRoutes(app: App, context: RouteContext): void {
   app.post('/api/workflows/:id/validate', {
     schema: {
       operationId: 'validateWorkflow',
-      summary: 'Check whether the saved graph can run',
-      description: 'Reports every error and warning at once.',
+      summary: 'Check whether a graph can run',
+      description:
+        'Reports every error and warning at once, about the saved graph, or about the one in the body. It is the check that ' +
+        'publishing a draft makes. Nothing is saved.',
       params: idParams,
-      body: emptyBody,
+      body: validateBody,
       response: responses({ 200: graphReportSchema }),
     },
     config: { capability: 'view' },
@@ -144,6 +148,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
         db,
         { workspaceId: request.actor.workspaceId, workflowId: request.params.id },
         context.config.models,
+        { graph: request.body?.graph as Json | undefined, inputSchema: request.body?.input_schema },
       ),
   });
 

@@ -13,11 +13,12 @@ import { useMay } from '#console/src/queries/identity.ts';
 import { nodeOf } from './editor/draft.ts';
 import { MistakeList } from './mistakes/mistake-list.tsx';
 import { countByNode, countWords } from './mistakes/mistakes.ts';
-import { useMistakes } from './mistakes/use-mistakes.ts';
+import { useVersionMistakes } from './mistakes/use-mistakes.ts';
 
 /** The mistakes in the graph, and their marks on its cards. */
-function useMistakeCards({ graph, input_schema: schema }: Workflow) {
-  const { mistakes } = useMistakes(graph, schema);
+function useMistakeCards(workflow: Workflow) {
+  const checked = useVersionMistakes(workflow);
+  const { mistakes } = checked;
   const counts = useMemo(() => countByNode(mistakes ?? []), [mistakes]);
   const cards = useMemo(
     () =>
@@ -30,14 +31,14 @@ function useMistakeCards({ graph, input_schema: schema }: Workflow) {
     [counts],
   );
   const cardOf = useCallback((nodeId: string) => cards.get(nodeId) ?? NOTHING, [cards]);
-  return { mistakes, cardOf };
+  return { checked, cardOf };
 }
 
 /** The read-only graph, its mistakes and the selected node. */
 export function GraphTab({ workflow }: { workflow: Workflow }) {
   const { id, graph } = workflow;
   const [selected, setSelected] = useState<string>();
-  const { mistakes, cardOf } = useMistakeCards(workflow);
+  const { checked, cardOf } = useMistakeCards(workflow);
   const mayEdit = useMay('create_edit_workflows');
   if (graph.nodes.length === 0) {
     return (
@@ -53,9 +54,9 @@ export function GraphTab({ workflow }: { workflow: Workflow }) {
   const node = selected === undefined ? undefined : nodeOf(graph, selected);
   return (
     <Stack gap="md">
-      {mistakes?.some(({ severity }) => severity === 'error') === true && (
+      {checked.mistakes?.some(({ severity }) => severity === 'error') === true && (
         <Alert color="danger" title={text.fixToRun}>
-          <MistakeList mistakes={mistakes} onChoose={({ nodeId }) => setSelected(nodeId)} />
+          <MistakeList checked={checked} onChoose={({ nodeId }) => setSelected(nodeId)} />
         </Alert>
       )}
       <Group align="stretch" gap="md" wrap="wrap">

@@ -10,6 +10,8 @@ import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { workflowsKey } from '#console/src/queries/workflows.ts';
 import { DryRunPanel } from './dry-run-panel.tsx';
+import { Problems } from './mistakes/problems.tsx';
+import { useVersionMistakes } from './mistakes/use-mistakes.ts';
 import { RunInput, useSuggestedInput } from './run-input.tsx';
 import { useOpenRun } from '#console/src/parts/open-run.ts';
 
@@ -49,6 +51,7 @@ function RunForm({
 }) {
   const openRun = useOpenRun();
   const suggested = useSuggestedInput(workflow);
+  const checked = useVersionMistakes(workflow);
   const [typed, setTyped] = useState(given);
   const [broken, setBroken] = useState(false);
   const input = typed ?? suggested;
@@ -63,6 +66,7 @@ function RunForm({
   });
   return (
     <Form action={start} submit={words.run} ready={!broken} onCancel={onClose}>
+      <Problems checked={checked} title={text.problems} />
       <RunInput
         label={words.input}
         schema={workflow.input_schema}

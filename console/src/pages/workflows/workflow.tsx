@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Tabs, Text, Tooltip } from '@mantine/core';
+import { Badge, Group, Tabs, Text } from '@mantine/core';
 import { IconPencil, IconPlayerPlay, IconRocket } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -15,6 +15,7 @@ import { ButtonLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingPage } from '#console/src/parts/loading.tsx';
 import { Page } from '#console/src/parts/page.tsx';
+import { gotNoResponse } from '#console/src/parts/text/describe-error.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 import { workflowQuery, workflowsKey } from '#console/src/queries/workflows.ts';
 import { ChecksTab } from './checks/checks-tab.tsx';
@@ -23,7 +24,9 @@ import { GraphTab } from './graph-tab.tsx';
 import { RunDialog } from './run-dialog.tsx';
 import { RunsTab } from './runs-tab.tsx';
 import { SettingsTab } from './settings-tab.tsx';
-import { useMistakes } from './mistakes/use-mistakes.ts';
+import { BlockableButton } from './mistakes/blockable-button.tsx';
+import { runErrors } from './mistakes/mistakes.ts';
+import { useVersionMistakes } from './mistakes/use-mistakes.ts';
 import { TriggersTab } from '#console/src/pages/inbound/triggers-tab.tsx';
 import { VersionsTab } from './versions/versions-tab.tsx';
 import { WorkflowState } from './workflow-list.tsx';
@@ -60,7 +63,7 @@ const tabs: readonly { id: string; label: string; show: (workflow: Workflow) => 
 export function WorkflowPage() {
   const { workflowId } = useParams({ from: '/inside/workflows/$workflowId' });
   const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: READ_EVERY_MS });
-  if (query.data === undefined && query.error !== null) {
+  if (query.data === undefined && query.error !== null && !gotNoResponse(query.error)) {
     return (
       <Page title={words.workflow}>
         <Failure error={query.error} onRetry={() => void query.refetch()} />
@@ -136,8 +139,8 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
   const navigate = useNavigate({ from: '/workflows/$workflowId' });
   const setRunning = (opened: boolean): void =>
     void navigate({ search: (before) => ({ ...before, run: opened || undefined }), replace: true });
-  const { mistakes } = useMistakes(workflow.graph, workflow.input_schema);
-  const invalid = mistakes?.some(({ severity }) => severity === 'error') === true;
+  const checked = useVersionMistakes(workflow);
+  const reason = runErrors(checked.mistakes)[0]?.message;
   const publish = useAction(() => api().publishWorkflow(workflow.id, { ifMatch: workflow.etag }), {
     changes: [workflowsKey],
     done: text.published,
@@ -160,19 +163,17 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
         </ActionButton>
       )}
       {mayRun && (
-        <Tooltip label={text.fixToRun} disabled={!invalid}>
-          <Button
-            leftSection={<IconPlayerPlay size={16} aria-hidden />}
-            disabled={invalid}
-            onClick={() => setRunning(true)}
-          >
-            {words.run}
-          </Button>
-        </Tooltip>
+        <BlockableButton
+          reason={reason}
+          leftSection={<IconPlayerPlay size={16} aria-hidden />}
+          onClick={() => setRunning(true)}
+        >
+          {words.run}
+        </BlockableButton>
       )}
       <RunDialog
         workflow={workflow}
-        opened={run === true && mayRun && !invalid}
+        opened={run === true && mayRun && reason === undefined}
         onClose={() => setRunning(false)}
       />
     </>

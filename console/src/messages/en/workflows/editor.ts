@@ -27,7 +27,6 @@ export const editorToolbar = {
   save: 'Save',
   saved: 'Saved',
   unsaved: 'Unsaved changes',
-  fixToRun: 'Fix the errors in the graph to run it',
   addNode: 'Add node',
   addNodeKey: 'Press / in the drawing',
   layOut: 'Auto-layout',
@@ -90,6 +89,7 @@ export const jsonPanel = {
 /** Messages for the form that runs a draft. */
 export const runForm = {
   title: 'Run this draft',
+  problems: 'Problems of this draft',
   savedFirst: 'Your changes are saved first.',
   isReal: 'The run is real, with its costs and effects.',
   estimate: 'Save and estimate',

@@ -15,6 +15,7 @@ export const draftBar = {
 /** Messages for the dialog that publishes a draft. */
 export const publishDialog = {
   title: 'Publish this draft?',
+  problems: 'The service found these problems',
   consequence: (version: number) =>
     `It becomes version ${version}. New runs, webhooks and schedules use it immediately.`,
   author: 'Author: {author}, who saved it last, {when}',

@@ -30,15 +30,17 @@ export const shownVersion = {
   theInputSchema: 'the input schema',
 } as const;
 
-/** Messages for restoring an earlier version as the latest one. */
-export const restoreVersion = {
+/** Messages for making an earlier version the latest one. */
+export const rollBack = {
   rollBack: (version: number) => `Roll back to version ${version}`,
-  restore: (version: number) => `Restore version ${version}`,
-  title: (version: number) => `Restore version ${version}?`,
-  consequence: (latest: number) =>
-    `Its graph and its input schema become the latest version. Version ${latest} stays in the list.`,
-  confirm: 'Restore',
-  restored: (version: number, saved: number) => `Version ${version} restored as version ${saved}`,
+  title: (version: number) => `Roll back to version ${version}?`,
+  consequence: (version: number, latest: number) =>
+    `The graph and input schema of version ${version} become version ${latest + 1}. New runs, webhooks and schedules use it at once. Version ${latest} stays in the list.`,
+  empty: (version: number) =>
+    `Version ${version} has no nodes, so a run of it could do nothing. Choose another version.`,
+  problems: (version: number) => `Problems of version ${version}`,
+  done: (version: number, saved: number) =>
+    `Rolled back: version ${saved} has the content of version ${version}`,
 } as const;
 
 /** Messages for the differences between two versions. */

@@ -14,7 +14,6 @@ export const workflowPage = {
   version: (version: string) => `Version ${version}`,
   publish: 'Publish',
   published: 'Workflow published',
-  fixToRun: 'Fix the errors in the graph to run it',
 } as const;
 
 /** Messages for the graph of a workflow. */
@@ -83,6 +82,7 @@ export const saveTemplate = {
 /** Messages for the dialog that starts a run. */
 export const runDialog = {
   title: 'Run workflow',
+  problems: 'Problems of this workflow',
 } as const;
 
 /** Messages for the input of a run. */

@@ -49,7 +49,13 @@ export function EditorBench({
           </Text>
         </div>
         <EditorToolbar state={state} />
-        <DraftBar workflow={workflow} draft={saved} content={state.content} saving={state.saving} />
+        <DraftBar
+          workflow={workflow}
+          draft={saved}
+          content={state.content}
+          checked={state.checked}
+          saving={state.saving}
+        />
       </div>
       <div className="editor-notices">
         {saving.conflict}

@@ -24,7 +24,7 @@ const NO_MISTAKES: readonly Mistake[] = [];
 
 /** The panels next to the drawing. */
 export function EditorPanels({ state, workflowId }: { state: EditorState; workflowId: string }) {
-  const { panel, setPanel, mistakes, graph, inputSchema, setInputSchema, change } = state;
+  const { panel, setPanel, checked, graph, inputSchema, setInputSchema, change } = state;
   const { draftRun, choose, drawing } = state;
   const chooseNode = useCallback((id: string) => choose({ nodes: [id], edges: [] }), [choose]);
   return (
@@ -32,7 +32,7 @@ export function EditorPanels({ state, workflowId }: { state: EditorState; workfl
       <Tabs.List mb="sm">
         <Tabs.Tab value="chosen">{text.selection}</Tabs.Tab>
         <Tabs.Tab value="run">{words.run}</Tabs.Tab>
-        <Tabs.Tab value="mistakes">{tabWords(mistakes)}</Tabs.Tab>
+        <Tabs.Tab value="mistakes">{tabWords(checked.mistakes)}</Tabs.Tab>
         <Tabs.Tab value="input">{words.input}</Tabs.Tab>
         <Tabs.Tab value="json">{text.json}</Tabs.Tab>
       </Tabs.List>
@@ -40,11 +40,16 @@ export function EditorPanels({ state, workflowId }: { state: EditorState; workfl
         <ChosenPanel state={state} workflowId={workflowId} />
       </Tabs.Panel>
       <Tabs.Panel value="run">
-        <RunPanel draftRun={draftRun} runnable={isRunnable(mistakes)} onChoose={chooseNode} />
+        <RunPanel
+          draftRun={draftRun}
+          runnable={isRunnable(checked.mistakes)}
+          onChoose={chooseNode}
+        />
       </Tabs.Panel>
       <Tabs.Panel value="mistakes">
         <MistakeList
-          mistakes={mistakes}
+          checked={checked}
+          fixable={{ graph, onFix: (fixed) => change({ type: 'replace', graph: fixed }) }}
           onChoose={(mistake) => {
             const target = targetOf(mistake, drawing);
             if (target === undefined) setPanel('json');
@@ -63,7 +68,8 @@ export function EditorPanels({ state, workflowId }: { state: EditorState; workfl
 }
 
 function ChosenPanel({ state, workflowId }: { state: EditorState; workflowId: string }) {
-  const { graph, inputSchema, drawing, selection, mistakes, tools, focused } = state;
+  const { graph, inputSchema, drawing, selection, focused } = state;
+  const { mistakes, tools } = state.checked;
   const { change, choose, values } = state;
   const nodeId = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
   const item = shownItem(values, nodeId ?? '');

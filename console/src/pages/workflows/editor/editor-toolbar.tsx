@@ -14,7 +14,8 @@ import { layOut } from '#console/src/graph/layout.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { editorToolbar as text } from '#console/src/messages/en/workflows/editor.ts';
 import { useMay } from '#console/src/queries/identity.ts';
-import { isRunnable } from '#console/src/pages/workflows/mistakes/mistakes.ts';
+import { BlockableButton } from '#console/src/pages/workflows/mistakes/blockable-button.tsx';
+import { isRunnable, runErrors } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import type { Saving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
 import type { DraftAction } from './draft.ts';
 import { RunDraft } from './run/run-form.tsx';
@@ -79,33 +80,34 @@ function IconAction({
 
 /** Runs the content of the editor, and shows the run next to the drawing. */
 function RunButton({ state }: { state: EditorState }) {
-  const { draftRun, saving, content, mistakes, checkNow, setPanel } = state;
+  const { draftRun, saving, content, checked, setPanel } = state;
   const [asking, { open, close }] = useDisclosure(false);
   const mayRun = useMay('run_workflows');
-  const runnable = isRunnable(mistakes);
   const ready = mayRun && !saving.pending && !draftRun.start.isPending;
   const ask = (): void => {
     draftRun.start.reset();
     open();
   };
+  const showMistakes = (): void => setPanel('mistakes');
   // The key can come before the check of the last change.
-  const askIfRunnable = (): void => (isRunnable(checkNow()) ? ask() : setPanel('mistakes'));
+  const askIfRunnable = (): void => (isRunnable(checked.checkNow()) ? ask() : showMistakes());
   useRunKey(askIfRunnable, { ready: ready && !asking, inDialog: false });
   if (!mayRun) return null;
   return (
     <>
-      <Tooltip label={text.fixToRun} disabled={runnable} withinPortal={false}>
-        <Button
-          leftSection={<IconPlayerPlay size={16} aria-hidden />}
-          disabled={!runnable || saving.pending}
-          loading={draftRun.start.isPending}
-          onClick={ask}
-        >
-          {words.run}
-        </Button>
-      </Tooltip>
+      <BlockableButton
+        reason={runErrors(checked.mistakes)[0]?.message}
+        onBlocked={showMistakes}
+        leftSection={<IconPlayerPlay size={16} aria-hidden />}
+        disabled={saving.pending}
+        loading={draftRun.start.isPending}
+        onClick={ask}
+      >
+        {words.run}
+      </BlockableButton>
       <RunDraft
         content={content}
+        checked={checked}
         draftRun={draftRun}
         saving={saving}
         opened={asking}

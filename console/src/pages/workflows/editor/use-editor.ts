@@ -27,7 +27,7 @@ export function useEditor(
   const [inputSchema, setInputSchema] = useState<JsonObject | null>(first.inputSchema);
   const drawing = useDrawing(graph);
   const places = useDraftPlaces(drawing);
-  const { mistakes, checkNow, tools } = useMistakes(graph, inputSchema);
+  const checked = useMistakes(workflow.id, graph, inputSchema);
   const content = useMemo(() => ({ graph, inputSchema }), [graph, inputSchema]);
   const saving = useSaving({ workflow, draft: saved }, content, (loaded) => {
     change({ type: 'load', graph: loaded.graph });
@@ -63,9 +63,7 @@ export function useEditor(
     content,
     drawing,
     places,
-    mistakes,
-    checkNow,
-    tools,
+    checked,
     saving,
     kept,
     takeKept,

@@ -1,8 +1,10 @@
 import type { GraphIssue, GraphReport } from '#shared/contract/workflows/graph.ts';
+import { isAboutMembers } from '#shared/graph/gates/member-codes.ts';
 import { mistakeCounts as text } from '#console/src/messages/en/workflows/mistakes.ts';
 
 /** An error, which keeps a graph from running, or a warning. */
 export interface Mistake {
+  code: string;
   severity: 'error' | 'warning';
   message: string;
   nodeId: string | undefined;
@@ -23,6 +25,7 @@ export const mistakesOf = ({ errors, warnings }: GraphReport): Mistake[] => [
 function mistakeOf(issue: GraphIssue, severity: Mistake['severity']): Mistake {
   const edge = /^edges\[(\d+)\]/.exec(issue.path ?? '')?.[1];
   return {
+    code: issue.code,
     severity,
     message: issue.message,
     nodeId: issue.node_id,
@@ -58,6 +61,22 @@ export function countWords({ errors, warnings }: MistakeCount): string | undefin
   return words.length === 0 ? undefined : words.join(', ');
 }
 
+/**
+ * The errors that keep the graph from running. What is wrong with the members who decide only keeps it from being published:
+ * members change while it runs.
+ */
+export const runErrors = (mistakes: readonly Mistake[] | undefined): Mistake[] =>
+  (mistakes ?? []).filter(({ severity, code }) => severity === 'error' && !isAboutMembers(code));
+
 /** Whether nothing known keeps the graph from running. */
 export const isRunnable = (mistakes: readonly Mistake[] | undefined): boolean =>
-  mistakes?.some(({ severity }) => severity === 'error') !== true;
+  runErrors(mistakes).length === 0;
+
+/** The mistakes that are not among the others. */
+export function beyond(mistakes: readonly Mistake[], others: readonly Mistake[]): Mistake[] {
+  const known = new Set(others.map(identityOf));
+  return mistakes.filter((mistake) => !known.has(identityOf(mistake)));
+}
+
+const identityOf = ({ code, severity, path, message }: Mistake): string =>
+  JSON.stringify([code, severity, path, message]);

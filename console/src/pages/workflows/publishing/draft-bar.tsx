@@ -6,6 +6,7 @@ import { Message } from '#console/src/messages/message.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { StartExperiment } from '#console/src/pages/experiments/start-experiment.tsx';
+import type { Checked } from '#console/src/pages/workflows/mistakes/use-mistakes.ts';
 import { PublishDialog } from './publish-dialog.tsx';
 import type { Content, Saving } from './use-saving.tsx';
 
@@ -16,7 +17,11 @@ interface Shown {
 }
 
 /** Whose draft this is, what uses it, and how it becomes the current version. */
-export function DraftBar({ content, ...shown }: Shown & { content: Content }) {
+export function DraftBar({
+  content,
+  checked,
+  ...shown
+}: Shown & { content: Content; checked: Checked }) {
   const { workflow, saving } = shown;
   const mayPublish = useMay('publish_workflows');
   const [publishing, setPublishing] = useState(false);
@@ -59,6 +64,7 @@ export function DraftBar({ content, ...shown }: Shown & { content: Content }) {
         workflow={workflow}
         draft={shown.draft}
         content={content}
+        checked={checked}
         saving={saving}
         opened={publishing}
         onClose={() => setPublishing(false)}

@@ -6,6 +6,8 @@ import { publishDialog as text } from '#console/src/messages/en/workflows/publis
 import { Message } from '#console/src/messages/message.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { DiffView } from '#console/src/pages/workflows/versions/diff-view.tsx';
+import { Problems } from '#console/src/pages/workflows/mistakes/problems.tsx';
+import type { Checked } from '#console/src/pages/workflows/mistakes/use-mistakes.ts';
 import type { Content, Saving } from './use-saving.tsx';
 
 const MAX_NOTE = 1_000;
@@ -15,6 +17,7 @@ export function PublishDialog({
   workflow,
   draft,
   content,
+  checked,
   saving,
   opened,
   onClose,
@@ -22,6 +25,7 @@ export function PublishDialog({
   workflow: Workflow;
   draft: WorkflowDraft | null;
   content: Content;
+  checked: Checked;
   saving: Saving;
   opened: boolean;
   onClose: () => void;
@@ -30,16 +34,13 @@ export function PublishDialog({
   return (
     <Modal opened={opened} onClose={onClose} title={text.title} size="xl">
       <Stack gap="md">
+        <Problems checked={checked} title={text.problems} />
         <Text size="sm">{text.consequence(workflow.version + 1)}</Text>
         {draft !== null && (
           <Text size="sm" component="div">
             <Author of={draft} />
           </Text>
         )}
-        <DiffView
-          from={workflow}
-          to={{ graph: content.graph, input_schema: content.inputSchema }}
-        />
         <Textarea
           label={text.note}
           description={text.noteAbout}
@@ -49,11 +50,16 @@ export function PublishDialog({
           value={note}
           onChange={(event) => setNote(event.currentTarget.value)}
         />
-        <Group justify="flex-end">
+        <DiffView
+          from={workflow}
+          to={{ graph: content.graph, input_schema: content.inputSchema }}
+        />
+        <Group justify="flex-end" className="dialog-footer">
           <Button variant="default" onClick={onClose}>
             {words.cancel}
           </Button>
           <Button
+            disabled={checked.mistakes?.some(({ severity }) => severity === 'error')}
             onClick={() => {
               saving.publish(note);
               setNote('');

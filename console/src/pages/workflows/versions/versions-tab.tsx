@@ -1,17 +1,10 @@
 import { Badge, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { AnswerOf, Workflow } from '#client/index.ts';
-import { api } from '#console/src/api.ts';
 import { GraphView } from '#console/src/graph/graph-view.tsx';
 import { words } from '#console/src/messages/en/words.ts';
-import {
-  restoreVersion,
-  shownVersion,
-  versionsTab as text,
-} from '#console/src/messages/en/workflows/versions.ts';
-import { useAction } from '#console/src/parts/forms/action.ts';
-import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
+import { shownVersion, versionsTab as text } from '#console/src/messages/en/workflows/versions.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
@@ -20,9 +13,9 @@ import { LoadMore } from '#console/src/parts/data/load-more.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
-import { useMay } from '#console/src/queries/identity.ts';
-import { versionQuery, versionsQuery, workflowsKey } from '#console/src/queries/workflows.ts';
+import { versionQuery, versionsQuery } from '#console/src/queries/workflows.ts';
 import { DiffView } from './diff-view.tsx';
+import { RollBack } from './roll-back.tsx';
 import type { VersionContent } from './version-diff.ts';
 import { Row } from '#console/src/parts/data/row-table.tsx';
 
@@ -45,11 +38,7 @@ export function VersionsTab({ workflow }: { workflow: Workflow }) {
             title={text.title}
             actions={
               workflow.version > 1 && (
-                <Restore
-                  workflow={workflow}
-                  version={workflow.version - 1}
-                  label={restoreVersion.rollBack(workflow.version - 1)}
-                />
+                <RollBack workflow={workflow} version={workflow.version - 1} />
               )
             }
           >
@@ -180,9 +169,8 @@ function ShownVersion({
     <Section
       title={titleOf(version, against)}
       actions={
-        query.data !== undefined && (
-          <Restore workflow={workflow} version={version} label={restoreVersion.restore(version)} />
-        )
+        // The previous version has its button above.
+        version !== workflow.version - 1 && <RollBack workflow={workflow} version={version} />
       }
     >
       {others.length > 0 && (
@@ -237,46 +225,5 @@ function OneVersion({ content: { graph, input_schema: schema } }: { content: Ver
         </>
       )}
     </>
-  );
-}
-
-/** Restores an earlier version as the latest one. */
-function Restore({
-  workflow,
-  version,
-  label,
-}: {
-  workflow: Workflow;
-  version: number;
-  label: string;
-}) {
-  const queries = useQueryClient();
-  const mayPublish = useMay('publish_workflows');
-  const mayEdit =
-    useMay('create_edit_workflows') && (workflow.status !== 'published' || mayPublish);
-  const restore = useAction(
-    async (ifMatch: string) => {
-      const { graph, input_schema } = await queries.query(versionQuery(workflow.id, version));
-      return api().updateWorkflow(workflow.id, { graph, input_schema }, { ifMatch });
-    },
-    {
-      changes: [workflowsKey],
-      done: (saved) => restoreVersion.restored(version, saved.version),
-    },
-  );
-  if (!mayEdit || version === workflow.version) return null;
-  return (
-    <ActionButton
-      action={restore}
-      input={workflow.etag}
-      ask={{
-        title: restoreVersion.title(version),
-        consequence: restoreVersion.consequence(workflow.version),
-        confirm: restoreVersion.confirm,
-        dangerous: false,
-      }}
-    >
-      {label}
-    </ActionButton>
   );
 }

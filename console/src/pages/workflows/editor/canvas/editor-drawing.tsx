@@ -42,7 +42,7 @@ export function EditorDrawing({ state, workflowId }: { state: EditorState; workf
         <EditorCanvas
           drawing={drawing}
           places={state.places}
-          mistakes={state.mistakes ?? NO_MISTAKES}
+          mistakes={state.checked.mistakes ?? NO_MISTAKES}
           selection={selection}
           pins={pins ?? NO_PINS}
           runCards={runCards}
@@ -114,7 +114,7 @@ function useDrawingEdits(
 
 /** The palette, while a node is being added. Afterward, the new card has the focus. */
 function AddingPalette({
-  state: { adding, setAdding, tools, drawing },
+  state: { adding, setAdding, checked, drawing },
   actions,
   focusCard,
 }: {
@@ -125,7 +125,7 @@ function AddingPalette({
   if (adding === undefined) return null;
   return (
     <Palette
-      tools={tools}
+      tools={checked.tools}
       about={aboutOf(drawing, adding)}
       onPick={(item) => {
         setAdding(undefined);

@@ -7,6 +7,8 @@ import { Form } from '#console/src/parts/forms/form.tsx';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { DryRunPanel } from '#console/src/pages/workflows/dry-run-panel.tsx';
+import { Problems } from '#console/src/pages/workflows/mistakes/problems.tsx';
+import type { Checked } from '#console/src/pages/workflows/mistakes/use-mistakes.ts';
 import type { Content, Saving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
 import { RunInput, useSuggestedInput } from '#console/src/pages/workflows/run-input.tsx';
 import type { DraftRun } from './draft-run.ts';
@@ -14,6 +16,7 @@ import { useRunKey } from './use-run-key.ts';
 
 interface RunFormProps {
   content: Content;
+  checked: Checked;
   draftRun: DraftRun;
   saving: Saving;
   onClose: () => void;
@@ -29,7 +32,7 @@ export function RunDraft({ opened, ...form }: RunFormProps & { opened: boolean }
   );
 }
 
-function RunForm({ content, draftRun, saving, onClose, onStarted }: RunFormProps) {
+function RunForm({ content, checked, draftRun, saving, onClose, onStarted }: RunFormProps) {
   const { workflowId, run, start } = draftRun;
   const suggested = useSuggestedInput({ graph: content.graph, input_schema: content.inputSchema });
   const [typed, setTyped] = useState<JsonObject>();
@@ -45,6 +48,7 @@ function RunForm({ content, draftRun, saving, onClose, onStarted }: RunFormProps
   useRunKey(send, { ready: !broken && !start.isPending, inDialog: true });
   return (
     <Form action={start} submit={words.run} ready={!broken} onSubmit={send} onCancel={onClose}>
+      <Problems checked={checked} title={text.problems} />
       <RunInput
         label={words.input}
         schema={content.inputSchema}
