@@ -1,3 +1,4 @@
+import { findLabeledSecrets } from './labeled-secret.ts';
 import { type Detector, matchesOf, valuesOf } from './span.ts';
 
 /** Keys with a known prefix that does not follow a letter or digit. */
@@ -29,17 +30,15 @@ const KEY = new RegExp(`(?<![A-Za-z0-9])(?:${PREFIXED})`, 'g');
 // The body of a block never has five hyphens in a row, so a block without an end extends at most to the next one.
 const PRIVATE_KEY =
   /-----BEGIN[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-(?!----)[^-]*)*(?:-----END[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g;
-const ASSIGNED =
-  /(?:(?:api|access|private|secret|signing|encryption|account|master|auth)[_ -]?key|token|secret|passw(?:or)?d|pwd|credentials?)["']?[ \t]{0,3}(?::|=>?)[ \t]{0,3}["']?(?:Bearer )?([A-Za-z0-9_\-./+=~!@#$%^&*]{12,})/gi;
 const BEARER = /\b(?:Bearer|Basic) {1,3}([A-Za-z0-9_\-./+=~]{16,})/gi;
 /** Bits per character: words and dates are below, random keys above. */
 const MIN_ENTROPY = 3;
 
-/** Finds keys, tokens and private keys: by their prefix, or as a random value with a name such as `token`. */
+/** Finds keys, tokens and private keys: by their prefix, or after a label such as `token` or `password`. */
 export const findApiKeys: Detector = (text) => [
   ...matchesOf(text, KEY),
   ...matchesOf(text, PRIVATE_KEY),
-  ...valuesOf(text, ASSIGNED, isRandom),
+  ...findLabeledSecrets(text),
   ...valuesOf(text, BEARER, isRandom),
 ];
 

@@ -91,7 +91,7 @@ export const argumentRule = {
 /** Messages for the rules for redaction. */
 export const redactionRules = {
   about:
-    'Matches in prompts and parameters are replaced with [REDACTED:name] before they leave the service. If matches overlap, the longest one gives the name.',
+    'Matches in prompts and parameters are replaced with [REDACTED:name] before they leave the service. Overlapping matches: the longest one wins.',
   detectors: 'Detectors',
   addPattern: 'Add pattern',
   pattern: (name: string) => `Pattern ${name}`,
@@ -125,7 +125,7 @@ export const detectorTexts = {
   api_key: {
     label: 'Keys and secrets',
     finds:
-      'Keys with known prefixes, web tokens, private keys, and values labeled key, token, secret or password.',
+      'Keys with known prefixes, web tokens, private keys, and values after words like password, api_key or token with “:”, “=” or “is”. It cannot know a secret that stands alone.',
   },
 } as const satisfies Record<
   Policies['redaction']['detectors'][number],
