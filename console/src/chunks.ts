@@ -17,6 +17,8 @@ export function chunk<Module>(load: () => Promise<Module>): () => Promise<Module
 }
 
 /** A component of a module, for `Suspense`. */
+// The properties of the component are those of its module, as in React's own type.
+// oxlint-disable-next-line typescript/no-explicit-any
 export function lazyPart<Name extends string, Part extends ComponentType<any>>(
   load: () => Promise<Record<Name, Part>>,
   name: Name,

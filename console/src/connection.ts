@@ -46,7 +46,7 @@ export function connectionWorks(): void {
 
 /** Call this when an action that shows no error itself got no response. */
 export function actionUnanswered(): void {
-  if (trouble !== undefined) show({ ...trouble, unanswered: true });
+  update({ unanswered: true });
 }
 
 /** Resolves when it is time to load the file again. */
@@ -74,14 +74,14 @@ function begin(of: Trouble['of']): void {
 
 function askLater(): void {
   if (trouble === undefined) return;
-  show({ ...trouble, nextTry: Date.now() + ASK_EVERY_MS });
+  update({ nextTry: Date.now() + ASK_EVERY_MS });
   clearTimeout(timer);
   timer = setTimeout(() => void ask(), ASK_EVERY_MS);
 }
 
 async function ask(): Promise<void> {
   if (trouble === undefined) return;
-  show({ ...trouble, nextTry: undefined });
+  update({ nextTry: undefined });
   const responds = await api()
     .getHealth({ timeout: ANSWER_WITHIN_SECONDS })
     .then(
@@ -92,9 +92,9 @@ async function ask(): Promise<void> {
     const of = missing.size > 0 && (await isOutdated()) ? 'version' : 'file';
     connectionWorks();
     for (const load of missing.values()) load();
-    if (trouble !== undefined) show({ ...trouble, of });
-  } else if (trouble !== undefined) {
-    show({ ...trouble, of: 'service' });
+    update({ of });
+  } else {
+    update({ of: 'service' });
   }
   askLater();
 }
@@ -112,6 +112,10 @@ async function isOutdated(): Promise<boolean> {
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+function update(change: Partial<Trouble>): void {
+  if (trouble !== undefined) show({ ...trouble, ...change });
 }
 
 function show(next: Trouble | undefined): void {
