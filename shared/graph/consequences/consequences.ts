@@ -70,7 +70,7 @@ export function consequencesOf(
   const run = scopeIn(answered.run, stepKey);
   if (run === undefined || isStopped(run)) return { ...NOTHING, more };
   const caught = answered.caught ? [nodeIdOf(stepKey)] : [];
-  const hidden = new Set([...large, ...caught, ...keysAhead(answered.run, laid)]);
+  const hidden = new Set([...large, ...caught, ...keysAhead(answered.run, run, laid)]);
   const others = new Set(asking.filter((key) => key !== stepKey));
   const place = { run, whole, hidden, asking: others };
   // In the next iteration of a loop, a step has not begun.
@@ -108,13 +108,17 @@ function answeredRun(
 const hasBegun = ({ phases }: RunState, node: number): boolean =>
   ['ready', 'taken', 'running', 'failed'].includes(phases[node]!);
 
-/** The keys that are merged into the state at steps that are not reached yet. */
-const keysAhead = (run: RunState, laid: Asked['laid']): string[] =>
+/** The keys that are merged into the state at steps that are not reached yet, or only within an item of a map. */
+const keysAhead = (run: RunState, seen: RunState, laid: Asked['laid']): string[] =>
   Object.entries(laid).flatMap(([key, values]) => {
     const scope = scopeIn(run, key);
     const isAhead = scope === undefined || scope.phases[placeOf(run, key).node] === 'waiting';
-    return isAhead ? Object.keys(values) : [];
+    return isAhead || !isAround(scope, seen) ? Object.keys(values) : [];
   });
+
+/** Whether the state of a scope is that of another one, or around it. */
+const isAround = (scope: RunState, other: RunState): boolean =>
+  scope === other || (other.item !== undefined && isAround(scope, other.item.parent));
 
 /** The scope of a step; undefined when the item that contains it has ended. */
 function scopeIn(run: RunState, stepKey: string): RunState | undefined {

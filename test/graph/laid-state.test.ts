@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+import { graphSchema } from '#shared/contract/workflows/graph.ts';
+import { unrestricted } from '#shared/contract/policies/policy.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { compileGraph } from '#shared/graph/compile.ts';
+import { gatesConsequences } from '#shared/graph/consequences/gate-consequences.ts';
+import { keysReadBy } from '#shared/graph/read-keys.ts';
+import { createScheduler, laidAt } from '#shared/graph/schedule/scheduler.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { compilePolicies, judgeStep } from '#shared/policies/judge.ts';
+
+const graph = graphSchema.parse({
+  nodes: [
+    { id: 'review', kind: 'human_gate' },
+    { id: 'each', kind: 'map', items: 'parts' },
+    { id: 'first', kind: 'condition', expression: 'true' },
+    {
+      ...{ id: 'pay', kind: 'tool', tool_name: 'http_request' },
+      params: { url: 'https://bank.test/', method: 'POST', body: '{amount}' },
+    },
+  ],
+  edges: [
+    { source: 'review', target: 'each', condition_value: 'true' },
+    { source: 'each', target: 'first', condition_value: 'true' },
+    { source: 'first', target: 'pay' },
+    { source: 'pay', target: 'each' },
+  ],
+});
+
+/** What is known of the payments of each item, in a fork that merges this into the state. */
+function paidWith(laid: Record<string, JsonObject>): unknown[] {
+  const compiled = compileGraph(graph);
+  const input = { parts: [1, 2], amount: 5 };
+  const scheduler = createScheduler(compiled, input, undefined, { arrivals: laidAt(laid) });
+  scheduler.takeReady(Infinity);
+  const situation = scheduler.situation(['review'], new Set(compiled.nodes.flatMap(keysReadBy)));
+  const facts = {
+    ...{ workflowId: 'wf', graph, input: undefined, capMicros: null },
+    ...{ policies: '', prices: {}, customTools: {}, called: {} },
+  };
+  const judge = { policies: compilePolicies(unrestricted), judgeStep };
+  const gates = [{ step_key: 'review' }];
+  const found = gatesConsequences({ gates, situation, laid, facts }, judge, jsonDigest);
+  const { effects } = found![0]!.consequences.approve;
+  return effects.map(({ arguments: args, unknown }) =>
+    unknown.length > 0 ? 'unknown' : args['body'],
+  );
+}
+
+test('the state of a fork is known where it was merged, and not where it is merged later', () => {
+  expect(paidWith({})).toEqual([5, 5]);
+  expect(paidWith({ review: { amount: 7 } })).toEqual([7, 7]);
+  expect(paidWith({ 'pay#1': { amount: 7 } })).toEqual(['unknown', 'unknown']);
+});
+
+test('state that is merged within an item, before a computed step, is not known there', () => {
+  expect(paidWith({ 'first#1': { amount: 7 } })).toEqual(['unknown', 'unknown']);
+});
