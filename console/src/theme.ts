@@ -65,7 +65,10 @@ export const theme = createTheme({
 });
 
 /** The color of each run and step state. */
-export const stateColours: Record<RunStatus | Step['status'] | 'rejected', MantineColor> = {
+export const stateColours: Record<
+  RunStatus | Step['status'] | 'rejected' | 'overBudget',
+  MantineColor
+> = {
   pending: 'gray',
   running: 'info',
   paused: 'warning',
@@ -73,6 +76,7 @@ export const stateColours: Record<RunStatus | Step['status'] | 'rejected', Manti
   failed: 'danger',
   rejected: 'caution',
   skipped: 'gray',
-  cancelled: 'caution',
+  cancelled: 'gray',
   unrecorded: 'gray',
+  overBudget: 'caution',
 };

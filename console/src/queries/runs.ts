@@ -124,5 +124,5 @@ export const approvalsQuery = ({ mine = false } = {}) =>
 /** The latest runs, for a short list. */
 export const latestRunsQuery = queryOptions({
   queryKey: [...runsKey, 'latest'],
-  queryFn: ({ signal }) => api().listRuns({ limit: 20 }, { signal }),
+  queryFn: ({ signal }) => api().listRuns({ limit: 20, mode: 'live' }, { signal }),
 });

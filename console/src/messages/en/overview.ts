@@ -13,6 +13,12 @@ export const overview = {
 /** Messages for the figures of the workspace. */
 export const metrics = {
   successRate: 'Success rate',
+  cancelled: (runs: number) =>
+    plural(runs, {
+      one: '# cancelled run is not a success',
+      other: '# cancelled runs are not successes',
+    }),
+  manyCancelled: (runs: string) => `${runs} or more cancelled runs are not successes`,
   published: 'Published workflows',
   checksPassed: 'Checks passed',
   ofRunsWithChecks: (runs: number) =>

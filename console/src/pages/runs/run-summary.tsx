@@ -10,8 +10,7 @@ import { Copy } from '#console/src/parts/code/copy.tsx';
 import { WorkflowLink, RunLink } from '#console/src/parts/links.tsx';
 import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
 import { useMoment } from '#console/src/parts/text/now.ts';
-import { RehearsalTag } from '#console/src/parts/rehearsal-tag.tsx';
-import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { RunBadge, RunTags } from '#console/src/parts/run-badges.tsx';
 import { stateColours } from '#console/src/theme.ts';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -23,8 +22,8 @@ import { rejectedGates } from './steps/step-state.ts';
 export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {
   return (
     <Group gap="xs">
-      <StateBadge state={run.status} />
-      <RehearsalTag mode={run.mode} />
+      <RunBadge run={run} />
+      <RunTags run={run} />
       <RejectedBadge run={run} />
       <LiveBadge liveness={hasEnded(run) ? 'ended' : liveness} />
       <Text span size="sm" className="pre">

@@ -145,6 +145,12 @@ const layoutOf = ({ steps }: Run, chosen: Step | undefined): 'detail' | 'convers
     ? 'conversation'
     : 'detail';
 
+/** Runs that a person or a budget stopped have not failed by themselves. */
+const stops: Partial<Record<string, { colour: string; title: string }>> = {
+  cancelled: { colour: 'gray', title: text.cancelled },
+  budget: { colour: 'caution', title: text.overBudget },
+};
+
 function RunError({
   run,
   items,
@@ -163,10 +169,13 @@ function RunError({
   if (run.error === null) return null;
   const step = run.steps.find(({ step_key }) => step_key === failing);
   const place = step && items && placeInItems(step, items);
-  const title = run.failure?.kind === 'cancelled' ? text.cancelled : text.failed;
+  const { colour, title } = stops[run.failure?.kind ?? ''] ?? {
+    colour: 'danger',
+    title: text.failed,
+  };
   return (
     <Alert
-      color="danger"
+      color={colour}
       icon={<IconAlertTriangle size={18} aria-hidden />}
       title={place === undefined ? title : text.failedAt(title, step?.label ?? '', place)}
     >

@@ -9,8 +9,7 @@ import { RunLink, TextLink } from '#console/src/parts/links.tsx';
 import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
-import { RehearsalTag } from '#console/src/parts/rehearsal-tag.tsx';
-import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { RunBadge, RunTags } from '#console/src/parts/run-badges.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { runsQuery } from '#console/src/queries/runs.ts';
@@ -21,7 +20,7 @@ const READ_EVERY_MS = 5_000;
 /** The runs of a workflow, newest first. */
 export function RunsTab({ workflow }: { workflow: Workflow }) {
   const query = useInfiniteQuery({
-    ...runsQuery({ workflow_id: workflow.id }),
+    ...runsQuery({ workflow_id: workflow.id, mode: 'live' }),
     refetchInterval: READ_EVERY_MS,
   });
   return (
@@ -66,11 +65,11 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
                 {run.id}
               </RunLink>
               <Table.Td>
-                <StateBadge state={run.status} /> <RehearsalTag mode={run.mode} />
+                <RunBadge run={run} /> <RunTags run={run} />
               </Table.Td>
               <When at={run.created_at} ago />
               <Table.Td>{triggers[run.trigger]}</Table.Td>
-              <Table.Td className="numbers">{run.workflow_version}</Table.Td>
+              <Table.Td className="numbers">{run.of_draft ? '–' : run.workflow_version}</Table.Td>
               <Table.Td className="numbers">
                 {run.started_at === null ? '–' : durationText(run.duration_ms)}
               </Table.Td>

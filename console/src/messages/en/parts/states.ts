@@ -12,7 +12,11 @@ export const states = {
   skipped: 'Skipped',
   cancelled: 'Cancelled',
   unrecorded: 'Unrecorded',
-} as const satisfies Record<RunStatus | Step['status'] | 'rejected', string>;
+  overBudget: 'Stopped by budget',
+} as const satisfies Record<RunStatus | Step['status'] | 'rejected' | 'overBudget', string>;
+
+/** The label of a run that executes a draft. */
+export const draft = 'Draft';
 
 /** Of the items of a map or the iterations of a loop. */
 export const failedCount = (failed: number) =>

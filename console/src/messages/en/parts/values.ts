@@ -11,7 +11,8 @@ export const statuses = {
   skipped: 'skipped',
   cancelled: 'cancelled',
   unrecorded: 'unrecorded',
-} as const satisfies Record<RunStatus | Step['status'] | 'rejected', string>;
+  overBudget: 'stopped by budget',
+} as const satisfies Record<RunStatus | Step['status'] | 'rejected' | 'overBudget', string>;
 
 /** What starts runs. */
 export const triggers = {

@@ -125,8 +125,6 @@ export const compareButton = {
   button: 'Compare with…',
   title: 'Compare with another run',
   source: 'The run that this one was started from',
-  choice: (time: string, status: string, version: number) =>
-    `${time} · ${status} · version ${version}`,
   recent: 'Recent runs of this workflow',
   noOthers: 'The workflow has no other runs.',
   id: 'Or the ID of a run',

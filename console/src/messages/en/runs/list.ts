@@ -10,6 +10,7 @@ export const runList = {
       'A search needs all words, in any order: whole words, or starts of at least three letters.',
     filter: 'Remove a filter to see more runs.',
     clear: 'Clear filters',
+    withRehearsals: 'Look in rehearsals, too',
   },
   empty: {
     title: 'No runs yet',
@@ -41,6 +42,10 @@ export const filters = {
   maxCost: 'Cost up to, USD',
   minDuration: 'Duration from, s',
   maxDuration: 'Duration up to, s',
+  rehearsals: 'Rehearsals',
+  hidden: 'Hidden',
+  shown: 'Shown',
+  only: 'Only rehearsals',
 } as const;
 
 /** Messages for the filters that apply. */
@@ -61,6 +66,7 @@ export const chips = {
   maxDuration: (duration: string) => `Duration up to ${duration}`,
   rehearsals: 'Rehearsals',
   noRehearsals: 'No rehearsals',
+  withRehearsals: 'With rehearsals',
 } as const;
 
 /** Messages for the saved filters. */
@@ -103,7 +109,7 @@ export const bulkActions = {
   cancel: {
     title: (runs: number) => plural(runs, { one: 'Cancel # run?', other: 'Cancel # runs?' }),
     effect:
-      'They fail and start no new steps. Changes already made in other systems are not undone.',
+      'They stop now. Finished steps stay finished, and changes already made in other systems are not undone.',
     left: (runs: number) =>
       plural(runs, {
         one: '# run of your selection cannot be cancelled now.',

@@ -6,6 +6,7 @@ export const run = {
   selectedStep: 'Selected step',
   cancelled: 'Cancelled',
   failed: 'Failed',
+  overBudget: 'Stopped by a budget',
   /** `Failed: Charge, item 2 of 3` */
   failedAt: (failed: string, step: string, place: string) => `${failed}: ${step}, ${place}`,
   showFailed: 'Show failed step',

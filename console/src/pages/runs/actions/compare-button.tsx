@@ -1,3 +1,4 @@
+import { runChoices } from '#console/src/pages/workflows/node-tests/run-choices.ts';
 import { Button, Select, TextInput } from '@mantine/core';
 import { IconArrowsDiff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -5,10 +6,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import type { Run } from '#client/index.ts';
 import { compareButton as text } from '#console/src/messages/en/runs/actions.ts';
-import { statuses } from '#console/src/messages/en/parts/values.ts';
 import { testRunsQuery } from '#console/src/queries/node-tests.ts';
 import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
-import { timeText } from '#console/src/parts/text/times.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** Chooses another run, and opens the page that compares the two. */
@@ -30,12 +29,10 @@ function CompareForm({ run }: { run: Run }) {
   const source = run.forked_from;
   const choices = [
     ...(source === null ? [] : [{ value: source, label: text.source }]),
-    ...runs
-      .filter(({ id }) => id !== run.id && id !== source)
-      .map(({ id, created_at: at, status, workflow_version: version }) => ({
-        value: id,
-        label: text.choice(timeText(at), statuses[status], version),
-      })),
+    ...runChoices(
+      runs.filter(({ id }) => id !== run.id && id !== source),
+      '',
+    ),
   ];
   const [chosen, setChosen] = useState<string | null>(null);
   const [typed, setTyped] = useState('');

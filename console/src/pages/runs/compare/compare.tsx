@@ -11,7 +11,7 @@ import { RunLink, ButtonLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingPage } from '#console/src/parts/loading.tsx';
 import { Page } from '#console/src/parts/page.tsx';
-import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { RunBadge } from '#console/src/parts/run-badges.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -94,7 +94,7 @@ const namesOf = (left: Run, right: Run): string =>
 
 function Figures({ left, right }: TwoRuns) {
   const rows: [name: string, of: (run: Run) => ReactNode, difference?: string | undefined][] = [
-    [words.status, ({ status }) => <StateBadge state={status} />],
+    [words.status, (run) => <RunBadge run={run} />],
     [words.created, ({ created_at: at }) => <When at={at} />],
     [words.version, (run) => (run.of_draft ? text.draft : run.workflow_version)],
     [

@@ -1,4 +1,4 @@
-import { ApiError, type RunSummary } from '#client/index.ts';
+import { ApiError, type Approval, type RunSummary } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { notApproved } from '#console/src/messages/en/runs/list.ts';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
@@ -15,8 +15,28 @@ const possible: Record<BulkAction, readonly RunSummary['status'][]> = {
   approve: ['running', 'paused'],
 };
 
-export const runsFor = (action: BulkAction, runs: readonly RunSummary[]): RunSummary[] =>
-  runs.filter(({ status }) => possible[action].includes(status));
+/** The open gates of the workspace: all of them, or the first ones. */
+export interface OpenGates {
+  gates: readonly Approval[];
+  complete: boolean;
+}
+
+export const runsFor = (
+  action: BulkAction,
+  runs: readonly RunSummary[],
+  open: OpenGates,
+): RunSummary[] =>
+  runs.filter(
+    (run) =>
+      possible[action].includes(run.status) && (action !== 'approve' || isApprovable(run, open)),
+  );
+
+/** Whether the run waits for one decision that needs nothing but a yes. A gate that is not known may be one. */
+function isApprovable({ id, status }: RunSummary, { gates, complete }: OpenGates): boolean {
+  const [gate, ...others] = gates.filter(({ run_id: runId }) => runId === id);
+  if (gate === undefined) return !complete && status === 'paused';
+  return others.length === 0 && gate.tool_call === undefined && gate.input_schema === undefined;
+}
 
 export interface BulkResult {
   done: number;

@@ -15,16 +15,20 @@ import type { FilterName } from './filter.ts';
 /** The filters that apply, each with a button that removes it. */
 export function FilterChips({
   filter,
+  allModes,
   workflowName,
   onRemove,
   onClear,
 }: {
   filter: RunFilter;
+  /** Whether the list contains rehearsals, too. */
+  allModes: boolean;
   workflowName: (id: string) => string;
   onRemove: (name: FilterName) => void;
   onClear: () => void;
 }) {
   const chips = chipsOf(filter, workflowName);
+  if (allModes) chips.push({ name: 'mode', text: texts.withRehearsals });
   if (chips.length === 0) return null;
   return (
     <Group gap={6} role="group" aria-label={texts.label}>

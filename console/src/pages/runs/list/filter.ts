@@ -29,8 +29,12 @@ const textOf = (value: unknown): string | undefined =>
     ? String(value)
     : undefined;
 
+/** A name can have several values, as in the API: `status=running&status=paused`. */
+const textsOf = (value: unknown): string | undefined =>
+  Array.isArray(value) ? value.flatMap((each) => textOf(each) ?? []).join(',') : textOf(value);
+
 export const readRunSearch = (search: Record<string, unknown>): RunSearch =>
-  Object.fromEntries(names.map((name) => [name, textOf(search[name])]));
+  Object.fromEntries(names.map((name) => [name, textsOf(search[name])]));
 
 const oneOf = <Value extends string>(values: readonly Value[], text: string | undefined) =>
   values.find((value) => value === text);
@@ -48,7 +52,17 @@ const AMOUNT = /^\d{1,9}(\.\d{1,6})?$/;
 export const statusesIn = (text: string | undefined) =>
   runStatuses.filter((status) => text?.split(',').includes(status));
 
-/** The filters to request. Invalid values, as in an old or edited link, are left out. */
+/** The value of `mode` in the URL for a list that contains rehearsals, too. */
+export const ALL_MODES = 'all';
+
+/** The runs to list: without rehearsals, unless the URL asks for them or for the runs that one run started. */
+export function listedRuns(search: RunSearch): RunFilter {
+  const filter = runFilterOf(search);
+  const asked = search.mode === ALL_MODES || filter.parent_run_id !== undefined;
+  return { ...filter, mode: filter.mode ?? (asked ? undefined : 'live') };
+}
+
+/** The filters in use. Invalid values, as in an old or edited link, are left out. */
 export function runFilterOf(search: RunSearch): RunFilter {
   const statuses = statusesIn(search.status);
   return {

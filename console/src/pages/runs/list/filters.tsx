@@ -28,7 +28,14 @@ import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { FilterChips } from './chips.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { ViewsMenu } from './views-menu.tsx';
-import { type FilterName, runFilterOf, type RunSearch, statusesIn } from './filter.ts';
+import {
+  ALL_MODES,
+  type FilterName,
+  listedRuns,
+  runFilterOf,
+  type RunSearch,
+  statusesIn,
+} from './filter.ts';
 
 const route = getRouteApi('/inside/runs');
 const MS = 1_000;
@@ -74,10 +81,11 @@ export function RunFilters() {
         />
         <MoreFilters search={search} workflows={options} set={set} />
         <ViewsMenu filter={runFilterOf(search)} />
-        <ExportMenu filter={runFilterOf(search)} />
+        <ExportMenu filter={listedRuns(search)} />
       </Group>
       <FilterChips
         filter={runFilterOf(search)}
+        allModes={search.mode === ALL_MODES}
         workflowName={(id) => options.find(({ value }) => value === id)?.label ?? id}
         onRemove={(name) => set(name, undefined)}
         onClear={() => void navigate({ search: {} })}
@@ -118,6 +126,12 @@ const statusOptions = runStatuses.map((value) => ({
 }));
 const triggerOptions = triggers.map((value) => ({ value, label: triggerNames[value] }));
 const failureOptions = failureKinds.map((value) => ({ value, label: failureNames[value] }));
+
+const rehearsalOptions = [
+  { value: 'live', label: texts.hidden },
+  { value: ALL_MODES, label: texts.shown },
+  { value: 'recorded', label: texts.only },
+] as const;
 
 function KindFields({ search, workflows, set }: FieldsProps) {
   const { workflow_id: workflowId } = search;
@@ -169,6 +183,14 @@ function KindFields({ search, workflows, set }: FieldsProps) {
           allowDecimal={false}
           value={runFilterOf(search).version}
           onChange={(value) => set('version', value)}
+        />
+        <Select
+          {...inside}
+          label={texts.rehearsals}
+          allowDeselect={false}
+          data={[...rehearsalOptions]}
+          value={rehearsalOptions.find(({ value }) => value === search.mode)?.value ?? 'live'}
+          onChange={(value) => set('mode', value === 'live' ? undefined : value)}
         />
       </SimpleGrid>
     </>

@@ -10,7 +10,7 @@ import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import { runsQuery } from '#console/src/queries/runs.ts';
 import { RunFilters } from './filters.tsx';
-import { runFilterOf } from './filter.ts';
+import { ALL_MODES, listedRuns, runFilterOf, type RunSearch } from './filter.ts';
 import { SelectableRuns } from './selectable-runs.tsx';
 
 const route = getRouteApi('/inside/runs');
@@ -18,20 +18,15 @@ const route = getRouteApi('/inside/runs');
 /** All runs, newest first. The URL contains the filters. */
 export function RunListPage() {
   const search = route.useSearch();
-  const filter = runFilterOf(search);
+  const filter = listedRuns(search);
   const { parent_run_id } = filter;
   // The list stays in view until the filtered one has loaded.
   const query = useInfiniteQuery({ ...runsQuery(filter), placeholderData: keepPreviousData });
-  const filtered = JSON.stringify(filter) !== '{}';
   return (
     <Page title={words.runs}>
       <RunFilters />
       {parent_run_id !== undefined && <StartedBy runId={parent_run_id} />}
-      <LoadedList
-        query={query}
-        gap="md"
-        empty={<NoRuns filtered={filtered} searched={filter.q !== undefined} />}
-      >
+      <LoadedList query={query} gap="md" empty={<NoRuns search={search} />}>
         {(runs) => <SelectableRuns key={JSON.stringify(filter)} runs={runs} filter={filter} />}
       </LoadedList>
     </Page>
@@ -55,14 +50,20 @@ function StartedBy({ runId }: { runId: string }) {
   );
 }
 
-function NoRuns({ filtered, searched }: { filtered: boolean; searched: boolean }) {
-  if (filtered) {
+function NoRuns({ search }: { search: RunSearch }) {
+  const filter = runFilterOf(search);
+  if (search.mode === ALL_MODES || JSON.stringify(filter) !== '{}') {
     return (
       <Empty title={text.noMatch.title}>
-        <Text c="dimmed">{searched ? text.noMatch.search : text.noMatch.filter}</Text>
+        <Text c="dimmed">{filter.q !== undefined ? text.noMatch.search : text.noMatch.filter}</Text>
         <ButtonLink variant="default" to="/runs" search={{}}>
           {text.noMatch.clear}
         </ButtonLink>
+        {listedRuns(search).mode === 'live' && (
+          <ButtonLink variant="default" to="/runs" search={{ ...search, mode: ALL_MODES }}>
+            {text.noMatch.withRehearsals}
+          </ButtonLink>
+        )}
       </Empty>
     );
   }

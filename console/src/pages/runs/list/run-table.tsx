@@ -4,8 +4,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { runTable as text } from '#console/src/messages/en/runs/list.ts';
 import { triggers } from '#console/src/messages/en/parts/values.ts';
 import { RunLink } from '#console/src/parts/links.tsx';
-import { RehearsalTag } from '#console/src/parts/rehearsal-tag.tsx';
-import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { RunBadge, RunTags } from '#console/src/parts/run-badges.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -73,7 +72,7 @@ export function RunTable({
                   </Text>
                 </RunLink>
                 <Table.Td maw={280}>
-                  <StateBadge state={run.status} /> <RehearsalTag mode={run.mode} />
+                  <RunBadge run={run} /> <RunTags run={run} />
                   {run.error !== null && (
                     <Text size="xs" c="dimmed" lineClamp={2}>
                       <UserText>{run.error}</UserText>

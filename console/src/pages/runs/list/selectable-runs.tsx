@@ -1,17 +1,20 @@
 import { Button, Group, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { RunSummary } from '#client/index.ts';
+import type { Approval, RunSummary } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { bulkBar as text } from '#console/src/messages/en/runs/list.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { useMay } from '#console/src/queries/identity.ts';
-import type { RunFilter } from '#console/src/queries/runs.ts';
+import { approvalsQuery, type RunFilter } from '#console/src/queries/runs.ts';
 import { type BulkAction, runsFor } from './bulk.ts';
 import { confirmBulk } from './confirm-bulk.tsx';
 import { RunTable } from './run-table.tsx';
 import { type Selection, useSelectedRuns } from './use-selected-runs.ts';
+
+const NO_GATES: readonly Approval[] = [];
 
 /** The maximum number of runs in one action. */
 const MAX_SELECTED = 500;
@@ -89,7 +92,9 @@ function BulkBar({
 
 /** Acts on those of the selected runs for which the action is possible. */
 function BulkButton({ action, selection }: { action: BulkAction; selection: Selection }) {
-  const possible = runsFor(action, selection.runs);
+  const { data: gates = NO_GATES, isSuccess, hasNextPage } = useInfiniteQuery(approvalsQuery());
+  const open = { gates, complete: isSuccess && !hasNextPage };
+  const possible = runsFor(action, selection.runs, open);
   return (
     <Button
       size="compact-sm"

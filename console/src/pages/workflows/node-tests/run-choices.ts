@@ -1,9 +1,13 @@
 import type { RunSummary } from '#client/index.ts';
 import { statuses } from '#console/src/messages/en/parts/values.ts';
 import { runChoices as text } from '#console/src/messages/en/workflows/node-tests.ts';
+import { runState } from '#console/src/parts/run-badges.tsx';
 import { timeText } from '#console/src/parts/text/times.ts';
 
-type Choice = Pick<RunSummary, 'id' | 'created_at' | 'status' | 'workflow_version' | 'of_draft'>;
+type Choice = Pick<
+  RunSummary,
+  'id' | 'created_at' | 'status' | 'failure' | 'workflow_version' | 'of_draft'
+>;
 
 /** The newest runs as options of a select, and the selected run if it is older: `run`, once it was read. */
 export function runChoices(
@@ -17,10 +21,9 @@ export function runChoices(
   return known ? newest : [{ value: runId, label }, ...newest];
 }
 
-const runLabel = ({
-  created_at: at,
-  status,
-  workflow_version: version,
-  of_draft,
-}: Choice): string =>
-  text.run(timeText(at), statuses[status], of_draft ? undefined : String(version));
+const runLabel = (run: Choice): string =>
+  text.run(
+    timeText(run.created_at),
+    statuses[runState(run)],
+    run.of_draft ? undefined : String(run.workflow_version),
+  );

@@ -6,6 +6,7 @@ import { runPanel as text } from '#console/src/messages/en/workflows/editor.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { RunLink } from '#console/src/parts/links.tsx';
+import { RunBadge } from '#console/src/parts/run-badges.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
@@ -106,7 +107,7 @@ function RunButtons({
 function RunState({ run }: { run: Run }) {
   return (
     <Group gap="xs" role="status" aria-label={words.run}>
-      <StateBadge state={run.status} />
+      <RunBadge run={run} />
       <Text size="sm">{dollarsText(run.cost_usd)}</Text>
       {hasEnded(run) && <Text size="sm">{durationText(run.duration_ms)}</Text>}
       <RunLink run={run.id} size="sm">
