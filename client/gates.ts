@@ -37,6 +37,9 @@ export function gateMethods(send: Send) {
         (cursor) => listApprovals({ ...query, cursor }),
         (page) => page.approvals,
       ),
+    /** One page of the decisions of the last 30 days, newest first. */
+    listDecidedGates: (query: QueryOf<'GET /api/approvals/decided'> = {}, options?: CallOptions) =>
+      send('GET /api/approvals/decided', [], { query, options }),
     /** One gate, with what an approver needs to decide it. */
     getGate: (runId: string, stepKey: string, options?: CallOptions): Promise<Gate> =>
       send('GET /api/runs/{id}/gates/{step_key}', [runId, stepKey], { options }),

@@ -8,6 +8,7 @@ export type AlertSettings = Schemas['AlertSettings'];
 export type ApiKey = Schemas['ApiKey'];
 export type AnswerConsequences = Schemas['AnswerConsequences'];
 export type Approval = Schemas['Approval'];
+export type DecidedGate = Schemas['DecidedGate'];
 export type Gate = Schemas['Gate'];
 export type EarlierAsking = Schemas['EarlierAsking'];
 export type AuditEntry = Schemas['AuditEntry'];

@@ -57,3 +57,4 @@ CREATE TRIGGER governance_events_revision BEFORE INSERT ON governance_events
 
 -- What an open gate shows is out of date once another gate of its run is decided.
 CREATE INDEX gates_decided ON gates (run_id, decided_at) WHERE decided_at IS NOT NULL;
+CREATE INDEX gates_decided_at ON gates (decided_at) WHERE status IN ('approved', 'rejected') AND reused_from IS NULL;

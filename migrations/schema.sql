@@ -726,6 +726,7 @@ CREATE TABLE gates (
 );
 
 CREATE INDEX gates_decided ON public.gates USING btree (run_id, decided_at) WHERE (decided_at IS NOT NULL);
+CREATE INDEX gates_decided_at ON public.gates USING btree (decided_at) WHERE ((status = ANY (ARRAY['approved'::text, 'rejected'::text])) AND (reused_from IS NULL));
 CREATE INDEX gates_open ON public.gates USING btree (opened_at, run_id) WHERE (status = 'open'::text);
 
 CREATE TABLE governance_events (

@@ -91,6 +91,7 @@ export function shownOpenings(actor: Viewer, gate: Gate): Gate {
   return {
     ...gate,
     ...(gate.arguments === undefined ? {} : { arguments: null }),
+    ...(gate.decided_arguments === undefined ? {} : { decided_arguments: null }),
     consequences: gate.consequences && shownConsequences(gate.consequences),
     digest: null,
     ...(gate.stale === undefined ? {} : { stale: withoutValues(gate.stale) }),

@@ -15,11 +15,15 @@ import { nav } from './messages/en/nav.ts';
 
 export interface NavPage {
   label: string;
+  /** The label of its tab, if that is another one. */
+  tab?: string;
   to: NonNullable<LinkProps['to']>;
   /** The key that opens the page after `g`. */
   key?: string;
   /** The path of its details, if it is not below the path of the page. */
   also?: string;
+  /** Whether the list stays on the screen beside its details. */
+  beside?: true;
 }
 
 /** An entry of the sidebar. Its pages are tabs of each other; the entry opens the first one. */
@@ -49,7 +53,10 @@ export const navSections: readonly NavSection[] = [
   {
     label: sections.approvals,
     icon: IconHandStop,
-    pages: [{ label: pages.approvals, to: '/approvals', key: 'a' }],
+    pages: [
+      { label: pages.approvals, tab: pages.waiting, to: '/approvals', key: 'a', beside: true },
+      { label: pages.decidedApprovals, tab: pages.decided, to: '/approvals/decided' },
+    ],
   },
   {
     label: sections.workflows,

@@ -128,6 +128,11 @@ const pages = [
   }),
   createRoute({
     ...within,
+    path: '/approvals/decided',
+    component: lazyRouteComponent(() => import('./pages/gates/decided.tsx'), 'DecidedPage'),
+  }),
+  createRoute({
+    ...within,
     path: '/approvals/$runId/$nodeId',
     validateSearch: (search): { step?: string | undefined; mine?: true } => ({
       ...texts(search, 'step'),

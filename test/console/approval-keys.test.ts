@@ -92,7 +92,7 @@ describeConsole('approvals by keyboard', (given) => {
     await page.keyboard.press('a');
     await undoBar(page).getByRole('button', { name: 'Send now' }).click();
     await stage.engine.until(runId, ['success']);
-    await page.getByText('Already approved').waitFor();
+    await page.getByText(/^You approved this/).waitFor();
     await focusIsOn(page, ':not(body)');
     const { steps } = await stage.engine.run(runId);
     expect(steps.find(({ step_key }) => step_key === 'triage/1.1')).toMatchObject({ output: 42 });

@@ -220,7 +220,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
       .getByRole('button', { name: 'Reject' })
       .click({ timeout: 2_000 })
       .catch(() => undefined);
-    await page.getByText('Already approved').waitFor();
+    await page.getByText(/^You approved this/).waitFor();
     await page.getByText('was quicker').waitFor();
     const unsent = page.getByRole('group', { name: 'Not sent' });
     await unsent.getByText('because of the new offer').waitFor();

@@ -59,7 +59,7 @@ describeConsole('the console', (stage) => {
     await engine.until(runId, ['success']);
     await page.getByRole('button', { name: 'Cancel run' }).waitFor({ state: 'detached' });
     await page.goto(`${url}/approvals/${runId}/${gateOf(await engine.run(runId))}`);
-    await page.getByText('Already approved').waitFor();
+    await page.getByText(/^You approved this/).waitFor();
     await page.getByText('a good customer').waitFor();
     await page.getByRole('link', { name: 'Open run' }).click();
     await page.getByText('Success', { exact: true }).first().waitFor();
@@ -211,7 +211,7 @@ describeConsole('the console', (stage) => {
       .getByRole('button', { name: 'Approve' })
       .click({ timeout: 2_000 })
       .catch(() => undefined);
-    await page.getByText('Already approved').waitFor();
+    await page.getByText(/^You approved this/).waitFor();
     await page.getByText('was quicker').waitFor();
     await page.getByRole('alert').getByText('No longer waiting').waitFor();
   });
@@ -228,7 +228,7 @@ describeConsole('the console', (stage) => {
     await rewrite(editor, '{"tone": "warm"}');
     await page.keyboard.press('Control+Enter');
     await page.getByRole('button', { name: 'Send now' }).click();
-    await page.getByText('Already approved').waitFor();
+    await page.getByText(/^You approved this/).waitFor();
     const run = await engine.until(runId, ['success']);
     expect(run.state).toMatchObject({ tone: 'warm' });
   });

@@ -79,7 +79,7 @@ describeConsole('tool calls that need approval', (given) => {
     expect(steps['triage/1.2']).toMatchObject({ status: 'failed' });
     // Alerts link to the node, also when its calls are decided.
     await page.goto(`${stage.url}/approvals/${runId}/triage`);
-    await page.getByText(/^Already (approved|rejected)$/).waitFor();
+    await page.getByText(/^You (approved|rejected) this/).waitFor();
     expect(problems).toEqual([]);
     await context.close();
   });

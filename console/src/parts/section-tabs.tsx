@@ -9,7 +9,9 @@ import { placeOf } from '#console/src/nav.ts';
 const usePlace = () => {
   const path = useMatches({ select: (matches) => matches.at(-1)?.pathname ?? '/' });
   const place = placeOf(path);
-  return place === undefined ? undefined : { ...place, isList: path === place.page.to };
+  return place === undefined
+    ? undefined
+    : { ...place, isList: path === place.page.to || place.page.beside === true };
 };
 
 /**
@@ -39,7 +41,7 @@ export function SectionTabs() {
           className="section-tab"
           aria-current={page === place.page ? 'page' : undefined}
         >
-          {page.label}
+          {page.tab ?? page.label}
         </Link>
       ))}
     </nav>

@@ -121,6 +121,14 @@ export const approvalsQuery = ({ mine = false } = {}) =>
     select: ({ pages }) => pages.flatMap((page) => page.approvals),
   });
 
+/** The decisions of the last days, newest first, page by page. */
+export const decidedQuery = infiniteQueryOptions({
+  queryKey: [...runsKey, 'decided'],
+  queryFn: ({ signal, pageParam: cursor }) => api().listDecidedGates({ cursor }, { signal }),
+  ...cursorPages,
+  select: ({ pages }) => pages.flatMap((page) => page.decided),
+});
+
 /** The latest runs, for a short list. */
 export const latestRunsQuery = queryOptions({
   queryKey: [...runsKey, 'latest'],

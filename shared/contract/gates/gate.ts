@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { roles } from '#shared/people/capabilities.ts';
-import { jsonObject, timestamp } from '#shared/contract/common.ts';
+import { jsonObject, nextCursor, timestamp } from '#shared/contract/common.ts';
 import { consequencesSchema } from './consequences.ts';
 import { differencesSchema, recheckFields } from './recheck.ts';
 import { timeoutActions } from '#shared/contract/workflows/graph.ts';
@@ -96,6 +96,13 @@ export const gateSchema = z
     status: z.enum(gateStatuses).meta({ description: 'In its last round' }),
     since: timestamp,
     decision: decisionSchema.nullable(),
+    decider: assigneeSchema.nullable().meta({
+      description: 'The member who decided it last; null for a deadline or an unknown key',
+    }),
+    decided_arguments: jsonObject.nullable().optional().meta({
+      description:
+        'For a tool call that was approved with other arguments; null for a caller without the capability approve_gates',
+    }),
     can_decide: z.boolean().meta({ description: 'Whether the caller can decide it now' }),
     assignee: assigneeSchema.nullable().meta({
       description: 'The member who is expected to decide; others who can decide it still can',
@@ -175,4 +182,30 @@ export const gateRuleFields = {
 };
 
 export type GateVote = z.infer<typeof gateDecisionSchema>;
+/** One decision at a gate, in a list. */
+const decidedGateSchema = z
+  .object({
+    run_id: z.string(),
+    workflow_id: z.string(),
+    workflow_name: z.string(),
+    node_id: z.string(),
+    step_key: z.string(),
+    round: z.int().meta({ description: 'Counts how often the same step asked, from 1' }),
+    kind: z.enum(gateKinds),
+    label: z.string(),
+    decision: decisionSchema,
+    decider: assigneeSchema
+      .nullable()
+      .meta({ description: 'The member who decided; null for a deadline or an unknown key' }),
+    changed_arguments: z.boolean().meta({
+      description: 'Whether a tool call was approved with other arguments than it asked for',
+    }),
+  })
+  .meta({ id: 'DecidedGate' });
+
+export const decidedGateListSchema = z
+  .object({ decided: z.array(decidedGateSchema), next_cursor: nextCursor })
+  .meta({ id: 'DecidedGateList' });
+
+export type DecidedGate = z.infer<typeof decidedGateSchema>;
 export type Gate = z.infer<typeof gateSchema>;

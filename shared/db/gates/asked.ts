@@ -51,6 +51,8 @@ const gateRow = z.object({
   tool_digest: z.string().nullable(),
   graph: storedJson<Graph>(),
   assignee: storedJson<Gate['assignee']>(),
+  decider: storedJson<Gate['decider']>(),
+  decided_arguments: storedJson<JsonObject | null>(),
 });
 
 const earlierRow = z.object({
@@ -60,7 +62,7 @@ const earlierRow = z.object({
   decided_arguments: storedJson<JsonObject | null>(),
 });
 
-interface StoredDecision {
+export interface StoredDecision {
   approved: boolean;
   by: string | null;
   by_kind: (typeof decidedByKinds)[number];
@@ -85,6 +87,8 @@ export interface AskedGate extends Pick<
   | 'since'
   | 'decision'
   | 'assignee'
+  | 'decider'
+  | 'decided_arguments'
   | 'consequences'
   | 'digest'
 > {
@@ -101,10 +105,16 @@ export interface AskedGate extends Pick<
 
 type Scope = { workspaceId: string; runId: string };
 
-const decisionRecord = sql.fragment`
+/** The decision at a gate `g`; null while it is open or if its run ended first. */
+export const decisionRecord = sql.fragment`
   CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'by_kind', ${decidedByKind}, 'at', g.decided_at, 'reason', g.reason,
     'timed_out', g.timed_out) END`;
+
+/** The member who decided a gate `g`. */
+export const deciderOf = sql.fragment`
+  CASE WHEN g.decided_by IS NOT NULL AND g.status IN ('approved', 'rejected')
+    THEN json_build_object('id', g.decided_by, 'name', coalesce(g.decided_by_name, '')) END`;
 
 /** The last round of a gate; undefined when the workspace has no such run, or the step is not a gate. */
 export async function findGate(
@@ -116,7 +126,8 @@ export async function findGate(
            g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest, g.tool_digest, g.digest, g.consequences,
            g.reads, g.recheck,
            ${isDecidable} AS decidable, g.settings, g.decisions, ${startersOf} AS starters,
-           coalesce(r.graph, v.graph) AS graph, ${assigneeOf} AS assignee
+           coalesce(r.graph, v.graph) AS graph, ${assigneeOf} AS assignee,
+           ${deciderOf} AS decider, g.decided_arguments
     FROM runs r JOIN gates g ON g.run_id = r.id
     JOIN steps s ON s.run_id = g.run_id AND s.step_key = g.step_key
     JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
@@ -125,13 +136,14 @@ export async function findGate(
   `);
   if (row === null) return undefined;
   const { settings, decisions, starters, tool, arguments: args, reads, recheck, ...rest } = row;
-  const { schema_digest, tool_digest: toolDigest, ...gate } = rest;
+  const { schema_digest, tool_digest: toolDigest, decided_arguments: decided, ...gate } = rest;
   return {
     ...gate,
     run_id: runId,
     since: storedTime(gate.since),
     decision: gate.decision === null ? null : toDecision(gate.decision),
     ...(args === null ? {} : { arguments: args }),
+    ...(decided === null ? {} : { decided_arguments: decided }),
     openedAt: gate.since,
     rechecked: recheckOf(settings ?? {}, reads, gate.status === 'open' ? recheck : null),
     settings: settings ?? {},
@@ -172,7 +184,7 @@ export async function readEarlierOpenings(
   }));
 }
 
-const toDecision = ({
+export const toDecision = ({
   timed_out,
   at,
   ...decision

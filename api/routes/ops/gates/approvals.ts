@@ -1,6 +1,8 @@
 import type { Actor } from '#shared/people/actor.ts';
-import { gateSchema, gateStepKey } from '#shared/contract/gates/gate.ts';
+import { pageQuery } from '#shared/contract/common.ts';
+import { decidedGateListSchema, gateSchema, gateStepKey } from '#shared/contract/gates/gate.ts';
 import { approvalListQuery, approvalListSchema } from '#shared/contract/runs/run.ts';
+import { listDecided } from '#shared/db/gates/decided.ts';
 import { listApprovals } from '#shared/db/runs/runs.ts';
 import { AppError } from '#shared/errors.ts';
 import { readGate } from '#shared/operations/gates/read-gate.ts';
@@ -34,6 +36,17 @@ export function approvalRoutes(app: App, { db }: RouteContext): void {
       const page = await listApprovals(db, { workspaceId, assigneeId, ...query });
       return { ...page, approvals: page.approvals.map((gate) => shownGate(actor, gate)) };
     },
+  });
+
+  app.get('/api/approvals/decided', {
+    schema: {
+      operationId: 'listDecidedGates',
+      summary: 'List decisions at gates of the last 30 days, newest first',
+      querystring: pageQuery,
+      response: responses({ 200: decidedGateListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: ({ actor: { workspaceId }, query }) => listDecided(db, { workspaceId, ...query }),
   });
 
   app.get('/api/runs/:id/gates/:step_key', {

@@ -17,6 +17,26 @@ export const inbox = {
   gone: 'No longer waiting. Someone else decided, or the run ended.',
 } as const;
 
+/** Messages for the page of decisions. */
+export const decidedPage = {
+  about: 'Decisions of the last 30 days, newest first. The audit log has all of them.',
+  list: 'Decided approvals',
+  columns: {
+    gate: 'Approval',
+    answer: 'Answer',
+    by: 'Decided by',
+    at: 'Time',
+    reason: 'Reason',
+    run: 'Run',
+  },
+  approved: 'Approved',
+  approvedChanged: 'Approved with changes',
+  rejected: 'Rejected',
+  deadline: 'Deadline',
+  none: 'No decisions yet',
+  noneAbout: 'Once someone approves or rejects, the decision appears here.',
+} as const;
+
 /** Messages for the list of gates. */
 export const gateList = {
   label: 'Pending approvals',
@@ -70,7 +90,23 @@ export const undecidable = {
   reason: 'your reason',
   input: 'your input',
   approved: 'Already approved',
+  approvedChanged: (changes: number) =>
+    plural(changes, {
+      one: 'Already approved, with # change',
+      other: 'Already approved, with # changes',
+    }),
   rejected: 'Already rejected',
+  youApproved: 'You approved this',
+  youApprovedNow: 'You approved this just now',
+  youApprovedChanged: (changes: number) =>
+    plural(changes, {
+      one: 'You approved this with # change',
+      other: 'You approved this with # changes',
+    }),
+  youRejected: 'You rejected this',
+  youRejectedNow: 'You rejected this just now',
+  changes: 'Changes',
+  decidedAt: 'Decided {at}.',
   notReached: 'Not reached yet',
   notRightNow: 'Not waiting right now',
   noLonger: 'No longer waiting',

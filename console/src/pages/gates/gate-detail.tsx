@@ -93,7 +93,7 @@ function Gate({ run, nodeId, step: key, onDecided, onUndo }: DetailProps & { run
         </>
       ) : (
         <>
-          <Undecidable run={run} step={step} />
+          <Undecidable run={run} step={step} gate={asked} />
           {context}
         </>
       )}
