@@ -62,6 +62,12 @@ export const colours = {
   trial: grape,
 };
 
+/** Edges, borders of nodes and handles of graphs, and what is behind them: 3 to 1 or more. */
+export const graphColours = {
+  light: { line: gray[6], ground: '#ffffff' },
+  dark: { line: dark[2], ground: dark[7] },
+};
+
 /** The color of the browser's own frame around the page, which is also in index.html. */
 export const frameColours = { light: gray[0], dark: dark[8] };
 
@@ -116,6 +122,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-error': red[9],
     '--logo-ground': accent[7],
     '--logo-line': '#fff',
+    '--graph-line': graphColours.light.line,
+    '--graph-ground': graphColours.light.ground,
     '--surface-aside': gray[0],
     '--surface-waiting': yellow[1],
     '--surface-added': teal[1],
@@ -128,6 +136,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-error': red[5],
     '--logo-ground': accent[3],
     '--logo-line': dark[9],
+    '--graph-line': graphColours.dark.line,
+    '--graph-ground': graphColours.dark.ground,
     '--surface-aside': dark[8],
     '--surface-waiting': '#4a3a0b',
     '--surface-added': '#0b4a38',

@@ -46,7 +46,7 @@ describeConsole(
       await button(card, 'Edit').click();
       await dialog.getByLabel('Limit (USD)').fill('0.5');
       await pressInDialog(page, 'Save changes');
-      await card.getByText('Over limit').waitFor();
+      await card.getByText('Limit reached').waitFor();
       await card.getByText(/New runs are refused until/).waitFor();
       await button(card, 'Delete').click();
       await pressInDialog(page, 'Delete budget');
@@ -218,6 +218,8 @@ describeConsole(
       await page.getByText('1 of 1 entries').waitFor();
       await button(page, 'Show details of Policies changed').click();
       await page.getByLabel('the details', { exact: true }).waitFor();
+      await page.getByLabel('Action').fill('policies changed');
+      await page.waitForURL(/action=policy_update/);
       await page.getByLabel('Action').fill('no_such_act');
       await page.getByText('No matching entries').waitFor();
       const suggested = await page
@@ -243,7 +245,7 @@ describeConsole(
       await dialog.getByLabel('Name').fill('Grace');
       await dialog.getByLabel('Email').fill('grace@example.com');
       await dialog.getByLabel('Role').selectOption('viewer');
-      await button(dialog, 'Send invitation').click();
+      await button(dialog, 'Create invitation').click();
       const link =
         (await dialog.getByLabel('the invitation link', { exact: true }).textContent()) ?? '';
       const code = new URL(link).searchParams.get('code');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { colours, frameColours } from '#console/src/tokens.ts';
+import { colours, frameColours, graphColours } from '#console/src/tokens.ts';
 
 const folder = join(import.meta.dirname, '../../console');
 const TOKENS = 'src/tokens.ts';
@@ -64,6 +64,17 @@ describe('the design tokens', () => {
     for (const ground of [white, dark[7], dark[8]]) {
       expect(contrast(accent[7], ground)).toBeGreaterThanOrEqual(3);
     }
+  });
+
+  test('have enough contrast for the lines of graphs, which no color of the library replaces', () => {
+    for (const { line, ground } of Object.values(graphColours)) {
+      expect(contrast(line, ground)).toBeGreaterThanOrEqual(3);
+    }
+    const css = readFileSync(join(folder, 'src/graph/graph.css'), 'utf8');
+    for (const part of ['edge-stroke', 'connectionline-stroke', 'background-color']) {
+      expect(css).toMatch(new RegExp(`--xy-${part}: var\\(--graph-`));
+    }
+    expect(css).toMatch(/\.graph-card \{[^}]*border: 1px solid var\(--graph-line\)/);
   });
 
   test('color the frame of the browser and the favicon', () => {

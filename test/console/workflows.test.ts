@@ -245,7 +245,7 @@ describeConsole('workflows in the console', (stage) => {
     await pressInDialog(page, 'Keep mine');
     await publishDraft(page, 3, 'Mine after all');
     expect((await read(id)).graph.nodes[0].label).toBe('Mine');
-    await page.getByText('Version 3, without a draft').waitFor();
+    await page.getByText('No draft yet · Live: version 3').waitFor();
 
     await chooseNode(page, 'write');
     await page.getByLabel('Label').fill('Again');

@@ -120,6 +120,8 @@ function useDrawn({
 
 interface GraphViewProps {
   graph: Graph;
+  /** The name of the region, unlike that of another graph on the page. */
+  label?: string;
   cardOf?: CardOf;
   /** Whether the run took this edge; undefined while undecided. */
   takenEdge?: (
@@ -140,6 +142,7 @@ interface GraphViewProps {
  */
 export function GraphView({
   graph,
+  label = words.graph,
   cardOf,
   takenEdge,
   selected,
@@ -159,14 +162,7 @@ export function GraphView({
   if (places === undefined) return <LayingOut height={height} />;
   const many = nodes.length > MANY_NODES;
   return (
-    <Box
-      h={height}
-      className="graph-frame"
-      data-fixed
-      aria-label={words.graph}
-      role="region"
-      ref={frame}
-    >
+    <Box h={height} className="graph-frame" data-fixed aria-label={label} role="region" ref={frame}>
       <ReactFlow
         nodes={nodes}
         edges={drawnEdges}
@@ -309,7 +305,7 @@ export function edgeOf(
     ...(conditionValue !== undefined && { label: text.edges[conditionValue] }),
     markerEnd: {
       type: MarkerType.ArrowClosed,
-      ...(conditionValue === 'error' && { color: errorColour }),
+      color: conditionValue === 'error' ? errorColour : 'var(--graph-line)',
     },
     animated: false,
     style: {

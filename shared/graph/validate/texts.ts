@@ -120,7 +120,7 @@ function checkModels(
 const doubtAbout = (braces: string): string =>
   braces.startsWith('{{')
     ? 'is no reference: double braces stand for single ones; a reference has single ones, without spaces'
-    : 'is no reference and stays as written';
+    : 'is not a reference, so it is sent as plain text';
 
 function checkText(
   issues: Issues,

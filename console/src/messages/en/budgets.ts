@@ -2,7 +2,7 @@
 export const budgets = {
   title: 'Budgets',
   about:
-    'Spending limits for runs. A run that would exceed a limit is refused before it costs anything.',
+    'Spending limits for runs. New runs are refused once the limit is reached. Reservations stop runs before it.',
   new: 'New budget',
   editTitle: 'Edit budget',
   empty: {
@@ -33,6 +33,7 @@ export const budgetCard = {
   showDays: 'Show daily spend',
   hideDays: 'Hide daily spend',
   over: 'Over limit',
+  reached: 'Limit reached',
   onTrackToExceed: 'On track to exceed',
   used: (percent: string) => `${percent} used`,
   deleted: 'Budget deleted',

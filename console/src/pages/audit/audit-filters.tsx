@@ -74,7 +74,12 @@ function Suggested({
   const id = useId();
   return (
     <>
-      <FilterText label={label} list={id} value={value} onChange={onChange} />
+      <FilterText
+        label={label}
+        list={id}
+        value={value}
+        onChange={(typed) => onChange(typed && nameOf(texts, typed))}
+      />
       <datalist id={id}>
         {Object.entries(texts).map(([name, text]) => (
           <option key={name} value={name} label={text} />
@@ -82,6 +87,12 @@ function Suggested({
       </datalist>
     </>
   );
+}
+
+/** The name that has this text, as the table shows it, or what was typed. */
+function nameOf(texts: Readonly<Record<string, string>>, typed: string): string {
+  const wanted = typed.trim().toLowerCase();
+  return Object.entries(texts).find(([, text]) => text.toLowerCase() === wanted)?.[0] ?? typed;
 }
 
 /** A minute in the viewer's time zone; the URL contains it in UTC. */

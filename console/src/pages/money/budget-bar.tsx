@@ -12,6 +12,7 @@ export function BudgetBar({ limit, status }: { limit: number; status: BudgetStat
   const whole = Math.max(limit, status.committed_usd, status.projected_usd);
   const share = (dollars: number): number => (whole === 0 ? 0 : (100 * dollars) / whole);
   const { spent_usd, reserved_usd, remaining_usd, projected_usd } = status;
+  const spent = remaining_usd < 0 ? 'danger' : 'accent';
   const sums = {
     spent: dollarsText(spent_usd),
     reserved: dollarsText(reserved_usd),
@@ -26,7 +27,7 @@ export function BudgetBar({ limit, status }: { limit: number; status: BudgetStat
     <Box>
       <Box pos="relative" role="img" aria-label={summary} py={4}>
         <Progress.Root size={18} radius="sm" aria-hidden>
-          <Progress.Section withAria={false} value={share(spent_usd)} color="accent" />
+          <Progress.Section withAria={false} value={share(spent_usd)} color={spent} />
           <Progress.Section withAria={false} value={share(reserved_usd)} color="info" striped />
         </Progress.Root>
         {whole > limit && <Mark at={share(limit)} line="2px solid var(--mantine-color-danger-6)" />}
@@ -35,7 +36,7 @@ export function BudgetBar({ limit, status }: { limit: number; status: BudgetStat
         )}
       </Box>
       <Group gap="2px var(--mantine-spacing-md)" aria-hidden>
-        <Entry swatch="var(--mantine-color-accent-filled)">{text.spent(sums.spent)}</Entry>
+        <Entry swatch={`var(--mantine-color-${spent}-filled)`}>{text.spent(sums.spent)}</Entry>
         <Entry swatch="var(--mantine-color-info-filled)">{text.reserved(sums.reserved)}</Entry>
         <Entry swatch="var(--mantine-color-default-border)">{rest(remaining_usd)}</Entry>
         <Entry line="2px dashed var(--mantine-color-text)">{text.projected(sums.projected)}</Entry>

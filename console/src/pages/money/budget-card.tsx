@@ -86,7 +86,7 @@ function Period({ budget: { status, created_at } }: { budget: Budget }) {
 
 function Pressure({ budget: { status, limit_usd } }: { budget: Budget }) {
   if (status.over) {
-    return <Tag color="danger">{text.over}</Tag>;
+    return <Tag color="danger">{status.remaining_usd < 0 ? text.over : text.reached}</Tag>;
   }
   if (status.projected_usd > limit_usd) {
     return <Tag color="caution">{text.onTrackToExceed}</Tag>;

@@ -73,7 +73,10 @@ function Profile({ member }: { member: MemberDetail }) {
           ],
           [people.role, mayManage ? undefined : roleNames[member.role]],
           [people.apiKeys, countText(member.api_key_count)],
-          [text.joined, <When key="since" at={member.created_at} />],
+          [
+            member.status === 'invited' ? text.invitedAt : text.joined,
+            <When key="since" at={member.created_at} />,
+          ],
         ]}
       />
       {member.is_owner && <Alert>{text.owner}</Alert>}

@@ -113,7 +113,7 @@ const ScheduleForm = editForm<Schedule, { target: ScheduleTarget; onClose: () =>
           description={text.cronAbout}
           required
           maxLength={200}
-          ff="monospace"
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
           {...form.getInputProps('cron')}
         />
         <Autocomplete

@@ -1,7 +1,7 @@
 /** Messages for the page of the audit log. */
 export const audit = {
   title: 'Audit log',
-  about: 'Every change is logged in the same transaction as the change itself.',
+  about: 'A change cannot happen without its entry here.',
   entries: 'Entries',
   shown: (shown: string, total: string) => `${shown} of ${total} entries`,
   table: 'Audit entries',

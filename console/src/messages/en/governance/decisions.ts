@@ -42,7 +42,7 @@ export const eventTexts = {
   policy_denied: 'Policy denied',
   tool_argument_blocked: 'Argument blocked',
   data_redacted: 'Data redacted',
-  budget_blocked: 'Budget blocked',
+  budget_blocked: 'Blocked by a budget',
   model_fallback_blocked: 'Fallback blocked',
   approval_override_granted: 'Override granted',
   approval_mismatch: 'Not as approved',

@@ -1,11 +1,11 @@
 /** Messages for the form to invite a member. */
 export const inviteForm = {
-  send: 'Send invitation',
+  send: 'Create invitation',
   aboutRole: 'You can only assign roles up to your own permissions.',
-  sendLink: 'Send {name} this link. If an email provider is configured, they also get it by email.',
+  sendLink: 'Send {name} this link. They get it by email only if the operator has set up email.',
   orSendCode: 'Or send only the code:',
   aboutCode:
-    'Anyone with the code can join as this member. It works once and expires after a few days. The member list shows the expiry date and can create a new code.',
+    'Anyone with the code can join as this member. It works once, until the date in the member list, where you can also create a new code.',
 } as const;
 
 /** Messages for an invitation to share. */

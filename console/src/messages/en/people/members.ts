@@ -68,6 +68,7 @@ export const removalTexts = {
 export const member = {
   activity: 'Activity',
   joined: 'Joined',
+  invitedAt: 'Invited',
   owner: 'Workspace owner. In open mode, requests without credentials act as this member.',
   roleChanged: 'Role changed. It applies from the next request',
   changeRole: 'Change role',

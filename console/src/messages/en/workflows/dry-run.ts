@@ -14,12 +14,13 @@ export const dryRun = {
     plural(count, { one: 'And # more policy decision.', other: 'And # more policy decisions.' }),
   unlimited: (nodes: string) => `No limit: ${nodes}.`,
   redacted: (nodes: string) => `Redacted before sending: ${nodes}.`,
-  canWait: (node: string, approvers: string) => `Can wait at ${node}: ${approvers}.`,
+  canWait: (node: string, approvers: string) =>
+    `Can wait for a person at ${node}. ${approvers} can decide.`,
   canWaitIn: (node: string, workflow: string, approvers: string) =>
-    `Can wait at ${node} (in ${workflow}): ${approvers}.`,
-  canWaitForNoOne: (node: string) => `Can wait at ${node}: no one can decide now.`,
+    `Can wait for a person at ${node} (in ${workflow}). ${approvers} can decide.`,
+  canWaitForNoOne: (node: string) => `Can wait for a person at ${node}, and no one can decide now.`,
   canWaitForNoOneIn: (node: string, workflow: string) =>
-    `Can wait at ${node} (in ${workflow}): no one can decide now.`,
+    `Can wait for a person at ${node} (in ${workflow}), and no one can decide now.`,
   moreGates: (count: number) =>
     plural(count, { one: 'And # more gate.', other: 'And # more gates.' }),
   calls: (hosts: string) => `Calls ${hosts}.`,

@@ -28,7 +28,7 @@ export const editorToolbar = {
   saved: 'Saved',
   unsaved: 'Unsaved changes',
   addNode: 'Add node',
-  addNodeKey: 'Press / in the drawing',
+  addNodeKey: 'Press / on the canvas',
   layOut: 'Auto-layout',
 } as const;
 

@@ -4,7 +4,7 @@ export const nodeTestPanel = {
   noRuns: 'No runs yet. Run the workflow once: tests begin with the state of a past run.',
   saveFirst: 'Save the draft to test your changes.',
   test: 'Test',
-  runAbout: 'The node begins with the state that it had there',
+  runAbout: 'Uses the state this node had in that run',
   allow: 'Allow',
   allowAbout: 'Executed for real, with its costs',
   usePins: (nodes: string) => `Use pinned outputs of ${nodes}`,

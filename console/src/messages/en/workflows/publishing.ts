@@ -6,7 +6,8 @@ export const draftBar = {
     'You need the publish_workflows permission to publish: save the draft and ask someone who has it.',
   discard: 'Discard draft',
   publish: 'Publish',
-  withoutDraft: (version: number) => `Version ${version}, without a draft`,
+  withoutDraft: (version: number, isEmpty: boolean) =>
+    `No draft yet · Live: version ${version}${isEmpty ? ' (empty)' : ''}`,
   draft: (version: number) => `Draft, based on version ${version}`,
   draftSaved: 'Draft, based on version {version}, saved by {author} {when}',
   anApiKey: 'an API key',

@@ -46,6 +46,7 @@ export const rollBack = {
 /** Messages for the differences between two versions. */
 export const diffView = {
   none: 'No differences',
+  graph: 'Graph of the changes',
   fates: { added: 'added', removed: 'removed', changed: 'changed' },
   counts: {
     added: (count: number) => plural(count, { other: '# added' }),

@@ -122,6 +122,8 @@ function SavingState({ saving }: { saving: Saving }) {
   return (
     <Badge
       role="status"
+      // As wide as the longer text, so that the buttons stay in place.
+      miw={130}
       variant="light"
       c="bright"
       tt="none"

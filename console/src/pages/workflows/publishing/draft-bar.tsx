@@ -75,7 +75,11 @@ export function DraftBar({
 
 function DraftState({ workflow, draft, saving }: Shown) {
   if (saving.etag === undefined) {
-    return <Text size="xs">{text.withoutDraft(workflow.version)}</Text>;
+    return (
+      <Text size="xs">
+        {text.withoutDraft(workflow.version, workflow.graph.nodes.length === 0)}
+      </Text>
+    );
   }
   return (
     <Text size="xs" component="div">

@@ -57,7 +57,13 @@ export function DiffView({ from, to }: { from: VersionContent; to: VersionConten
         ))}
         <Dimmed>{text.legend}</Dimmed>
       </Group>
-      <GraphView graph={merged.graph} cardOf={cardOf} takenEdge={takenEdge} height={420} />
+      <GraphView
+        label={text.graph}
+        graph={merged.graph}
+        cardOf={cardOf}
+        takenEdge={takenEdge}
+        height={420}
+      />
       {changes.slice(0, SHOWN).map((change) => (
         <Change key={`${change.part} ${change.fate} ${change.name}`} change={change} />
       ))}
