@@ -63,6 +63,36 @@ describeConsole('the command palette', (opened) => {
     await context.close();
   });
 
+  test('offers the actions of the console, and nothing that only shares letters', async () => {
+    const { page, context, problems } = await stage.open('/');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const search = async (typed: string): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await field(page).fill(typed);
+    };
+    for (const [typed, path, dialog] of [
+      ['new secret', '/secrets', 'New secret'],
+      ['new budget', '/budgets', 'New budget'],
+      ['new workflow', '/workflows', 'New workflow'],
+    ] as const) {
+      await search(typed);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**${path}`);
+      await page.getByRole('dialog', { name: dialog }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog', { name: dialog }).waitFor({ state: 'detached' });
+    }
+    await search('dark');
+    expect(await page.getByRole('option').allTextContents()).toEqual([
+      'Toggle theme: dark',
+      'Search runs for “dark”',
+    ]);
+    await page.keyboard.press('Enter');
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
   test('leaves keys alone while the user types', async () => {
     const { page, context, problems } = await stage.open('/workflows');
     const search = page.getByRole('textbox').first();

@@ -23,6 +23,7 @@ import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
+import { useRequestedForm } from '#console/src/parts/forms/requested-form.ts';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { membersKey, membersQuery } from '#console/src/queries/members.ts';
 import { workspaceQuery } from '#console/src/queries/workspace.ts';
@@ -38,6 +39,9 @@ export function MembersPage() {
   const members = useQuery({ ...membersQuery, refetchInterval: () => pollMs(MEMBERS_EVERY_MS) });
   const mayManage = useMay('manage_members');
   const [inviting, setInviting] = useState(false);
+  useRequestedForm(() => {
+    if (mayManage) setInviting(true);
+  });
   return (
     <Page
       title={text.title}

@@ -19,7 +19,7 @@ export interface Command {
   act: () => void;
 }
 
-/** The maximum number of displayed commands per group, best first. */
+/** The maximum number of displayed commands per group, best first. All actions are shown. */
 const MOST = 6;
 const groups = ['actions', 'pages', 'workflows', 'runWorkflow', 'runs', 'members'] as const;
 const RUN_ID = /^run_[0-9a-z]{4,}$/;
@@ -102,6 +102,6 @@ function best(all: readonly Command[], group: Command['group'], typed: string): 
       return score === undefined ? [] : [{ command, score }];
     })
     .sort((a, b) => b.score - a.score)
-    .slice(0, MOST)
+    .slice(0, group === 'actions' ? undefined : MOST)
     .map(({ command }) => command);
 }

@@ -1,14 +1,9 @@
 import { Group, Kbd, Modal, Text, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
-import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { api } from '#console/src/api.ts';
-import { palette as texts, runActions } from '#console/src/messages/en/palette.ts';
-import { useAction } from '#console/src/parts/forms/action.ts';
-import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { palette as texts } from '#console/src/messages/en/palette.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
-import { useMay } from '#console/src/queries/identity.ts';
-import { runsKey } from '#console/src/queries/runs.ts';
+import { useActions } from './actions.ts';
 import { type Command, useCommands } from './commands.ts';
 import './palette.css';
 
@@ -168,63 +163,4 @@ function Option({
       </div>
     </>
   );
-}
-
-const RUN_PAGE = /^\/runs\/([^/]+)$/;
-
-/** Actions; those on the page's run come first. The service refuses what the run's state does not allow. */
-function useActions(onShortcuts: () => void): Command[] {
-  const navigate = useNavigate();
-  const path = useRouterState({ select: (state) => state.location.pathname });
-  const mayEdit = useMay('create_edit_workflows');
-  const mayChange = useMay('cancel_resume');
-  const runId = RUN_PAGE.exec(path)?.[1];
-  const cancel = useAction((id: string) => api().cancel(id), {
-    changes: [runsKey],
-    done: runActions.cancel.done,
-  });
-  const resume = useAction((id: string) => api().resume(id), {
-    changes: [runsKey],
-    done: runActions.resume.done,
-  });
-  const onRun = (verb: keyof typeof runActions, send: (id: string) => void) =>
-    runId === undefined || !mayChange
-      ? []
-      : [
-          {
-            id: `${verb}:run`,
-            group: 'actions' as const,
-            label: runActions[verb].label,
-            act: () =>
-              confirm({
-                title: runActions[verb].title,
-                consequence: runActions[verb].consequence,
-                confirm: runActions[verb].confirm,
-                ...(verb === 'cancel' && { cancelLabel: runActions.cancel.keep }),
-                dangerous: verb === 'cancel',
-                onConfirm: () => send(runId),
-              }),
-          },
-        ];
-  return [
-    ...onRun('resume', (id) => resume.mutate(id)),
-    ...onRun('cancel', (id) => cancel.mutate(id)),
-    ...(mayEdit
-      ? [
-          {
-            id: 'new',
-            group: 'actions' as const,
-            label: texts.fromTemplate,
-            act: () => void navigate({ to: '/templates' }),
-          },
-        ]
-      : []),
-    {
-      id: 'failed',
-      group: 'actions',
-      label: texts.failedRuns,
-      act: () => void navigate({ to: '/runs', search: { status: 'failed' } }),
-    },
-    { id: 'keys', group: 'actions', label: texts.shortcuts, keys: '?', act: onShortcuts },
-  ];
 }
