@@ -103,6 +103,11 @@ describeConsole('the arguments of a call', (given) => {
 
     const undo = page.getByRole('group', { name: 'Decision not sent yet' });
     await undo.getByText('Approved with 1 change: entity_upsert').waitFor();
+    // The arguments show what is sent.
+    const row = table(page).getByRole('row').filter({ hasText: 'attributes.amount_usd' });
+    expect((await row.getByRole('cell').innerText()).replaceAll(/\s+/g, ' ')).toBe(
+      'from 240 → to 200',
+    );
     const { y, height } = await placeOf(undo);
     expect(y + height).toBeLessThanOrEqual(800);
     await undo.getByRole('button', { name: 'Send now' }).click();

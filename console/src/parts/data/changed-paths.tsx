@@ -50,10 +50,14 @@ function ChangedPath({ path, from, to }: JsonDifference) {
   );
   return (
     <Box fz="sm" style={{ overflowWrap: 'anywhere' }}>
-      <b>
-        <UserText>{exactText(path)}</UserText>
-      </b>
-      {': '}
+      {path !== '' && (
+        <>
+          <b>
+            <UserText>{exactText(path)}</UserText>
+          </b>
+          {': '}
+        </>
+      )}
       {excerpts === undefined ? (
         <ChangedValue before={<Value of={from} />} after={<Value of={to} />} />
       ) : (
