@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { comparedSteps, deltaText } from '#console/src/pages/runs/compare/compared.ts';
-import { edge, mock } from '#test/support/engine.ts';
+import { edge, eventually, mock } from '#test/support/engine.ts';
 import { obstacles } from '#test/console/axe.ts';
-import { describeConsole, type Stage } from '#test/console/browser.ts';
+import { describeConsole, placeOf, type Stage } from '#test/console/browser.ts';
 import { step } from './run-samples.ts';
 
 describe('the steps of two runs', () => {
@@ -68,21 +68,25 @@ describeConsole('the page that compares two runs', (given) => {
     await dialog.getByText('Recent runs of this workflow').waitFor();
     expect(await obstacles(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Compare', exact: true }).click();
-    await page.waitForURL(`**/runs/${runIds[1]}/compare/${runIds[0]}`);
+    // The older run is on the left.
+    await page.waitForURL(`**/runs/${runIds[0]}/compare/${runIds[1]}`);
 
     await page.getByText('1 of 2 steps differ').waitFor();
     const rows = page.getByRole('table', { name: 'Compared steps' }).getByRole('row');
     await rows.nth(1).getByText('Same').waitFor();
     await page.getByRole('switch', { name: 'Only differences' }).check();
     expect(await rows.count()).toBe(2);
+    await page.setViewportSize({ width: 1280, height: 500 });
     await rows.nth(1).getByRole('button', { name: 'answer' }).click();
+    const result = page.getByRole('heading', { name: 'Results of answer' });
+    await eventually(async () => (await placeOf(result)).y < 450);
     const differences = page.getByRole('list', { name: 'Differences' });
-    await differences.getByText('to: from "Bob" → to "Ann"').waitFor();
-    await page.getByRole('region', { name: 'Left' }).getByText('Bob').waitFor();
+    await differences.getByText('to: from "Ann" → to "Bob"').waitFor();
+    await page.getByRole('region', { name: 'Right' }).getByText('Bob').waitFor();
     expect(await obstacles(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'Swap sides' }).click();
-    await page.waitForURL(`**/runs/${runIds[0]}/compare/${runIds[1]}`);
+    await page.waitForURL(`**/runs/${runIds[1]}/compare/${runIds[0]}`);
     await page.goto(`${stage.url}/runs/${runIds[0]}`);
     await page.getByRole('heading', { name: 'Answer a letter' }).waitFor();
     expect(problems).toEqual([]);

@@ -40,9 +40,11 @@ function CompareForm({ run }: { run: Run }) {
   const compare = (event: SubmitEvent): void => {
     event.preventDefault();
     if (otherId === undefined) return;
+    // Ids of runs are in the order of their creation: the older run is on the left.
+    const [older = run.id, newer = otherId] = [run.id, otherId].toSorted();
     void navigate({
       to: '/runs/$runId/compare/$otherId',
-      params: { runId: run.id, otherId },
+      params: { runId: older, otherId: newer },
       search: { step: undefined },
     });
   };

@@ -1,6 +1,6 @@
-import { Box, SimpleGrid, Stack, Switch, Table, Text, UnstyledButton } from '@mantine/core';
+import { Anchor, Box, SimpleGrid, Stack, Switch, Table, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import type { Run, Step } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import {
@@ -20,13 +20,8 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { iterationMark } from '#console/src/pages/runs/node-states.ts';
 import { listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
-import {
-  type ComparedStep,
-  comparedSteps,
-  deltaText,
-  firstDifferences,
-  resultOf,
-} from './compared.ts';
+import { type ComparedStep, comparedSteps, firstDifferences, resultOf } from './compared.ts';
+import { Delta } from './delta.tsx';
 import { Row } from '#console/src/parts/data/row-table.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
@@ -163,8 +158,9 @@ function StepRow({
       style={{ cursor: 'pointer' }}
     >
       <Table.Td className="cut">
-        <UnstyledButton
-          fz="sm"
+        <Anchor
+          component="button"
+          size="sm"
           fw={600}
           aria-pressed={chosen}
           onClick={(event) => {
@@ -173,7 +169,7 @@ function StepRow({
           }}
         >
           <UserText>{step === undefined ? key : listedName(step)}</UserText>
-        </UnstyledButton>{' '}
+        </Anchor>{' '}
         <Text span size="xs" c="dimmed">
           {step !== undefined && iterationMark(step)}
         </Text>
@@ -210,32 +206,34 @@ function Figure({
   text: (size: number) => string;
 }): ReactNode {
   const shown = right ?? left;
-  const delta = deltaText(left, right, text);
   return (
     <>
-      {shown != null && text(shown)}
-      {delta !== undefined && (
-        <Text span size="xs" c="dimmed">
-          {' '}
-          ({delta})
-        </Text>
-      )}
+      {shown != null && text(shown)}{' '}
+      <Text span size="xs">
+        <Delta left={left} right={right} text={text} />
+      </Text>
     </>
   );
 }
 
-function Results({ compared: { left, right, output } }: { compared: ComparedStep }) {
+function Results({ compared: { key, left, right, output } }: { compared: ComparedStep }) {
   const step = left ?? right;
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: 'start' });
+  }, [key]);
   return (
-    <Section title={results.title(step === undefined ? '' : listedName(step))}>
-      {output === 'differs' && left !== undefined && right !== undefined && (
-        <Differences left={left} right={right} />
-      )}
-      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
-        <Side side="left" step={left} />
-        <Side side="right" step={right} />
-      </SimpleGrid>
-    </Section>
+    <Box ref={place} style={{ scrollMarginTop: 'var(--header-height)' }}>
+      <Section title={results.title(step === undefined ? '' : listedName(step))}>
+        {output === 'differs' && left !== undefined && right !== undefined && (
+          <Differences left={left} right={right} />
+        )}
+        <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+          <Side side="left" step={left} />
+          <Side side="right" step={right} />
+        </SimpleGrid>
+      </Section>
+    </Box>
   );
 }
 

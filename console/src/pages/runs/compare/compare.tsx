@@ -20,7 +20,8 @@ import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { runQuery } from '#console/src/queries/runs.ts';
 import { MissingRun } from '#console/src/pages/runs/missing-run.tsx';
 import { hasEnded } from '#console/src/pages/runs/run-facts.ts';
-import { deltaText, isCut } from './compared.ts';
+import { isCut } from './compared.ts';
+import { Delta } from './delta.tsx';
 import { CompareSteps, type TwoRuns } from './compare-steps.tsx';
 
 const route = getRouteApi('/inside/runs/$runId/compare/$otherId');
@@ -93,19 +94,19 @@ const namesOf = (left: Run, right: Run): string =>
     : `${left.workflow_name}, ${right.workflow_name}`;
 
 function Figures({ left, right }: TwoRuns) {
-  const rows: [name: string, of: (run: Run) => ReactNode, difference?: string | undefined][] = [
+  const rows: [name: string, of: (run: Run) => ReactNode, difference?: ReactNode][] = [
     [words.status, (run) => <RunBadge run={run} />],
     [words.created, ({ created_at: at }) => <When at={at} />],
     [words.version, (run) => (run.of_draft ? text.draft : run.workflow_version)],
     [
       text.workingTime,
       ({ duration_ms: ms }) => durationText(ms),
-      deltaText(left.duration_ms, right.duration_ms, durationText),
+      <Delta left={left.duration_ms} right={right.duration_ms} text={durationText} />,
     ],
     [
       words.cost,
       ({ cost_usd: cost }) => dollarsText(cost),
-      deltaText(left.cost_usd, right.cost_usd, dollarsText),
+      <Delta left={left.cost_usd} right={right.cost_usd} text={dollarsText} />,
     ],
     [words.steps, ({ steps }) => countText(steps.length)],
     [words.error, ({ error }) => error !== null && <UserText>{error}</UserText>],
