@@ -62,6 +62,7 @@ const addresses: Record<string, (of: Everything) => string[]> = {
     `/runs/${failedRunId}/compare/${agentRunId}?step=a`,
   ],
   '/approvals': () => ['/approvals'],
+  '/approvals/decided': () => ['/approvals/decided'],
   '/approvals/$runId/$nodeId': ({ pausedRunId, gateNodeId, agentRunId }) => [
     `/approvals/${pausedRunId}/${gateNodeId}`,
     `/approvals/${agentRunId}/triage?step=triage%2F2.1`,

@@ -11,6 +11,7 @@ const paths = [
   '/',
   '/runs',
   '/approvals',
+  '/approvals/decided',
   '/workflows',
   '/templates',
   '/schedules',
