@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { obstacles } from './axe.ts';
-import { describeConsole } from './browser.ts';
+import { describeConsole, placeOf } from './browser.ts';
 
 describeConsole('the check of the editor', (opened) => {
   const made = async (required: number): Promise<string> => {
@@ -17,7 +17,11 @@ describeConsole('the check of the editor', (opened) => {
     await page.getByText('No problems. Ready to run.').waitFor();
     await page.getByRole('tab', { name: 'Selection' }).click();
     await page.getByRole('button', { name: 'Approvers', exact: true }).click();
+    const add = page.getByRole('button', { name: 'Add node' });
+    const before = await placeOf(add);
     await page.getByLabel('Required approvals').fill('2');
+    await page.getByText('Unsaved changes').waitFor();
+    expect(await placeOf(add)).toEqual(before);
     await page.getByRole('tab', { name: 'Check (1)' }).click();
     const problem = page.getByText(/2 approvals are required, but only 1 member can decide/);
     await problem.waitFor();

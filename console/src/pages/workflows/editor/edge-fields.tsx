@@ -71,7 +71,7 @@ export function EdgeRow({
         {(branches.length > 0 || conditionValue !== undefined) && (
           <NativeSelect
             size="xs"
-            w={92}
+            w={116}
             aria-label={texts.branchOf(source, target)}
             data={branchOptions(branches, conditionValue)}
             value={conditionValue ?? ''}
@@ -130,7 +130,7 @@ function ConnectForm({
         <NativeSelect
           size="xs"
           label={texts.branch}
-          w={92}
+          w={116}
           data={branchOptions(branches)}
           value={shownBranch}
           onChange={(event) => setBranch(event.currentTarget.value)}

@@ -123,7 +123,7 @@ function SavingState({ saving }: { saving: Saving }) {
     <Badge
       role="status"
       // As wide as the longer text, so that the buttons stay in place.
-      miw={130}
+      miw={150}
       variant="light"
       c="bright"
       tt="none"
