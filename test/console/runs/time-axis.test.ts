@@ -43,6 +43,16 @@ describe('the time axis of a run', () => {
     expect(axisOf(timelineOf(run(only), BEGIN + 60 * MINUTE)).breaks).toEqual([]);
   });
 
+  test('has no label twice after a long wait', () => {
+    const steps = [
+      step({ node_id: 'a', started_at: at(0), finished_at: at(1) }),
+      step({ node_id: 'b', started_at: at(15_200), finished_at: at(15_400) }),
+    ];
+    const { ticks } = axisOf(timelineOf(run(steps, { finished_at: at(15_400) }), 0));
+    const labels = ticks.map(({ label }) => label);
+    expect(new Set(labels).size).toBe(labels.length);
+  });
+
   test('has ticks at round numbers', () => {
     expect([1, 3, 71, 357, 714, 900, 3_100, 95_000].map(roundStep)).toEqual([
       1, 5, 100, 500, 1_000, 1_000, 5_000, 120_000,

@@ -60,9 +60,12 @@ export function axisOf({
     for (let at = first; at <= Math.min(piece.from - from + piece.ms, to - from); at += step) {
       const share = shareOf(from + at);
       const room = taken.every((other) => Math.abs(other - share) >= LABEL_SHARE);
-      if (!room || share > 1 - LABEL_SHARE / 2) continue;
+      const label = at === 0 ? '0' : durationText(at);
+      // Late in a long run, times that are close together have the same text.
+      const repeated = ticks.at(-1)?.label === label;
+      if (!room || repeated || share > 1 - LABEL_SHARE / 2) continue;
       taken.push(share);
-      ticks.push({ share, label: at === 0 ? '0' : durationText(at) });
+      ticks.push({ share, label });
     }
   }
   return { shareOf, ticks, breaks };
