@@ -82,7 +82,7 @@ describeConsole('the console', (stage) => {
     const { attributes, ...others } = waiting!.tool_call!.arguments as Record<string, object>;
     const half = { ...others, attributes: { ...attributes, amount_usd: 120 } };
     await rewrite(page.getByRole('textbox', { name: 'Arguments to send' }), JSON.stringify(half));
-    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByRole('button', { name: 'Approve with 1 change' }).click();
     await page.getByRole('button', { name: 'Send now' }).click();
     await engine.until(runId, ['success']);
     const steps = page.getByRole('treegrid', { name: 'Steps' });
