@@ -193,6 +193,7 @@ const decidedGateSchema = z
     round: z.int().meta({ description: 'Counts how often the same step asked, from 1' }),
     kind: z.enum(gateKinds),
     label: z.string(),
+    title: gateTitle,
     decision: decisionSchema,
     decider: assigneeSchema
       .nullable()

@@ -19,6 +19,7 @@ const decidedRow = z.object({
   round: z.number(),
   kind: z.enum(gateKinds),
   label: z.string(),
+  title: z.string(),
   decision: storedJson<StoredDecision>(),
   decider: storedJson<DecidedGate['decider']>(),
   changed_arguments: z.boolean(),
@@ -40,7 +41,7 @@ export async function listDecided(
       : sql.fragment`(g.decided_at, ${id}) < (${toTimestamp(end.at)}, ${end.id})`;
   const rows = await db.any(sql.type(decidedRow)`
     SELECT ${id} AS id, ${toMicroseconds(sql.fragment`g.decided_at`)} AS at, g.run_id, r.workflow_id, w.name AS workflow_name,
-           g.node_id, g.step_key, g.round, g.kind, g.label, ${decisionRecord} AS decision, ${deciderOf} AS decider,
+           g.node_id, g.step_key, g.round, g.kind, g.label, coalesce(g.title, g.label) AS title, ${decisionRecord} AS decision, ${deciderOf} AS decider,
            g.decided_arguments IS NOT NULL AS changed_arguments
     FROM gates g JOIN runs r ON r.id = g.run_id JOIN workflows w ON w.id = r.workflow_id
     WHERE g.status IN ('approved', 'rejected') AND g.decided_at > now() - ${DAYS}::int * interval '1 day'

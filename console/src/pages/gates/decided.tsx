@@ -55,7 +55,7 @@ function Decided({ row }: { row: DecidedGate }) {
           params={{ runId, nodeId }}
           search={{ step: stepOf(row) }}
         >
-          <UserText>{row.label}</UserText>
+          <UserText>{row.title}</UserText>
         </TextLink>
         <Dimmed size="xs">
           <UserText>{row.workflow_name}</UserText>

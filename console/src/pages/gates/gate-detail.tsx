@@ -67,7 +67,11 @@ function Gate({ run, nodeId, step: key, onDecided, onUndo }: DetailProps & { run
   );
   return (
     <Stack gap="md" component="section" aria-label={texts.label(label)} tabIndex={-1}>
-      <Heading run={run} label={label} gate={gate && asked} />
+      <Heading
+        {...{ run, label }}
+        title={asked?.title ?? gate?.title ?? label}
+        gate={gate && asked}
+      />
       {/* A tool call is shown with its arguments, which its prompt repeats. */}
       {gate?.kind !== 'tool_call' && step?.tool_call === undefined && (
         <Prompt text={gate?.prompt ?? promptOf(step)} />
@@ -104,20 +108,29 @@ function Gate({ run, nodeId, step: key, onDecided, onUndo }: DetailProps & { run
 const Heading = ({
   run,
   label,
+  title,
   gate,
 }: {
   run: Run;
   label: string;
+  /** What is decided. */
+  title: string;
   /** While it is open. */
   gate: AskedGate | undefined;
 }) => (
   <Group justify="space-between" align="flex-start" gap="xs">
     <Box miw={0}>
       <Title order={2} size="h4">
-        <UserText>{label}</UserText>
+        <UserText>{title}</UserText>
       </Title>
       <Dimmed>
         <UserText>{run.workflow_name}</UserText>
+        {label !== title && (
+          <>
+            {' · '}
+            <UserText>{label}</UserText>
+          </>
+        )}
       </Dimmed>
     </Box>
     <Group gap="sm">

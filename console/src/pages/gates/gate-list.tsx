@@ -55,7 +55,7 @@ export function GateList({
             variant="light"
             label={
               <Text size="sm" fw={600} component="span">
-                <UserText>{gate.label}</UserText>
+                <UserText>{gate.title}</UserText>
               </Text>
             }
             description={<Description gate={gate} now={now} />}
@@ -88,7 +88,7 @@ function Description({ gate, now }: { gate: Approval; now: number }) {
         </>
       )}
       <Text size="xs" component="span" lineClamp={2} c="dimmed">
-        <UserText>{gate.prompt}</UserText>
+        <UserText>{gate.kind === 'tool_call' ? gate.label : gate.prompt}</UserText>
       </Text>
     </Text>
   );

@@ -39,7 +39,7 @@ export function WaitingGates() {
                   to="/approvals/$runId/$nodeId"
                   params={{ runId: gate.run_id, nodeId: gate.node_id }}
                   search={{ step: stepOf(gate) }}
-                  label={<UserText>{gate.label}</UserText>}
+                  label={<UserText>{gate.title}</UserText>}
                   description={
                     <>
                       <UserText>{gate.workflow_name}</UserText>

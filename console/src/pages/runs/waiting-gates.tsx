@@ -33,7 +33,7 @@ export function WaitingGates({
         <Group gap="xs">
           <IconHandStop size={18} aria-hidden />
           <Title order={2} size="h6">
-            <UserText>{gate.label}</UserText>
+            <UserText>{gate.title}</UserText>
           </Title>
           <Text size="sm" c="dimmed">
             <Message text={text.opened} values={{ time: <When at={gate.since} ago /> }} />
