@@ -46,10 +46,9 @@ export function workflowMethods(send: Send) {
       }: CallOptions & NonNullable<BodyOf<'POST /api/workflows/{id}/validate'>> = {},
     ): Promise<AnswerOf<'POST /api/workflows/{id}/validate'>> =>
       send('POST /api/workflows/{id}/validate', [workflowId], {
-        body: {
-          ...(graph !== undefined && { graph }),
-          ...(input_schema !== undefined && { input_schema }),
-        },
+        ...((graph !== undefined || input_schema !== undefined) && {
+          body: { graph, input_schema },
+        }),
         options,
       }),
     /** Replaces the checks that score each successful run. */
