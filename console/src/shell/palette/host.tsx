@@ -8,7 +8,7 @@ import { pageKeys } from '#console/src/nav.ts';
 import { useSequences, useShortcuts } from '#console/src/parts/shortcuts.ts';
 import { usePaletteOpened } from './open.ts';
 
-const Palette = lazyPart(() => import('./palette.tsx'), 'Palette');
+const CommandPalette = lazyPart(() => import('./palette.tsx'), 'CommandPalette');
 const ShortcutSheet = lazyPart(() => import('./shortcut-sheet.tsx'), 'ShortcutSheet');
 
 /** The button of the command palette, its key, and the keys that work on every page. */
@@ -37,7 +37,7 @@ export function CommandHost() {
       </Tooltip>
       <Suspense fallback={null}>
         {palette.opened && (
-          <Palette
+          <CommandPalette
             onClose={palette.close}
             onShortcuts={() => {
               palette.close();

@@ -8,7 +8,7 @@ import { type Command, useCommands } from './commands.ts';
 import './palette.css';
 
 /** Finds pages, workflows, runs and members, and performs actions, by keyboard alone. */
-export function Palette({
+export function CommandPalette({
   onClose,
   onShortcuts,
 }: {
