@@ -118,7 +118,9 @@ test('500 effects of one gate are listed and bound one by one', async () => {
   expect(effects).toHaveLength(500);
   expect(size).toBeLessThan(200_000);
   await engine.approve(runId);
-  expect(await engine.ended(runId)).toMatchObject({ status: 'success' });
+  expect(await engine.until(runId, ['success', 'failed'], 100_000)).toMatchObject({
+    status: 'success',
+  });
   expect(await sizesOf(runId)).toMatchObject({ rows: 500, items: null });
   expect(
     tools

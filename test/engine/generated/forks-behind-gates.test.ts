@@ -147,7 +147,6 @@ async function checkForks(each: Case): Promise<Found & { forks: number }> {
   const source = await stepsOf(runId);
   const steps = source.filter(({ executed }) => executed).map(({ step_key }) => step_key);
   for (let at = 0; at < OF_A_RUN; at += 1) {
-    const before = new Map(outside.requests(name));
     const forkId = await startAgain(each, { runId, steps, at });
     if (forkId === undefined) continue;
     total.forks += 1;
@@ -156,10 +155,8 @@ async function checkForks(each: Case): Promise<Found & { forks: number }> {
     const executed = new Set(
       (await stepsOf(forkId)).filter((step) => step.executed).map(({ step_key }) => step_key),
     );
-    const unknown = [...outside.requests(name)].filter(
-      ([key, count]) => count > (before.get(key) ?? 0) && !executed.has(key),
-    );
-    total.problems.push(...problems, ...unknown.map(([key]) => `${key} was sent, and is no step`));
+    const unknown = [...outside.sentBy(forkId)].filter((key) => !executed.has(key));
+    total.problems.push(...problems, ...unknown.map((key) => `${key} was sent, and is no step`));
     total.behind += behind;
     total.reused += reused;
   }

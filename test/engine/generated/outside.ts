@@ -13,6 +13,8 @@ export interface Outside {
   requests: (name: string) => Map<string, number>;
   /** The first request of each step of a graph. */
   first: (name: string) => Map<string, Arrived>;
+  /** The keys of the steps whose requests a run has sent. */
+  sentBy: (runId: string) => ReadonlySet<string>;
   close: () => Promise<void>;
 }
 
@@ -33,7 +35,11 @@ interface Connected {
 
 export async function startOutside(): Promise<Outside> {
   const connected = new Map<string, Connected>();
-  const answer = ({ url, method, body }: Seen, response: ServerResponse): void => {
+  const sent = new Map<string, Set<string>>();
+  const answer = ({ url, method, body, headers }: Seen, response: ServerResponse): void => {
+    // A process that was slow can send a request after its run has ended, while another one of this graph is active.
+    const [runId = '', stepKey = ''] = String(headers['idempotency-key']).split(':');
+    sent.set(runId, (sent.get(runId) ?? new Set()).add(stepKey));
     const [path = '', query] = url.slice(1).split('?');
     const [name = '', id = '', ...counters] = path.split('/');
     const { plan, world, requests, first } = connected.get(name)!;
@@ -54,6 +60,7 @@ export async function startOutside(): Promise<Outside> {
     },
     requests: (name) => connected.get(name)!.requests,
     first: (name) => connected.get(name)!.first,
+    sentBy: (runId) => sent.get(runId) ?? new Set(),
     close: server.close,
   };
 }
