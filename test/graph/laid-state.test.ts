@@ -1,13 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { graphSchema } from '#shared/contract/workflows/graph.ts';
-import { unrestricted } from '#shared/contract/policies/policy.ts';
-import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
-import { gatesConsequences } from '#shared/graph/consequences/gate-consequences.ts';
-import { keysReadBy } from '#shared/graph/read-keys.ts';
 import { createScheduler, laidAt } from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { compilePolicies, judgeStep } from '#shared/policies/judge.ts';
+import { approvedEffects } from './asked-gate.ts';
 
 const graph = graphSchema.parse({
   nodes: [
@@ -33,16 +29,7 @@ function paidWith(laid: Record<string, JsonObject>): unknown[] {
   const input = { parts: [1, 2], amount: 5 };
   const scheduler = createScheduler(compiled, input, undefined, { arrivals: laidAt(laid) });
   scheduler.takeReady(Infinity);
-  const situation = scheduler.situation(['review'], new Set(compiled.nodes.flatMap(keysReadBy)));
-  const facts = {
-    ...{ workflowId: 'wf', graph, input: undefined, capMicros: null },
-    ...{ policies: '', prices: {}, customTools: {}, called: {} },
-  };
-  const judge = { policies: compilePolicies(unrestricted), judgeStep };
-  const gates = [{ step_key: 'review' }];
-  const found = gatesConsequences({ gates, situation, laid, facts }, judge, jsonDigest);
-  const { effects } = found![0]!.consequences.approve;
-  return effects.map(({ arguments: args, unknown }) =>
+  return approvedEffects(graph, scheduler, laid).map(({ arguments: args, unknown }) =>
     unknown.length > 0 ? 'unknown' : args['body'],
   );
 }

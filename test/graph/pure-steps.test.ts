@@ -1,13 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { graphSchema } from '#shared/contract/workflows/graph.ts';
-import { unrestricted } from '#shared/contract/policies/policy.ts';
-import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
-import { gatesConsequences } from '#shared/graph/consequences/gate-consequences.ts';
-import { keysReadBy } from '#shared/graph/read-keys.ts';
 import { createScheduler } from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { compilePolicies, judgeStep } from '#shared/policies/judge.ts';
+import { approvedEffects } from './asked-gate.ts';
 
 const tool = (id: string, tool_name: string, params: JsonObject, more: object = {}) => ({
   ...{ id, kind: 'tool', tool_name, params },
@@ -39,15 +35,7 @@ function paidBy(nodes: object[], more: object[] = [], ended: string[] = []) {
     scheduler.complete(key, 'of another step');
   }
   scheduler.takeReady(Infinity);
-  const situation = scheduler.situation(['review'], new Set(compiled.nodes.flatMap(keysReadBy)));
-  const facts = {
-    ...{ workflowId: 'wf', graph, input: undefined, capMicros: null },
-    ...{ policies: '', prices: {}, customTools: {}, called: {} },
-  };
-  const judge = { policies: compilePolicies(unrestricted), judgeStep };
-  const gates = [{ step_key: 'review' }];
-  const found = gatesConsequences({ gates, situation, facts }, judge, jsonDigest);
-  const effects = found![0]!.consequences.approve.effects;
+  const effects = approvedEffects(graph, scheduler);
   const { arguments: args, unknown } = effects.find(({ node_id }) => node_id === 'pay')!;
   return unknown.length > 0 ? unknown : args['body'];
 }

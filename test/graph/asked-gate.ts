@@ -1,0 +1,25 @@
+import type { Graph } from '#shared/contract/workflows/graph.ts';
+import { unrestricted } from '#shared/contract/policies/policy.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { gatesConsequences } from '#shared/graph/consequences/gate-consequences.ts';
+import { keysReadBy } from '#shared/graph/read-keys.ts';
+import type { Scheduler } from '#shared/graph/schedule/scheduler.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { compilePolicies, judgeStep } from '#shared/policies/judge.ts';
+
+/** The effects that an approval of the gate `review` sets in motion, in a run of this graph that waits there. */
+export function approvedEffects(
+  graph: Graph,
+  scheduler: Scheduler,
+  laid: Record<string, JsonObject> = {},
+) {
+  const situation = scheduler.situation(['review'], new Set(graph.nodes.flatMap(keysReadBy)));
+  const facts = {
+    ...{ workflowId: 'wf', graph, input: undefined, capMicros: null },
+    ...{ policies: '', prices: {}, customTools: {}, called: {} },
+  };
+  const judge = { policies: compilePolicies(unrestricted), judgeStep };
+  const gates = [{ step_key: 'review' }];
+  const found = gatesConsequences({ gates, situation, laid, facts }, judge, jsonDigest);
+  return found![0]!.consequences.approve.effects;
+}
