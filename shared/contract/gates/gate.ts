@@ -182,6 +182,7 @@ export const gateRuleFields = {
 };
 
 export type GateVote = z.infer<typeof gateDecisionSchema>;
+
 /** One decision at a gate, in a list. */
 const decidedGateSchema = z
   .object({

@@ -3,6 +3,7 @@ import { jsonObject, timestamp } from '#shared/contract/common.ts';
 import { assigneeSchema, gateKinds, gateRuleFields, gateTitle } from './gate.ts';
 import { recheckFields } from './recheck.ts';
 
+/** A tool call that waits for approval. The digest binds a decision to exactly these arguments. */
 const pendingToolCallSchema = z
   .object({
     tool: z.string(),

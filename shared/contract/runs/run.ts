@@ -33,7 +33,6 @@ const failureSchema = z
   })
   .meta({ id: 'RunFailure' });
 
-/** A tool call that waits for approval. The digest binds a decision to exactly these arguments. */
 /** A run in a list, without its payloads and steps. */
 const summaryFields = {
   id: z.string(),

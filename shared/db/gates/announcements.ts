@@ -3,6 +3,7 @@ import type { RunEventType } from '#shared/contract/data/outbound.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { MAX_PENDING } from '#shared/db/webhooks/outbound-events.ts';
 import { type FragmentSqlToken, sql, statement, type Tx } from '#shared/db/pool.ts';
+import { titleOf } from './gate-records.ts';
 
 /**
  * Events of gates: `run.paused` for the gate that has been waiting longest, `approval.requested` for each gate that
@@ -100,7 +101,7 @@ const countedConsequences: FragmentSqlToken = sql.fragment`(
 const gateOfEvent: FragmentSqlToken = sql.fragment`
   json_build_object(
     'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label,
-    'title', coalesce(g.title, g.label), 'prompt', g.prompt,
+    'title', ${titleOf}, 'prompt', g.prompt,
     'since', ${eventTime(sql.fragment`g.opened_at`)}, 'url', page.url,
     'input_schema', g.settings -> 'input_schema', 'approvers', g.settings -> 'approvers',
     'required', g.settings -> 'required', 'not_the_starter', g.settings -> 'not_the_starter',

@@ -14,7 +14,7 @@ import { storedTime } from '#shared/time.ts';
 import { type Db, sql, statement } from '#shared/db/pool.ts';
 import { recheckOf, type StoredRecheck } from './rechecks.ts';
 import type { GateReads } from '#shared/graph/gates/repeated-reads.ts';
-import { assigneeOf, decidedByKind, isDecidable, startersOf } from './gate-records.ts';
+import { assigneeOf, decidedByKind, isDecidable, startersOf, titleOf } from './gate-records.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /** The maximum number of earlier openings in one response. */
@@ -122,7 +122,7 @@ export async function findGate(
   { workspaceId, runId, stepKey }: Scope & { stepKey: string },
 ): Promise<AskedGate | undefined> {
   const row = await db.maybeOne(statement(gateRow)`
-    SELECT g.step_key, g.round, s.iteration, coalesce(g.title, g.label) AS title, g.prompt, g.arguments, ${decisionRecord} AS decision, g.kind, g.node_id,
+    SELECT g.step_key, g.round, s.iteration, ${titleOf} AS title, g.prompt, g.arguments, ${decisionRecord} AS decision, g.kind, g.node_id,
            g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest, g.tool_digest, g.digest, g.consequences,
            g.reads, g.recheck,
            ${isDecidable} AS decidable, g.settings, g.decisions, ${startersOf} AS starters,
@@ -164,7 +164,7 @@ export async function readEarlierOpenings(
   { workspaceId, runId, gate, maps }: Scope & { gate: AskedGate; maps: readonly number[] },
 ): Promise<Gate['earlier']> {
   const rows = await db.any(statement(earlierRow)`
-    SELECT g.step_key, g.round, s.iteration, coalesce(g.title, g.label) AS title, g.prompt, g.arguments, ${decisionRecord} AS decision, g.input,
+    SELECT g.step_key, g.round, s.iteration, ${titleOf} AS title, g.prompt, g.arguments, ${decisionRecord} AS decision, g.input,
            g.decided_arguments
     FROM runs r JOIN gates g ON g.run_id = r.id JOIN steps s ON s.run_id = g.run_id AND s.step_key = g.step_key
     WHERE r.id = ${runId} AND r.workspace_id = ${workspaceId} AND g.node_id = ${gate.node_id} AND g.kind = ${gate.kind}

@@ -4,6 +4,7 @@ import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '#shared/db/cu
 import { type Db, sql } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { deciderOf, decisionRecord, type StoredDecision, toDecision } from './asked.ts';
+import { titleOf } from './gate-records.ts';
 
 /** Older decisions are in the audit log. */
 const DAYS = 30;
@@ -41,7 +42,7 @@ export async function listDecided(
       : sql.fragment`(g.decided_at, ${id}) < (${toTimestamp(end.at)}, ${end.id})`;
   const rows = await db.any(sql.type(decidedRow)`
     SELECT ${id} AS id, ${toMicroseconds(sql.fragment`g.decided_at`)} AS at, g.run_id, r.workflow_id, w.name AS workflow_name,
-           g.node_id, g.step_key, g.round, g.kind, g.label, coalesce(g.title, g.label) AS title, ${decisionRecord} AS decision, ${deciderOf} AS decider,
+           g.node_id, g.step_key, g.round, g.kind, g.label, ${titleOf} AS title, ${decisionRecord} AS decision, ${deciderOf} AS decider,
            g.decided_arguments IS NOT NULL AS changed_arguments
     FROM gates g JOIN runs r ON r.id = g.run_id JOIN workflows w ON w.id = r.workflow_id
     WHERE g.status IN ('approved', 'rejected') AND g.decided_at > now() - ${DAYS}::int * interval '1 day'

@@ -60,10 +60,13 @@ export const assigneeOf = sql.fragment`(
   SELECT json_build_object('id', m.id, 'name', m.name) FROM members m
   WHERE m.id = g.assignee_id AND m.workspace_id = r.workspace_id)`;
 
+/** What is decided at a gate `g`, in one line. */
+export const titleOf = sql.fragment`coalesce(g.title, g.label)`;
+
 /** An open gate `g` of a run `r`, as a GateRow. */
 export const gateRecord = sql.fragment`json_build_object(
   'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label,
-  'title', coalesce(g.title, g.label), 'prompt', g.prompt,
+  'title', ${titleOf}, 'prompt', g.prompt,
   'since', g.opened_at, 'rules', ${gateRules}, 'assignee', ${assigneeOf},
   'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object('tool', g.tool, 'turn', g.turn,
     'arguments', g.arguments, 'schema_digest', g.schema_digest, 'tool_digest', g.tool_digest,
