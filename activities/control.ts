@@ -15,7 +15,7 @@ import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import { recordRunSpan } from '#shared/operations/runs/run-span.ts';
 import { evaluateStoredChecks } from '#shared/platform/threads/run-checks.ts';
 import { type ChildDeps, createChildActivities, executionId } from './children.ts';
-import { withFinalErrors } from './final-errors.ts';
+import { runGone, withFinalErrors } from './final-errors.ts';
 import { checkOpenGate, readsAt } from './gate-rechecks.ts';
 
 /** `ControlActivities`, as the worker implements them. */
@@ -45,7 +45,9 @@ export function createControlActivities(
       const notice = { execution: executionId(), alerts, publicUrl };
       const shown = await consequencesAt(deps, call);
       const reads = await readsAt(deps, call, shown);
-      const { decisions, noticed } = await pauseAtGates(db, { ...call, ...notice, shown, reads });
+      const paused = await pauseAtGates(db, { ...call, ...notice, shown, reads });
+      if (paused.gone === true) throw runGone();
+      const { decisions, noticed } = paused;
       frames.wakeNow(call.run_id);
       if (noticed) void notifyParent(deps, call.run_id);
       return { decisions };

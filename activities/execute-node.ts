@@ -17,7 +17,6 @@ import { messageOf } from '#shared/errors.ts';
 import {
   FAILURE_BUDGET,
   FAILURE_NODE,
-  FAILURE_RUN_GONE,
   type FailureDetails,
   INFRASTRUCTURE_ATTEMPTS,
   type StepCall,
@@ -50,6 +49,7 @@ import {
   reportAgentPart,
   turnFrame,
 } from './agents/part.ts';
+import { runGone } from './final-errors.ts';
 import { beginJudged, permitted, waiting } from './begin-judged.ts';
 import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
 import { effectsOf } from './rehearsals/records.ts';
@@ -118,10 +118,7 @@ async function executeStep(
     case 'waits':
       throw waiting(attempt.number);
     case 'refused':
-      throw ApplicationFailure.nonRetryable(
-        'The run no longer accepts this work',
-        FAILURE_RUN_GONE,
-      );
+      throw runGone();
     case 'blocked':
       throw ApplicationFailure.nonRetryable(
         blockedText(begun.blocked),

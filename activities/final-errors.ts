@@ -1,6 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { UnusableLedgerError } from '#shared/db/runs/restart.ts';
 import { messageOf } from '#shared/errors.ts';
+import { FAILURE_RUN_GONE } from '#shared/execution.ts';
+
+/** The failure of work that the run no longer accepts. */
+export const runGone = (): ApplicationFailure =>
+  ApplicationFailure.nonRetryable('The run no longer accepts this work', FAILURE_RUN_GONE);
 
 type Activity = (...args: never[]) => Promise<unknown>;
 

@@ -11,12 +11,7 @@ import {
 import type { Pool } from '#shared/db/pool.ts';
 import type { StepBeginning } from '#shared/db/steps/beginning.ts';
 import type { Done } from '#shared/db/steps/done.ts';
-import {
-  FAILURE_NODE,
-  FAILURE_RUN_GONE,
-  FAILURE_UNRECORDED,
-  type StepCall,
-} from '#shared/execution.ts';
+import { FAILURE_NODE, FAILURE_UNRECORDED, type StepCall } from '#shared/execution.ts';
 import type { RehearsalRules } from '#shared/graph/call-parts.ts';
 import { fingerprintOfCall } from '#shared/graph/forks/fingerprint.ts';
 import { type Json, toStorable } from '#shared/json.ts';
@@ -25,6 +20,7 @@ import { readArguments } from '#activities/agents/call.ts';
 import { agentProgress, reportAgentPart } from '#activities/agents/part.ts';
 import type { Attempt } from '#activities/attempt.ts';
 import { inputOf, placeOf } from '#activities/begin-judged.ts';
+import { runGone } from '#activities/final-errors.ts';
 import type { ExecuteNodeDeps } from '#activities/step-context.ts';
 import { approvedCall, effectOf, endOf, endStep, notExecuted } from './records.ts';
 
@@ -102,9 +98,7 @@ export async function rehearseStep(
   if (done === undefined) return undefined;
   const ended = await endStep(deps.db, beginningOf(attempt, call, done.input), done);
   deps.frames.wake(call.run_id);
-  if (ended.state === 'gone') {
-    throw ApplicationFailure.nonRetryable('The run no longer accepts this work', FAILURE_RUN_GONE);
-  }
+  if (ended.state === 'gone') throw runGone();
   if (ended.state === 'success') return { output: agentProgress(call, ended.output) };
   const { state, error, kind, attempts } = ended;
   const type = state === 'failed' ? FAILURE_NODE : FAILURE_UNRECORDED;

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { readStartable } from '#shared/db/runs/restart.ts';
 import type { AppError } from '#shared/errors.ts';
+import { describeCurrent, startExecution } from '#shared/operations/runs/executions.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
 import { chain, echo, edge, eventually, useEngine } from '#test/support/engine.ts';
 import { raceRounds, soakDescribe } from '#test/support/soak.ts';
@@ -116,6 +118,22 @@ describe('a resume repeats only incomplete work', () => {
     expect(statuses(again)).toEqual({ g1: 'paused', g2: 'paused' });
     await answer('g2', true);
     await answer('g1', true);
+    await engine.until(runId, ['success']);
+  });
+
+  test('when an execution that starts from the ledger finds the end of its run in it', async () => {
+    const runId = await engine.start({ nodes: [{ id: 'gate', kind: 'human_gate' }], edges: [] });
+    await engine.until(runId, ['paused']);
+    await decide(runId, false);
+    await engine.until(runId, ['failed']);
+    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
+    // As if the workflow task had been lost in which the run failed.
+    const run = await readStartable(engine.db, runId);
+    await startExecution(engine.deps, run!, { fromLedger: true });
+    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
+    await engine.resume(runId);
+    await engine.until(runId, ['paused']);
+    await decide(runId, true);
     await engine.until(runId, ['success']);
   });
 

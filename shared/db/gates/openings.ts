@@ -21,7 +21,7 @@ import { parentNotice } from '#shared/db/children/notices.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
 import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
-import { phaseMs, acceptsWorkOf } from '#shared/db/runs/row.ts';
+import { acceptsWorkOf, isOpen, phaseMs } from '#shared/db/runs/row.ts';
 import { anotherAttempt, startedFrame } from '#shared/db/runs/pending-writes.ts';
 import { agentColumns, agentValues } from '#shared/db/steps/steps.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -43,7 +43,8 @@ interface PauseNotice {
  * Pauses a run at its open gates: opens the new ones, and marks the run `paused` with one `run_paused` frame for the
  * gate that has been waiting longest. If a decision already exists, nothing is paused and the decisions are returned.
  * Idempotent, even after a reset and after the run has ended. `noticed`: a notice for the parent was queued. Each
- * `run_paused` frame comes with an event for webhook endpoints and, if `alerts` is set, with an alert.
+ * `run_paused` frame comes with an event for webhook endpoints and, if `alerts` is set, with an alert. `gone`: the run
+ * has ended, or another execution continues it, so no decision will come.
  */
 export async function pauseAtGates(
   db: Pool,
@@ -53,14 +54,16 @@ export async function pauseAtGates(
       shown?: readonly ShownGate[];
       reads?: readonly ReadsOfGate[];
     },
-): Promise<{ decisions: GateDecision[]; noticed: boolean }> {
+): Promise<{ decisions: GateDecision[]; noticed: boolean; gone?: boolean }> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(statement(lockedRun)`
       SELECT status, resumed_count AS epoch, rehearsal -> 'allow' AS allow FROM runs
       WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} FOR UPDATE
     `);
     if (run === null) {
-      return { decisions: await decisionsOf(tx, call.run_id, call.gates), noticed: false };
+      const decisions = await decisionsOf(tx, call.run_id, call.gates);
+      const gone = decisions.length === 0 && (await isGone(tx, call));
+      return { decisions, noticed: false, gone };
     }
     await writePending(tx, call);
     const opened: GateOpening[] = [];
@@ -93,6 +96,18 @@ export async function pauseAtGates(
     return { decisions, noticed };
   });
 }
+
+/**
+ * An execution from the ledger can lose the workflow task in which its run ended. The ledger that it then loads contains
+ * the end, so it asks for what comes after a resume.
+ */
+const isGone = (
+  tx: Tx,
+  { run_id, execution }: Pick<PauseCall, 'run_id'> & { execution: string },
+): Promise<boolean> =>
+  tx.oneFirst(statement(z.object({ gone: z.boolean() }))`
+    SELECT NOT EXISTS (SELECT FROM runs WHERE id = ${run_id} AND ${isOpen} AND NOT (${execution} = ANY(superseded))) AS gone
+  `);
 
 function open(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
   const { tool_call: call } = gate;

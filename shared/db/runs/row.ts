@@ -6,9 +6,11 @@ import { sql } from '#shared/db/pool.ts';
 export const phaseMs = sql.fragment`
   (extract(epoch FROM clock_timestamp() - coalesce(phase_since, created_at)) * 1000)::bigint`;
 
+export const isOpen = sql.fragment`status IN ('pending', 'running', 'paused')`;
+
 /** Whether the run is open, no resume has replaced this execution, and no resume is in progress. */
 export const acceptsWorkOf = (execution: string) => sql.fragment`
-  status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded)) AND NOT resuming`;
+  ${isOpen} AND NOT (${execution} = ANY(superseded)) AND NOT resuming`;
 
 /** The run's active time so far, in ms. */
 export const activeMsNow = sql.fragment`active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END`;
