@@ -43,7 +43,10 @@ const stepRow = z.object({
 const stepsOf = (runId: string) =>
   engine.db.any(sql.type(stepRow)`
     SELECT s.step_key, s.node_id, s.kind, s.reused_from IS NOT NULL AS reused,
-           s.reused_from IS NULL AND s.attempts > 0 AND s.status <> 'skipped' AS executed, g.decided_by_kind
+           s.reused_from IS NULL AND s.attempts > 0 AND s.status <> 'skipped'
+             -- Before a resume, its input was another one.
+             OR EXISTS (SELECT FROM step_attempts a WHERE a.run_id = s.run_id AND a.step_key = s.step_key) AS executed,
+           g.decided_by_kind
     FROM steps s LEFT JOIN LATERAL (
       SELECT decided_by_kind FROM gates WHERE run_id = s.run_id AND step_key = s.step_key ORDER BY round DESC LIMIT 1
     ) AS g ON true
