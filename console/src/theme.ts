@@ -11,7 +11,15 @@ import {
 } from '@mantine/core';
 import type { RunStatus, Step } from '#client/index.ts';
 import { words } from './messages/en/words.ts';
-import { colours, fontSizes, headingSizes, radius, spacing, tableSpacing } from './tokens.ts';
+import {
+  colours,
+  fontSizes,
+  fontWeights,
+  headingSizes,
+  radius,
+  spacing,
+  tableSpacing,
+} from './tokens.ts';
 
 /** The theme of the console. Text has a contrast of at least 4.5 to 1 in both schemes. */
 export const theme = createTheme({
@@ -39,11 +47,11 @@ export const theme = createTheme({
       ? { ...colors, hover: darken(value, 0.1) }
       : colors;
   },
-  fontFamily:
-    'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamily: 'Inter, "Inter fallback", ui-sans-serif, system-ui, sans-serif',
+  fontWeights,
   fontFamilyMonospace:
     'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
-  headings: { fontWeight: '650', sizes: headingSizes },
+  headings: { fontWeight: fontWeights.bold, sizes: headingSizes },
   components: {
     Table: Table.extend({ defaultProps: { verticalSpacing: tableSpacing } }),
     // The close button of a dialog only has an icon, so it needs a label for screen readers. A dialog's header is not

@@ -80,6 +80,12 @@ export const fontSizes = {
   xl: '1.25rem',
 };
 
+/** Text, names of fields and buttons, headings. */
+export const fontWeights = { regular: '450', medium: '500', bold: '600' };
+
+/** The text of tables, where `fontSizes.sm` is too large. */
+const tableFontSize = '0.8125rem';
+
 export const headingSizes = {
   h1: { fontSize: '1.625rem', lineHeight: '1.3' },
   h2: { fontSize: '1.5rem', lineHeight: '1.3' },
@@ -110,11 +116,12 @@ export const tableSpacing = 'xs';
 /** Tokens that Mantine has no name for, and Mantine variables that are too pale for a contrast of 4.5 to 1. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {
-    '--page-width': '1600px',
+    '--page-width': '1760px',
     '--header-height': `${headerHeight}px`,
     '--border': '1px solid var(--mantine-color-default-border)',
     '--focus-ring': '2px solid var(--mantine-primary-color-filled)',
     '--tab-line': '2px',
+    '--table-font-size': tableFontSize,
   },
   light: {
     '--mantine-color-text': gray[9],

@@ -21,7 +21,7 @@ const KEYS = new Set('Alt Backspace Control Ctrl Delete Enter Escape Meta Shift 
 /** Strings that only look like texts. */
 const NOT_TEXTS = new Set([
   // Font lists.
-  'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  'Inter, "Inter fallback", ui-sans-serif, system-ui, sans-serif',
   'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
   // The names of caches and of a request header.
   'inbound events',

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { exactJson } from '#console/src/parts/code/exact-json.ts';
 import { changedFields } from '#console/src/parts/data/changed-fields.ts';
+import { shortId } from '#console/src/parts/text/short-id.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { startAgent, turnOf } from './runs/agent-runs.ts';
 import { obstacles } from './axe.ts';
@@ -168,7 +169,7 @@ describeConsole('tool calls that need approval', (given) => {
       }
       await route.fulfill({ response, json: run });
     });
-    await page.getByRole('link', { name: runId }).click();
+    await page.getByRole('link', { name: shortId(runId) }).click();
     const shown = page.getByLabel('the arguments of json_transform');
     await shown.getByText('stale').waitFor();
     await approve(page).click();
@@ -192,7 +193,7 @@ describeConsole('tool calls that need approval', (given) => {
       run.pending_gates[0].tool_call.arguments = null;
       await route.fulfill({ response, json: run });
     });
-    await page.getByRole('link', { name: runId }).click();
+    await page.getByRole('link', { name: shortId(runId) }).click();
     await page.getByText('You need the approve_gates permission to view the arguments.').waitFor();
     await approve(page).waitFor();
     expect(await page.getByRole('button', { name: /^Edit/ }).count()).toBe(0);

@@ -26,7 +26,7 @@ export const ButtonLink = createLink((props: ButtonProps & Element) => (
 
 export const ItemLink = createLink((props: NavLinkProps & Element) => <NavLink {...props} />);
 
-type LinkText = AnchorProps & { 'aria-label'?: string; children: ReactNode };
+type LinkText = AnchorProps & { 'aria-label'?: string; title?: string; children: ReactNode };
 
 /** A link to a run or to one of its steps. */
 export const RunLink = ({

@@ -50,7 +50,7 @@ export function PendingPage() {
     <PageFrame
       title={
         known ? (
-          <Text fz="h3" fw={650}>
+          <Text fz="h3" fw={600}>
             {place.page.label}
           </Text>
         ) : (
@@ -78,7 +78,7 @@ function PageFrame({
   children: ReactNode;
 }) {
   return (
-    <Box maw={wide ? undefined : 'var(--page-width)'}>
+    <Box maw={wide ? undefined : 'var(--page-width)'} mx="auto">
       <Stack gap="lg">
         <Stack gap="xs">
           <BackToList />

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { shortId } from '#console/src/parts/text/short-id.ts';
 import { obstacles } from '#test/console/axe.ts';
 import { echo, mock } from '#test/support/engine.ts';
 import { describeConsole, type Stage } from '#test/console/browser.ts';
@@ -38,7 +39,7 @@ describeConsole('the states of runs', (given) => {
 
     const { page, context, problems } = await stage.open('/runs');
     const table = page.getByRole('table', { name: 'Runs, newest first' });
-    const row = (runId: string) => table.getByRole('row').filter({ hasText: runId });
+    const row = (runId: string) => table.getByRole('row').filter({ hasText: shortId(runId) });
     await row(cancelled).getByText('Cancelled', { exact: true }).waitFor();
     await row(drafted.body.id).getByText('Draft', { exact: true }).waitFor();
     expect(await row(rehearsal.body.id).count()).toBe(0);
@@ -50,7 +51,7 @@ describeConsole('the states of runs', (given) => {
     expect(await obstacles(page)).toEqual([]);
 
     await page.goto(`${stage.url}/workflows/${id}?tab=runs`);
-    const runs = page.getByRole('row').filter({ hasText: drafted.body.id });
+    const runs = page.getByRole('row').filter({ hasText: shortId(drafted.body.id) });
     await runs.getByText('Draft', { exact: true }).waitFor();
     await page.goto(`${stage.url}/`);
     await page.getByText('1 cancelled run is not a success').waitFor();

@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { obstacles } from '#test/console/axe.ts';
 import { eventually } from '#test/support/engine.ts';
 import { describeConsole, pressInDialog, type Stage } from '#test/console/browser.ts';
+import { shortId } from '#console/src/parts/text/short-id.ts';
 import { soakTest } from '#test/support/soak.ts';
 
 const agent = (id: string, mock: Record<string, unknown> = {}) => ({
@@ -184,7 +185,7 @@ describeConsole('run pages', (given) => {
     const runId = await start(failingOnce);
     await rest(runId, 'failed');
     const { page, context, problems } = await stage.open('/runs');
-    await page.getByRole('link', { name: runId }).click();
+    await page.getByRole('link', { name: shortId(runId) }).click();
     // The page opens at the step that failed, with its error.
     await expectText(detail(page).getByLabel('the error'), 'Mock failure 1 of 1');
     expect(selected(page)).toBe('book');
@@ -202,7 +203,7 @@ describeConsole('run pages', (given) => {
       const runId = await start(failingOnce);
       await rest(runId, 'failed');
       const { page, context, problems } = await stage.open('/runs');
-      await page.getByRole('link', { name: runId }).focus();
+      await page.getByRole('link', { name: shortId(runId) }).focus();
       await page.keyboard.press('Enter');
       await expectText(detail(page).getByLabel('the error'), 'Mock failure 1 of 1');
       await page.keyboard.press('r');
@@ -352,7 +353,7 @@ describeConsole('run pages', (given) => {
       socket.connectToServer();
       cut = () => void socket.close({ code: 1001, reason: 'gone' });
     });
-    await page.getByRole('link', { name: runId }).click();
+    await page.getByRole('link', { name: shortId(runId) }).click();
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
     expect(sockets).toBe(1);
     cut?.();
@@ -387,7 +388,7 @@ describeConsole('run pages', (given) => {
       },
       { times: 1 },
     );
-    await page.getByRole('link', { name: runId }).click();
+    await page.getByRole('link', { name: shortId(runId) }).click();
     await expectText(state(page), 'success');
     expect(problems).toEqual([]);
     await context.close();
@@ -473,11 +474,11 @@ describeConsole('run pages', (given) => {
     await table.waitFor();
     await page.getByRole('textbox', { name: 'Search runs' }).fill('okapi 17');
     await page.waitForURL(/q=okapi/);
-    await table.getByRole('link', { name: found.body.id }).waitFor();
+    await table.getByRole('link', { name: shortId(found.body.id) }).waitFor();
     // The list that was shown before has it as well.
     await eventually(async () => (await table.locator('tbody tr').count()) === 1);
     await page.reload();
-    await table.getByRole('link', { name: found.body.id }).waitFor();
+    await table.getByRole('link', { name: shortId(found.body.id) }).waitFor();
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
     await context.close();

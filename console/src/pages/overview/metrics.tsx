@@ -37,10 +37,10 @@ export function Metrics({ metrics }: { metrics: MetricsOverview }) {
           <Text component="dt" size="xs" c="dimmed">
             {name}
           </Text>
-          <Text component="dd" m={0} size="xl" fw={650}>
+          <Text component="dd" m={0} size="xl" fw={600}>
             {value}
             {more !== undefined && (
-              <Text span size="xs" c="dimmed" fw={400} display="block">
+              <Text span size="xs" c="dimmed" fw={450} display="block">
                 {more}
               </Text>
             )}

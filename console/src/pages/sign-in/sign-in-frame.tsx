@@ -21,7 +21,7 @@ export function SignInFrame({
     <Center component="main" mih="100vh" p="md">
       <Paper withBorder p={{ base: 'lg', sm: 'xl' }} w="100%" maw={440}>
         <Stack gap="md">
-          <Group gap="xs" fw={650}>
+          <Group gap="xs" fw={600}>
             <Logo size={32} />
             {product.name}
           </Group>

@@ -10,6 +10,7 @@ import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
 import { RunBadge, RunTags } from '#console/src/parts/run-badges.tsx';
+import { shortId } from '#console/src/parts/text/short-id.ts';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { runsQuery } from '#console/src/queries/runs.ts';
@@ -61,8 +62,8 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
         <Table.Tbody>
           {runs.map((run) => (
             <Row key={run.id}>
-              <RunLink run={run.id} ff="monospace" size="sm">
-                {run.id}
+              <RunLink run={run.id} size="sm" title={run.id}>
+                {shortId(run.id)}
               </RunLink>
               <Table.Td>
                 <RunBadge run={run} /> <RunTags run={run} />

@@ -1,18 +1,21 @@
-import { Checkbox, Table, Text } from '@mantine/core';
+import './run-table.css';
+import { Checkbox, Group, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import type { RunSummary } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runTable as text } from '#console/src/messages/en/runs/list.ts';
 import { triggers } from '#console/src/messages/en/parts/values.ts';
 import { RunLink } from '#console/src/parts/links.tsx';
 import { RunBadge, RunTags } from '#console/src/parts/run-badges.tsx';
+import { CopyId, IdEnd } from '#console/src/parts/short-id.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { membersQuery } from '#console/src/queries/members.ts';
 import type { Selection } from './use-selected-runs.ts';
-import { Row } from '#console/src/parts/data/row-table.tsx';
 
-/** Runs as rows. Without a selection, they have no checkboxes. */
+/** Runs as rows, and as cards on a phone. Without a selection, they have no checkboxes. */
 export function RunTable({
   runs,
   selection,
@@ -20,14 +23,16 @@ export function RunTable({
   runs: readonly RunSummary[];
   selection: Selection | undefined;
 }) {
+  const { data: members = [] } = useQuery(membersQuery);
   return (
-    <Table.ScrollContainer minWidth={760}>
-      <Table aria-label={text.label} verticalSpacing="xs" highlightOnHover>
+    <Table.ScrollContainer minWidth={760} className="run-table">
+      <Table aria-label={text.label} highlightOnHover>
         <Table.Thead>
           <Table.Tr>
             {selection !== undefined && (
               <Table.Th w={36}>
                 <Checkbox
+                  size="xs"
                   aria-label={text.selectAll}
                   checked={selection.allOf(runs)}
                   indeterminate={selection.runs.length > 0 && !selection.allOf(runs)}
@@ -46,48 +51,83 @@ export function RunTable({
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {runs.map((run) => {
-            const selected = selection?.has(run.id) === true;
-            return (
-              <Row
-                key={run.id}
-                aria-selected={selection === undefined ? undefined : selected}
-                {...(selected ? { bg: 'var(--mantine-color-default-hover)' } : {})}
-              >
-                {selection !== undefined && (
-                  <Table.Td>
-                    <Checkbox
-                      aria-label={text.select(run.id)}
-                      checked={selected}
-                      onChange={() => undefined}
-                      // A change event does not say whether Shift is held.
-                      onClick={({ shiftKey }) => selection.toggle(run, shiftKey ? runs : [])}
-                    />
-                  </Table.Td>
-                )}
-                <RunLink run={run.id} fw={600}>
-                  <UserText>{run.workflow_name}</UserText>{' '}
-                  <Text span display="block" size="xs" c="dimmed" className="pre">
-                    {run.id}
-                  </Text>
-                </RunLink>
-                <Table.Td maw={280}>
-                  <RunBadge run={run} /> <RunTags run={run} />
-                  {run.error !== null && (
-                    <Text size="xs" c="dimmed" lineClamp={2}>
-                      <UserText>{run.error}</UserText>
-                    </Text>
-                  )}
-                </Table.Td>
-                <Table.Td>{triggers[run.trigger]}</Table.Td>
-                <When at={run.created_at} ago />
-                <Table.Td className="numbers">{durationText(run.duration_ms)}</Table.Td>
-                <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
-              </Row>
-            );
-          })}
+          {runs.map((run) => (
+            <RunRow
+              key={run.id}
+              run={run}
+              starter={members.find(({ id }) => id === run.created_by)?.name}
+              selection={selection}
+              onSelect={(shiftKey) => selection?.toggle(run, shiftKey ? runs : [])}
+            />
+          ))}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  );
+}
+
+function RunRow({
+  run,
+  starter,
+  selection,
+  onSelect,
+}: {
+  run: RunSummary;
+  /** The name of the member who started it, if it is known. */
+  starter: string | undefined;
+  selection: Selection | undefined;
+  onSelect: (shiftKey: boolean) => void;
+}) {
+  const selected = selection?.has(run.id) === true;
+  return (
+    <Table.Tr
+      aria-selected={selection === undefined ? undefined : selected}
+      {...(selected ? { bg: 'var(--mantine-color-default-hover)' } : {})}
+    >
+      {selection !== undefined && (
+        <Table.Td className="run-check">
+          <Checkbox
+            size="xs"
+            aria-label={text.select(run.id)}
+            checked={selected}
+            onChange={() => undefined}
+            // A change event does not say whether Shift is held.
+            onClick={({ shiftKey }) => onSelect(shiftKey)}
+          />
+        </Table.Td>
+      )}
+      <Table.Td className="run-name">
+        <Group gap={6} wrap="nowrap">
+          <RunLink run={run.id} fw={500} truncate>
+            <UserText>{run.workflow_name}</UserText> <IdEnd id={run.id} />
+          </RunLink>
+          <CopyId id={run.id} />
+        </Group>
+      </Table.Td>
+      <Table.Td className="run-state">
+        <Group gap={6} wrap="nowrap">
+          <RunBadge run={run} /> <RunTags run={run} />
+          {run.error !== null && (
+            <Text span size="xs" c="dimmed" truncate title={run.error}>
+              <UserText>{run.error}</UserText>
+            </Text>
+          )}
+        </Group>
+      </Table.Td>
+      <Table.Td className="run-by">
+        {starter !== undefined && (
+          <>
+            <UserText>{starter}</UserText>
+            {' · '}
+          </>
+        )}
+        {triggers[run.trigger]}
+      </Table.Td>
+      <Table.Td>
+        <When at={run.created_at} ago />
+      </Table.Td>
+      <Table.Td className="numbers">{durationText(run.duration_ms)}</Table.Td>
+      <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
+    </Table.Tr>
   );
 }
