@@ -38,12 +38,14 @@ const WATCH = `
   }).observe({ type: 'layout-shift', buffered: true });`;
 
 describeConsole('while a page loads', (stage) => {
+  let runId: string;
   beforeAll(async () => {
     const { call, engine } = stage();
     const graph = { nodes: [{ id: 'a', kind: 'agent', mock: { output: 'x' } }], edges: [] };
     const { body } = await call('POST', '/api/workflows', { name: 'Letters', graph });
     const { body: run } = await call('POST', `/api/workflows/${body.id}/runs`, {});
     await engine.until(run.id, ['success']);
+    runId = run.id;
   });
 
   test.each([390, 1280])(
@@ -54,7 +56,7 @@ describeConsole('while a page loads', (stage) => {
       const found: string[] = [];
       // The second time, scripts and styles come from the cache of the browser.
       for (const cache of ['empty', 'full']) {
-        for (const path of paths) {
+        for (const path of [...paths, `/runs/${runId}`, `/runs/${runId}?tab=graph&step=a`]) {
           await page.goto(stage().url + path);
           found.push(...(await shiftsOf(page)).map((each) => `${path}, cache ${cache}: ${each}`));
         }

@@ -57,7 +57,7 @@ describeConsole('the console', (stage) => {
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByRole('button', { name: 'Send now' }).click();
     await engine.until(runId, ['success']);
-    await page.getByRole('button', { name: 'Cancel run' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Run again' }).waitFor();
     await page.goto(`${url}/approvals/${runId}/${gateOf(await engine.run(runId))}`);
     await page.getByText(/^You approved this/).waitFor();
     await page.getByText('a good customer').waitFor();

@@ -16,8 +16,7 @@ describeConsole('typed input in the console', (stage) => {
     const { page, problems, context } = await stage().open(`/workflows/${id}/edit`);
     await page.getByRole('tab', { name: 'Input' }).click();
     await page.getByRole('button', { name: 'Create from the graph' }).click();
-    await page.getByRole('button', { name: 'Preview form' }).click();
-    const preview = page.getByRole('group', { name: 'Form of Input of runs' });
+    const preview = page.getByRole('group', { name: 'Preview' });
     await preview.getByLabel('topic').waitFor();
 
     // A field that the schema lacks is a warning at once.
@@ -29,8 +28,7 @@ describeConsole('typed input in the console', (stage) => {
       },
       required: ['subject'],
     };
-    await page.getByRole('radiogroup', { name: 'Edit Input of runs as' }).getByText('JSON').click();
-    const text = page.getByRole('textbox', { name: 'Input of runs' });
+    const text = page.getByRole('textbox', { name: 'Input schema' });
     await rewrite(text, JSON.stringify(schema));
     await preview.getByLabel('Subject').waitFor();
     await page.getByRole('tab', { name: 'Check (1)' }).waitFor();

@@ -31,6 +31,8 @@ export const edgeTypes = { route: RouteEdgeView };
 
 /** Above this number, cards outside the frame are not rendered. */
 const MANY_NODES = 100;
+/** Above this number, a map shows where the frame is. */
+const MAP_NODES = 20;
 const EDGES_PER_FRAME = 100;
 /** The maximum width that pages have for a graph. */
 const FRAME_PX = 1_000;
@@ -45,12 +47,10 @@ function useFraming({
   selected,
   places,
   onSelect,
-  openingZoom,
 }: {
   selected?: string | undefined;
   places: Places | undefined;
   onSelect: ((nodeId: string | undefined) => void) | undefined;
-  openingZoom: number | undefined;
 }) {
   const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
   const frame = useRef<HTMLDivElement>(null);
@@ -58,9 +58,14 @@ function useFraming({
   const refit = useCallback(() => {
     if (flow === undefined || moved.current) return;
     const framePx = frame.current?.clientWidth ?? FRAME_PX;
-    void flow.fitView(fitting(flow.getNodes(), { selected, framePx, minZoom: openingZoom }));
-  }, [flow, selected, openingZoom]);
+    void flow.fitView(fitting(flow.getNodes(), { selected, framePx }));
+  }, [flow, selected]);
   useResized(frame, places !== undefined, refit);
+  // The initial view is for the widest frame.
+  useEffect(() => {
+    refit();
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [flow]);
   const follow = useCallback(
     (changes: NodeChange<CardNode>[]) => {
       const selection = changes.filter((change) => change.type === 'select');
@@ -132,8 +137,6 @@ interface GraphViewProps {
   selected?: string | undefined;
   onSelect?: (nodeId: string | undefined) => void;
   height?: number | string;
-  /** How far the initial view zooms out to show all nodes. */
-  openingZoom?: number;
 }
 
 /**
@@ -148,7 +151,6 @@ export function GraphView({
   selected,
   onSelect,
   height = 420,
-  openingZoom,
 }: GraphViewProps) {
   const { drawing, places, nodes, drawnEdges, colorMode, edges } = useDrawn({
     graph,
@@ -156,8 +158,7 @@ export function GraphView({
     selected,
     takenEdge,
   });
-  const opening = { selected, openingZoom };
-  const { frame, setFlow, onMove, follow } = useFraming({ ...opening, places, onSelect });
+  const { frame, setFlow, onMove, follow } = useFraming({ selected, places, onSelect });
 
   if (places === undefined) return <LayingOut height={height} />;
   const many = nodes.length > MANY_NODES;
@@ -175,7 +176,7 @@ export function GraphView({
         deleteKeyCode={null}
         onlyRenderVisibleElements={many}
         fitView
-        fitViewOptions={fitting(nodes, { selected, framePx: FRAME_PX, minZoom: openingZoom })}
+        fitViewOptions={fitting(nodes, { selected, framePx: FRAME_PX })}
         minZoom={0.05}
         onInit={setFlow}
         onMove={onMove}
@@ -186,7 +187,7 @@ export function GraphView({
         <BodyFrames drawing={drawing} places={places} />
         <ZoomVariable frame={frame} />
         <Controls showInteractive={false} />
-        {many && drawnEdges === edges && (
+        {nodes.length > MAP_NODES && drawnEdges === edges && (
           <MiniMap<CardNode> pannable zoomable nodeColor={colourOnMap} ariaLabel={text.map} />
         )}
       </ReactFlow>

@@ -16,20 +16,15 @@ export const openingView = {
 const HEIGHT = 1_200;
 
 /**
- * How to fit the initial view: all nodes if they fit at `minZoom`, else those near and after the selected or first node.
+ * How to fit the initial view: all nodes if they fit, else those near and after the selected or first node.
  * `framePx` is the maximum width of the frame.
  */
 export const fitting = (
   nodes: readonly CardNode[],
-  {
-    selected,
-    framePx,
-    minZoom = openingView.minZoom,
-  }: { selected?: string | undefined; framePx: number; minZoom?: number | undefined },
+  { selected, framePx }: { selected?: string | undefined; framePx: number },
 ) => ({
   ...openingView,
-  minZoom,
-  nodes: openingOf(nodes, selected, Math.min(framePx, window.innerWidth) / minZoom),
+  nodes: openingOf(nodes, selected, Math.min(framePx, window.innerWidth) / openingView.minZoom),
 });
 
 /** `width` is in graph coordinates. */

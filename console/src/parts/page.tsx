@@ -14,6 +14,7 @@ export function Page({
   about,
   actions,
   wide = false,
+  fill = false,
   children,
 }: {
   title: string;
@@ -21,6 +22,8 @@ export function Page({
   actions?: ReactNode;
   /** As wide as the window, for graphs and long tables. */
   wide?: boolean;
+  /** As high as the window, for content that scrolls by itself. */
+  fill?: boolean;
   children: ReactNode;
 }) {
   useDocumentTitle(product.titleOf(title));
@@ -31,7 +34,7 @@ export function Page({
           <UserText>{title}</UserText>
         </Title>
       }
-      {...{ about, actions, wide }}
+      {...{ about, actions, wide, fill }}
     >
       {children}
     </PageFrame>
@@ -69,17 +72,19 @@ function PageFrame({
   about,
   actions,
   wide = false,
+  fill = false,
   children,
 }: {
   title: ReactNode;
   about?: ReactNode;
   actions?: ReactNode;
   wide?: boolean;
+  fill?: boolean;
   children: ReactNode;
 }) {
   return (
     <Box maw={wide ? undefined : 'var(--page-width)'} mx="auto">
-      <Stack gap="lg">
+      <Stack gap={fill ? 'sm' : 'lg'} className={fill ? 'page-fill' : undefined}>
         <Stack gap="xs">
           <BackToList />
           {/* As high as a button, so that the tabs stay in place from page to page. */}
@@ -89,7 +94,7 @@ function PageFrame({
           </Group>
           <SectionTabs />
           {about !== undefined && (
-            <Text c="dimmed" size="sm" component="div" maw="48rem">
+            <Text c="dimmed" size="sm" component="div" maw={wide ? undefined : '48rem'}>
               {about}
             </Text>
           )}

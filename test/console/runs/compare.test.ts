@@ -63,7 +63,8 @@ describeConsole('the page that compares two runs', (given) => {
       runIds.push(runId);
     }
     const { page, context, problems } = await open(`/runs/${runIds[1]}`);
-    await page.getByRole('button', { name: 'Compare with…' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Compare with…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Compare with another run' });
     await dialog.getByText('Recent runs of this workflow').waitFor();
     expect(await obstacles(page)).toEqual([]);

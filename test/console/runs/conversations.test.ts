@@ -219,6 +219,7 @@ describeConsole('the page of a run with an agent', (given) => {
 
     await rows.nth(3).filter({ hasText: 'json_transform' }).click();
     await detail(page).getByText('Part of the conversation of').waitFor();
+    await page.getByRole('tab', { name: 'Graph' }).click();
     const node = page.locator('.react-flow__node[data-id="triage"]');
     await node.getByText('Success').waitFor();
     await detail(page).getByRole('button', { name: 'Triage' }).click();

@@ -26,6 +26,7 @@ describeConsole('failures in maps and loops', (given) => {
 
   const card = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`);
   const selected = (page: Page): string | null => new URL(page.url()).searchParams.get('step');
+  const showView = (page: Page, name: string) => page.getByRole('tab', { name }).click();
   const row = (page: Page, name: RegExp) =>
     page.getByRole('treegrid', { name: 'Steps' }).getByRole('row', { name });
 
@@ -35,10 +36,12 @@ describeConsole('failures in maps and loops', (given) => {
     await engine.until(runId, ['failed']);
     const { page, context, problems } = await stage.open(`/runs/${runId}`);
     await page.getByRole('alert').getByText('Failed: double, item 2 of 3').waitFor();
+    await showView(page, 'Graph');
     for (const id of ['all', 'double']) {
       await card(page, id).getByText('1 failed', { exact: true }).waitFor();
     }
     await card(page, 'all').getByText('3 items').waitFor();
+    await showView(page, 'Steps');
     await row(page, /all 3 items 1 failed/).waitFor();
     expect(selected(page)).toBe('double#2');
     // The failed item comes first.
@@ -79,7 +82,7 @@ describeConsole('failures in maps and loops', (given) => {
     const { engine } = stage;
     const runId = await engine.start(doubling({ on_item_error: 'collect' }), { list });
     await engine.until(runId, ['success']);
-    const { page, context } = await stage.open(`/runs/${runId}`);
+    const { page, context } = await stage.open(`/runs/${runId}?tab=graph`);
     await card(page, 'double').getByText('1 failed', { exact: true }).waitFor();
     expect(await card(page, 'double').textContent()).toContain('3 items');
     await card(page, 'double').click();
@@ -89,6 +92,7 @@ describeConsole('failures in maps and loops', (given) => {
     await detail.getByText('The map collects errors').waitFor();
     expect(await page.getByText('error path').count()).toBe(0);
 
+    await showView(page, 'Steps');
     await row(page, /all 3 items/)
       .getByText('all', { exact: true })
       .click();
@@ -97,6 +101,8 @@ describeConsole('failures in maps and loops', (given) => {
       .getByRole('button', { name: '1 failed' })
       .click();
     await page.waitForURL(/step=double%232/);
+    await page.getByRole('button', { name: 'Close step' }).click();
+    await showView(page, 'Graph');
     await card(page, 'all').click();
     await page.waitForURL(/step=double%232/);
     await context.close();
@@ -114,11 +120,13 @@ describeConsole('failures in maps and loops', (given) => {
              CASE WHEN i % 100 = 0 THEN 'no amount' END, clock_timestamp()
       FROM generate_series(1, ${items}::int) i`);
     const { page, context } = await stage.open(`/runs/${runId}`);
-    const nodes = page.getByRole('table', { name: 'Steps by node' });
-    await nodes.getByRole('row', { name: /^all Map · 1,200 items 1 12 failed/ }).waitFor();
+    await row(page, /all 1,200 items 12 failed/).waitFor();
+    await showView(page, 'Graph');
     await card(page, 'all').getByText('1,200 items').waitFor();
     await card(page, 'double').getByText('12 failed', { exact: true }).waitFor();
-    await row(page, /all 1,200 items 12 failed/).waitFor();
+    await showView(page, 'By node');
+    const nodes = page.getByRole('table', { name: 'Steps by node' });
+    await nodes.getByRole('row', { name: /^all Map · 1,200 items 1 12 failed/ }).waitFor();
     await nodes
       .getByRole('row', { name: /^double/ })
       .getByRole('button', { name: '12 failed' })
@@ -128,6 +136,7 @@ describeConsole('failures in maps and loops', (given) => {
     await nodes.getByRole('button', { name: 'double' }).click();
     const steps = page.getByRole('region', { name: 'Steps of double' });
     await steps.getByRole('button', { name: 'double, iteration 1200' }).click();
+    await showView(page, 'Graph');
     await card(page, 'double').getByText('#1200 of 1,200').waitFor();
     await context.close();
   });

@@ -50,9 +50,9 @@ describeConsole('running again in the console', (given) => {
       ...{ output: { answer: 'About tea??' }, cost_usd: 0 },
     });
     await page.getByText('Draft of the workflow').waitFor();
-    await page.locator('.react-flow__node[data-id="read"]').click();
+    await page.getByRole('row', { name: /^Read/i }).click();
     await page.getByText('it took no time and cost nothing here').waitFor();
-    await page.getByRole('link', { name: 'A step of another run' }).click();
+    await page.getByRole('link', { name: 'Forked from a step of another run' }).click();
     await page.waitForURL((url) => url.pathname.endsWith(runId));
     expect(problems).toEqual([]);
     await context.close();
@@ -74,7 +74,8 @@ describeConsole('running again in the console', (given) => {
   soakTest('a rehearsal of a run is marked, and says what has no record', async () => {
     const { runId } = await source();
     const { page, context, problems } = await stage.open(`/runs/${runId}`);
-    await page.getByRole('button', { name: 'Rehearse' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Rehearse' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rehearse this run' });
     expect(await obstacles(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Rehearse', exact: true }).click();
@@ -86,7 +87,8 @@ describeConsole('running again in the console', (given) => {
       cost_usd: 0,
     });
     await page.getByText('Rehearsal', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Rehearse' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Rehearse' }).click();
     await rewrite(dialog.getByRole('textbox', { name: 'Input' }), '{"letter": "oil", "tone": "?"}');
     await dialog.getByRole('button', { name: 'Rehearse', exact: true }).click();
     await page.getByText("allow 'agent' to execute it").first().waitFor();
@@ -101,7 +103,7 @@ describeConsole('running again in the console', (given) => {
     const dialog = page.getByRole('dialog', { name: 'Run workflow' });
     await dialog.getByRole('button', { name: 'Run', exact: true }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(runId));
-    await page.getByRole('link', { name: 'Another run' }).waitFor();
+    await page.getByRole('link', { name: 'Started from another run' }).waitFor();
     const again = await stage.engine.until(idOf(page.url()), ['success']);
     expect(again).toMatchObject({ forked_from: runId, input: { letter: 'tea', tone: '!' } });
     expect(problems).toEqual([]);

@@ -70,6 +70,7 @@ describeConsole('run pages', (given) => {
   const node = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`);
   const state = (page: Page) => page.locator('main .mantine-Badge-root').first();
   const detail = (page: Page) => page.getByRole('complementary', { name: 'Selected step' });
+  const showView = (page: Page, name: string) => page.getByRole('tab', { name }).click();
   const selected = (page: Page): string | null => new URL(page.url()).searchParams.get('step');
 
   test('show a run up to its gate, and update as it continues', async () => {
@@ -80,6 +81,7 @@ describeConsole('run pages', (given) => {
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
     // The gate's prompt is rendered as text, never as markup.
     await page.getByText('Sign <b>draft done</b>?').first().waitFor();
+    await showView(page, 'Graph');
 
     await expectText(node(page, 'draft'), 'success');
     await expectText(node(page, 'never'), 'skipped');
@@ -95,10 +97,10 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  soakTest('show the whole graph in the map', async () => {
+  soakTest('show the whole graph in a view of its own', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');
-    const { page, context } = await stage.open(`/runs/${runId}`, { width: 900, height: 700 });
+    const { page, context } = await stage.open(`/runs/${runId}?tab=graph`, { width: 1920 });
     const map = page.locator('.graph-frame');
     const cards = map.locator('.react-flow__node');
     await cards.nth(graph.nodes.length - 1).waitFor();
@@ -127,8 +129,10 @@ describeConsole('run pages', (given) => {
     await steps.getByRole('row', { name: /^Polish #2/ }).click();
     await expectText(detail(page), 'polish#2');
     expect(selected(page)).toBe('polish#2');
-    await expectText(node(page, 'polish'), '#2 of 3');
     await steps.getByRole('row', { name: /^Polish #2 Success/, selected: true }).waitFor();
+    await showView(page, 'Graph');
+    await expectText(node(page, 'polish'), '#2 of 3');
+    await showView(page, 'Steps');
 
     // From the tree, with the keyboard.
     await steps.focus();
@@ -138,13 +142,14 @@ describeConsole('run pages', (given) => {
     expect(selected(page)).toBe('draft');
 
     // From the graph, with the keyboard.
+    await showView(page, 'Graph');
     await node(page, 'sign').focus();
     await page.keyboard.press('Enter');
     await expectText(detail(page), 'Sign');
     expect(selected(page)).toBe('sign');
 
     // From the log; the address alone restores the selection.
-    await page.getByRole('tab', { name: 'Event log' }).click();
+    await showView(page, 'Event log');
     const log = page.getByRole('listbox', { name: 'Event log' });
     await log
       .getByRole('option', { name: /Step completed\s*polish/i })
@@ -294,7 +299,8 @@ describeConsole('run pages', (given) => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context } = await stage.open(`/runs/${runId}`);
-    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Cancel run' }).click();
     const dialog = page.getByRole('dialog');
     await expectText(dialog, 'The open gate closes without a decision');
     await pressInDialog(page, 'Cancel run');

@@ -25,7 +25,6 @@ export const palette = {
   invite: 'Invite a member',
   nextApproval: 'Next approval',
   copyLink: 'Copy link to this page',
-  linkCopied: 'Link copied',
   lightTheme: 'Toggle theme: light',
   darkTheme: 'Toggle theme: dark',
   signOut: 'Sign out',

@@ -1,4 +1,4 @@
-import { Skeleton } from '@mantine/core';
+import { Select, Skeleton } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import type { Graph, Run, Step } from '#client/index.ts';
 import type { EdgeCondition } from '#shared/contract/workflows/graph.ts';
@@ -24,7 +24,6 @@ interface RunGraphProps {
   /** The selected step, if it has started. */
   chosen: Step | undefined;
   selection: Selection;
-  height: string;
 }
 
 /** The graph of the run's version or draft, with the progress of the run. */
@@ -35,7 +34,7 @@ export function RunGraph(props: RunGraphProps) {
     return <LiveGraph {...props} {...{ graph, drawing, items }} />;
   }
   if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
-  return <Skeleton h={props.height} />;
+  return <Skeleton className="run-graph" />;
 }
 
 function LiveGraph({
@@ -45,7 +44,6 @@ function LiveGraph({
   items,
   chosen: selected,
   selection: { step, select },
-  height,
 }: RunGraphProps & { graph: Graph; drawing: Drawing; items: Items }) {
   // For a turn or call, the graph shows the agent.
   const chosen = selected && run.steps.find(({ step_key }) => step_key === nodeKeyOf(selected));
@@ -69,16 +67,12 @@ function LiveGraph({
     (nodeId: string | undefined) => select(nodeId && stepBehind(nodeId, parts)),
     [select, parts],
   );
+  const node = { selected: chosen?.node_id ?? step, onSelect };
   return (
-    <GraphView
-      graph={graph}
-      cardOf={cardOf}
-      takenEdge={takenEdge}
-      selected={chosen?.node_id ?? step}
-      onSelect={onSelect}
-      height={height}
-      openingZoom={MAP_ZOOM}
-    />
+    <div className="run-graph">
+      {drawing.nodes.length > FEW_NODES && <FindNode nodes={drawing.nodes} {...node} />}
+      <GraphView graph={graph} cardOf={cardOf} takenEdge={takenEdge} {...node} height="100%" />
+    </div>
   );
 }
 
@@ -91,8 +85,31 @@ interface RunParts {
 const stepBehind = (nodeId: string, { states, items }: RunParts): string =>
   items.ofNode(nodeId)?.firstFailed ?? states.latestOf(nodeId)?.step_key ?? nodeId;
 
-/** In a map, the overall shape matters more than the texts, which are in the tree below. */
-const MAP_ZOOM = 0.35;
+/** Up to this many nodes, all are in view. */
+const FEW_NODES = 20;
+
+/** Selects a node by its name, which brings its card into view. */
+const FindNode = ({
+  nodes,
+  selected,
+  onSelect,
+}: {
+  nodes: Drawing['nodes'];
+  selected: string | undefined;
+  onSelect: (nodeId: string | undefined) => void;
+}) => (
+  <Select
+    size="xs"
+    searchable
+    clearable
+    aria-label={text.find}
+    placeholder={text.find}
+    maw={320}
+    data={nodes.map(({ id, label }) => ({ value: id, label }))}
+    value={selected ?? null}
+    onChange={(nodeId) => onSelect(nodeId ?? undefined)}
+  />
+);
 
 const notReached: Partial<NodeCardData> = { faded: true, spoken: text.notReached };
 const toCome: Partial<NodeCardData> = { spoken: text.notReachedYet };

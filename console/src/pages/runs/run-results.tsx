@@ -16,23 +16,27 @@ import type { Selection } from './use-selection.ts';
 import { Row } from '#console/src/parts/data/row-table.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
-/** The input, state and output of the run. */
+/** The output, input and state of the run. Until it has an output, that is last. */
 export function RunData({ run }: { run: Run }) {
+  const output = (
+    <Part title={words.output}>
+      {run.output === null ? (
+        <Dimmed>{runData.noOutput}</Dimmed>
+      ) : (
+        <ValueView value={run.output} what={runData.theOutput} />
+      )}
+    </Part>
+  );
   return (
     <Stack gap="md">
+      {run.output !== null && output}
       <Part title={words.input}>
         <ValueView value={run.input} what={runData.theInput} />
       </Part>
       <Part title={hasEnded(run) ? runData.state : runData.stateSoFar}>
         <ValueView value={run.state} what={runData.theState} />
       </Part>
-      <Part title={words.output}>
-        {run.output === null ? (
-          <Dimmed>{runData.noOutput}</Dimmed>
-        ) : (
-          <ValueView value={run.output} what={runData.theOutput} />
-        )}
-      </Part>
+      {run.output === null && output}
     </Stack>
   );
 }

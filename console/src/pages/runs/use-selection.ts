@@ -25,18 +25,21 @@ export function useSelection(): Selection {
   return { step, select };
 }
 
-const runTabs = ['data', 'log', 'checks', 'checkpoints'] as const;
-export type RunTab = (typeof runTabs)[number];
+const runViews = ['steps', 'nodes', 'graph', 'log', 'checks', 'checkpoints'] as const;
+type RunView = (typeof runViews)[number];
 
-/** The selected tab below the steps. */
-export function useTab(): { tab: RunTab; show: (tab: string | null) => void } {
+/** The selected view of the run. */
+export function useView(): { view: RunView; show: (view: string | null) => void } {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   return {
-    tab: runTabs.find((each) => each === tab) ?? 'data',
+    view: runViews.find((each) => each === tab) ?? 'steps',
     show: (chosen) =>
       void navigate({
-        search: (search) => ({ ...search, tab: chosen ?? undefined }),
+        search: (search) => ({
+          ...search,
+          tab: chosen === null || chosen === 'steps' ? undefined : chosen,
+        }),
         replace: true,
         resetScroll: false,
       }),

@@ -1,11 +1,11 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { api } from '#console/src/api.ts';
 import { palette as texts, runActions } from '#console/src/messages/en/palette.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { confirm } from '#console/src/parts/forms/confirm.tsx';
 import { requestForm } from '#console/src/parts/forms/requested-form.ts';
+import { copyLink } from '#console/src/parts/copy-link.ts';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { signOut } from '#console/src/session.ts';
@@ -102,12 +102,8 @@ function useConsoleActions(): Command[] {
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme('light') === 'dark';
   const signedIn = useIdentity().credential === 'session';
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(window.location.href);
-    notifications.show({ color: 'success', message: texts.linkCopied });
-  };
   return [
-    { id: 'copy-link', group: 'actions', label: texts.copyLink, act: () => void copy() },
+    { id: 'copy-link', group: 'actions', label: texts.copyLink, act: () => void copyLink() },
     {
       id: 'theme',
       group: 'actions',

@@ -23,3 +23,9 @@ export const failure = {
   timedOut: 'The request timed out. Try again.',
   unreachable: 'Cannot reach the service. Check your connection and try again.',
 } as const;
+
+/** Messages for the action that copies the address of the page. */
+export const copyLink = {
+  item: 'Copy link',
+  done: 'Link copied',
+} as const;

@@ -14,6 +14,11 @@ export const statuses = {
   overBudget: 'stopped by budget',
 } as const satisfies Record<RunStatus | Step['status'] | 'rejected' | 'overBudget', string>;
 
+/**
+ * The times of a run, everywhere. Waiting: it waited for people and did nothing else. Working: all other time. Total: both.
+ */
+export const runTimes = { total: 'Total', working: 'Working', waiting: 'Waiting' } as const;
+
 /** What starts runs. */
 export const triggers = {
   manual: 'manual',

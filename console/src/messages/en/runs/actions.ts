@@ -2,6 +2,10 @@ import { plural } from '#console/src/messages/format.ts';
 
 /** Messages for the buttons of a run. */
 export const runActions = {
+  more: 'More actions',
+  decide: 'Decide',
+  print: 'Print',
+  temporal: 'Open in the Temporal UI',
   runAgain: 'Run again',
   evidence: 'Export evidence',
   resume: {
@@ -16,7 +20,7 @@ export const runActions = {
     confirm: 'Cancel run',
     keep: 'Keep running',
     done: 'Run cancelled',
-    fails: 'The run fails now and starts no new steps.',
+    ends: 'The run ends now and starts no new steps.',
     stops: (steps: number) =>
       plural(steps, {
         one: '{names} stops. Changes already made in other systems are not undone.',
@@ -121,7 +125,7 @@ export const rehearsalFields = {
 } as const;
 
 /** Messages for the dialog that chooses a run to compare with. */
-export const compareButton = {
+export const compareForm = {
   button: 'Compare with…',
   title: 'Compare with another run',
   source: 'The run that this one was started from',

@@ -1,6 +1,5 @@
 /** Messages for the details of a step. */
 export const inspector = {
-  decideGate: 'Decide this gate',
   reusedFrom: 'Reused from {run}: it took no time and cost nothing here',
   anotherRun: 'another run',
   partOf: 'Part of the conversation of {agent}',

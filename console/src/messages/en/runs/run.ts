@@ -4,22 +4,30 @@ import { plural } from '#console/src/messages/format.ts';
 export const run = {
   closeStep: 'Close step',
   selectedStep: 'Selected step',
+  /** Names the pane beside the steps while none is selected. */
+  whole: 'The whole run',
+  data: 'Input and output',
   cancelled: 'Cancelled',
   failed: 'Failed',
   overBudget: 'Stopped by a budget',
   /** `Failed: Charge, item 2 of 3` */
   failedAt: (failed: string, step: string, place: string) => `${failed}: ${step}, ${place}`,
+  errorText: 'the error of the run',
   showFailed: 'Show failed step',
   fix: 'Fix in the editor',
   notReached: '{step} was not reached.',
   notReachedYet: '{step} has not been reached yet.',
-  details: 'Details',
-  tabs: {
-    data: 'Input and output',
-    log: 'Event log',
-    checks: 'Checks',
-    checkpoints: 'Checkpoints',
-  },
+  separator: 'Width of the steps',
+} as const;
+
+/** The names of the views of a run. */
+export const runViews = {
+  nodes: 'By node',
+  log: 'Event log',
+  checkpoints: 'Checkpoints',
+  /** Above the tree of a run with more steps than the tree has. */
+  cut: 'The tree has {shown} of {all} steps, failed ones included.',
+  all: 'Show all by node',
 } as const;
 
 /** Messages for a run that does not exist. */
@@ -32,11 +40,11 @@ export const missingRun = {
   searchAudit: 'Search the audit log',
 } as const;
 
-/** Messages for the line and the figures of a run. */
-export const runSummary = {
+/** Messages for the line below the name of a run. */
+export const runHeader = {
   runId: 'the run ID',
   draft: 'Draft of the workflow',
-  version: (version: number) => `Workflow version ${version}`,
+  version: (version: number) => `Version ${version}`,
   liveness: {
     live: { name: 'Live', about: 'Updates appear as they happen' },
     reconnecting: {
@@ -49,10 +57,29 @@ export const runSummary = {
     },
   },
   rejectedAt: 'rejected at {gates}',
-  startedFrom: 'Started from',
-  rehearses: 'Rehearses',
-  workingTime: 'Working time',
-  waitingTime: 'Waiting time',
+  started: {
+    manual: 'Started manually',
+    webhook: 'Started by a webhook',
+    mcp: 'Started over MCP',
+    schedule: 'Started by a schedule',
+    workflow: 'Started by a workflow',
+  },
+  startedByName: {
+    manual: 'Started manually by {name}',
+    webhook: 'Started by a webhook of {name}',
+    mcp: 'Started over MCP by {name}',
+    schedule: 'Started by a schedule of {name}',
+    workflow: 'Started by a workflow of {name}',
+  },
+  parentRun: 'Started by a parent run',
+  rehearses: 'Rehearses another run',
+  anotherRun: 'Started from another run',
+  stepOfAnotherRun: 'Forked from a step of another run',
+  costOfCap: (cost: string, cap: string) => `${cost} of ${cap}`,
+  shareOfCap: (percent: string) => `Cost: ${percent} of the cap`,
+  details: 'Details',
+  id: 'ID',
+  finished: 'Finished',
   resumed: 'Resumed',
   times: (times: number) => plural(times, { one: 'once', other: '# times' }),
   childCost: 'Cost of child runs',
@@ -60,15 +87,10 @@ export const runSummary = {
   passed: (passed: string, all: string) => `${passed} of ${all}`,
   execution: 'Execution',
   temporal: 'Temporal UI',
-  parentRun: 'Parent run',
-  anotherRun: 'Another run',
-  stepOfAnotherRun: 'A step of another run',
-  costOfCap: (cost: string, cap: string) => `${cost} of ${cap}`,
-  shareOfCap: (percent: string) => `Cost: ${percent} of the cap`,
 } as const;
 
-/** Messages for the gates of a run that wait. */
-export const waitingGates = {
+/** Messages for a gate that waits. */
+export const waitingGate = {
   opened: 'opened {time}',
   open: 'Open full approval',
 } as const;
@@ -136,7 +158,7 @@ export const events = {
 
 /** Messages for the graph of a run. */
 export const runGraph = {
-  map: 'Map of the graph',
+  find: 'Find a node',
   notReached: 'not reached',
   notReachedYet: 'not reached yet',
   lastOf: (iteration: string, count: string) => `${iteration} of ${count}`,

@@ -32,9 +32,6 @@ export const tallies = {
 
 /** Messages for the steps by node. */
 export const nodeCounts = {
-  title: (steps: number) => plural(steps, { one: '# step', other: '# steps' }),
-  about: (shown: string) =>
-    `The tree of steps shows ${shown} of them, failed ones included. Here are all, by node.`,
   table: 'Steps by node',
   stepsOf: (nodeId: string) => `Steps of ${nodeId}`,
   all: 'All',

@@ -1,21 +1,19 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** What a run and its steps are doing at a time. */
+/** What a step is doing at a time. */
 export const phaseNames = {
-  working: 'working',
+  working: 'running',
   retrying: 'failed attempts',
   queued: 'queued',
   waiting: 'waiting for approval',
   iterations: 'in iterations',
-  idle: 'idle',
 } as const;
 
 /** Messages for the trace of a run. */
 export const trace = {
   empty: { title: 'No steps yet', about: 'Steps appear here as the run progresses.' },
   found: (found: string, all: string) => `${found} of ${all} steps`,
-  total: (duration: string, parts: string) => `${duration} total: ${parts}`,
-  /** `4.2 s working` */
+  /** `4.2 s running` */
   phase: (duration: string, phase: string) => `${duration} ${phase}`,
   legend: 'Legend',
   keys: 'Keys: arrows move, Enter opens, {next} {previous} next and previous step, {failed} next failed',

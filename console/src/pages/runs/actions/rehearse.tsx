@@ -1,10 +1,8 @@
 import { Text } from '@mantine/core';
-import { IconTestPipe } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Run } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { rehearse as text } from '#console/src/messages/en/runs/actions.ts';
-import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { runsKey } from '#console/src/queries/runs.ts';
@@ -13,20 +11,7 @@ import { nothingAllowed, RehearsalFields } from './rehearsal-fields.tsx';
 import { useOpenRun } from '#console/src/parts/open-run.ts';
 
 /** Rehearses the whole run. */
-export function RehearseButton({ run }: { run: Run }) {
-  return (
-    <ModalButton
-      leftSection={<IconTestPipe size={16} aria-hidden />}
-      label={text.button}
-      title={text.title}
-      width="lg"
-    >
-      {(close) => <RehearseForm run={run} onClose={close} />}
-    </ModalButton>
-  );
-}
-
-function RehearseForm({ run, onClose }: { run: Run; onClose: () => void }) {
+export function RehearseForm({ run, onClose }: { run: Run; onClose: () => void }) {
   const openRun = useOpenRun();
   const [given, setGiven] = useState<Given>({ graph: '', rehearsal: nothingAllowed });
   const [broken, setBroken] = useState(false);

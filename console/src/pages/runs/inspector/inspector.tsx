@@ -5,18 +5,18 @@ import { words } from '#console/src/messages/en/words.ts';
 import { inspector as text } from '#console/src/messages/en/runs/inspector.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
-import { RunLink, TextLink } from '#console/src/parts/links.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
-import { stepOf } from '#console/src/pages/gates/chosen.ts';
 import { type Items, placeInItems } from '#console/src/pages/runs/items.ts';
 import { stepName } from '#console/src/pages/runs/node-states.ts';
 import { Part } from '#console/src/pages/runs/part.tsx';
 import { isNodeStep, listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
+import { WaitingGate } from '#console/src/pages/runs/waiting-gate.tsx';
 import { ChildLink } from './child-link.tsx';
 import { Decided } from './decided.tsx';
 import { StepActions } from './step-actions.tsx';
@@ -40,16 +40,7 @@ export function Inspector(props: InspectorProps) {
         </Dimmed>
         <Iterations run={run} step={step} select={select} />
       </Group>
-      {gate !== undefined && (
-        <TextLink
-          to="/approvals/$runId/$nodeId"
-          params={{ runId: run.id, nodeId: gate.node_id }}
-          search={{ step: stepOf(gate) }}
-          size="sm"
-        >
-          {text.decideGate}
-        </TextLink>
-      )}
+      {gate !== undefined && <WaitingGate runId={run.id} gate={gate} />}
       <ChildLink step={step} />
       <ReusedFrom step={step} />
       <StepError step={step} items={items} />

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Table, Text, UnstyledButton } from '@mantine/core';
+import { Button, Group, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Run, Step } from '#client/index.ts';
@@ -33,12 +33,8 @@ interface NodeStepsProps {
 export function NodeCounts({ run, items, chosen, select }: NodeStepsProps) {
   const [open, setOpen] = useState<string>();
   const counts = run.step_counts ?? [];
-  const total = counts.reduce((sum, each) => sum + each.total, 0);
   return (
     <Stack gap="sm">
-      <Alert color="info" title={text.title(total)}>
-        {text.about(countText(run.steps.length))}
-      </Alert>
       <Table.ScrollContainer minWidth={520}>
         <Table aria-label={text.table}>
           <Table.Thead>

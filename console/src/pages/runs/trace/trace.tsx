@@ -9,15 +9,11 @@ import { words } from '#console/src/messages/en/words.ts';
 import { trace as texts, traceFilters } from '#console/src/messages/en/runs/trace.ts';
 import { statuses } from '#console/src/messages/en/parts/values.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
-import { Section } from '#console/src/parts/page.tsx';
-import { durationText } from '#console/src/parts/text/duration.ts';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { sentenceCase } from '#console/src/parts/text/sentence-case.ts';
 import { useOpenRun } from '#console/src/parts/open-run.ts';
-import { type Timeline, wallParts } from '#console/src/pages/runs/timeline/timeline.ts';
 import type { Items } from '#console/src/pages/runs/items.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
-import { phaseNames } from '#console/src/messages/en/runs/trace.ts';
 import { allNodes, matchCount, type TraceOrder, type TraceRow } from './rows.ts';
 import { Legend } from './trace-axis.tsx';
 import { TraceGrid } from './trace-grid.tsx';
@@ -37,14 +33,14 @@ interface TraceProps {
 export function Trace(props: TraceProps) {
   const { items } = props;
   // Without the graph, it is unknown which loop repeats a step.
-  if (items === undefined) return <Skeleton h="20rem" />;
+  if (items === undefined) return <Skeleton className="trace-grid" h="100%" />;
   return <Steps {...props} items={items} />;
 }
 
 function Steps(props: TraceProps & { items: Items }) {
   const { run, chosen, select, follows } = props;
   const trace = useTrace(props);
-  const { timeline, bars, axis } = useBars(run);
+  const { bars, axis } = useBars(run);
   const openRun = useOpenRun();
   const { tree, rows, choice, setChoice, text, expanded, activate } = trace;
   if (run.steps.length === 0) {
@@ -60,8 +56,13 @@ function Steps(props: TraceProps & { items: Items }) {
     if (follows && key !== undefined) select(key);
   };
   return (
-    <Section title={words.steps} actions={<Filters {...{ tree, choice, setChoice, expanded }} />}>
-      <Totals {...{ tree, choice, text, timeline }} />
+    <>
+      <Group gap="xs" justify="space-between">
+        <Found {...{ tree, choice, text }} />
+        <Group gap="xs" className="trace-filters">
+          <Filters {...{ tree, choice, setChoice, expanded }} />
+        </Group>
+      </Group>
       <TraceGrid
         {...trace}
         {...{ bars, axis, chosen, move }}
@@ -77,30 +78,21 @@ function Steps(props: TraceProps & { items: Items }) {
         close={() => select(undefined)}
       />
       <Legend />
-    </Section>
+    </>
   );
 }
 
-/** How many steps are shown, and how the run spent its time. */
-const Totals = memo(function Totals({
+/** How many steps are shown. */
+const Found = memo(function Found({
   tree,
   choice,
   text,
-  timeline: { from, to, parts },
-}: Pick<ReturnType<typeof useTrace>, 'tree' | 'choice' | 'text'> & { timeline: Timeline }) {
+}: Pick<ReturnType<typeof useTrace>, 'tree' | 'choice' | 'text'>) {
   const steps = useMemo(() => allNodes(tree).filter(({ type }) => type === 'step').length, [tree]);
   const found = useMemo(() => matchCount(tree, { ...choice, text }), [tree, choice, text]);
   return (
-    <Text size="sm">
-      <span role="status">{texts.found(countText(found), countText(steps))}</span>
-      {' · '}
-      {texts.total(
-        durationText(to - from),
-        wallParts
-          .filter((part) => parts[part] > 0)
-          .map((part) => texts.phase(durationText(parts[part]), phaseNames[part]))
-          .join(' + '),
-      )}
+    <Text size="sm" role="status">
+      {texts.found(countText(found), countText(steps))}
     </Text>
   );
 });
@@ -126,7 +118,6 @@ const Filters = memo(function Filters({
     <>
       <TextInput
         size="xs"
-        w={150}
         aria-label={traceFilters.search}
         placeholder={traceFilters.searchFor}
         value={choice.text}
@@ -137,7 +128,7 @@ const Filters = memo(function Filters({
         aria-label={words.status}
         placeholder={traceFilters.anyStatus}
         clearable
-        w={110}
+        w={104}
         data={stepStatuses.map((value) => ({ value, label: sentenceCase(statuses[value]) }))}
         value={choice.status ?? null}
         onChange={(value) =>
@@ -148,7 +139,7 @@ const Filters = memo(function Filters({
         size="xs"
         aria-label={traceFilters.order}
         allowDeselect={false}
-        w={150}
+        w={126}
         data={[...orders]}
         value={choice.order}
         onChange={(value) =>

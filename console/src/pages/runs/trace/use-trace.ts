@@ -54,7 +54,7 @@ export function useBars(run: Run) {
   const timeline = useMemo(() => timelineOf(run, now), [run, now]);
   const bars = useMemo(() => barsOf(timeline), [timeline]);
   const axis = useMemo(() => axisOf(timeline), [timeline]);
-  return { timeline, bars, axis };
+  return { bars, axis };
 }
 
 /** The active row follows the selection, which opens its parent rows and scrolls it into view. */

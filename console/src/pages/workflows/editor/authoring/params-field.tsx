@@ -1,14 +1,11 @@
-import { Fieldset, Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Fieldset, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { JsonObject } from '#client/index.ts';
-import { secretParamsOf } from '#shared/values/secrets.ts';
 import { paramsField as texts } from '#console/src/messages/en/workflows/authoring.ts';
-import { AddSelect } from '#console/src/parts/forms/add-select.tsx';
 import { isRecord } from '#console/src/parts/data/record.ts';
 import { type FieldMark, marksText } from '#console/src/pages/workflows/editor/field-marks.ts';
 import type { NodeField } from '#console/src/pages/workflows/editor/node-fields.ts';
 import { JsonInState, TextInState } from './text-in-state.tsx';
-import { NamedValues } from './named-values.tsx';
 import { paramsOf, scalarOf, type ToolParam } from './tool-params.ts';
 import { useToolSchema } from './use-tool-schema.ts';
 
@@ -49,7 +46,6 @@ export function ParamsField({ field, tool, value, onChange, marks }: ParamsProps
         ) : (
           <ParamsForm
             key={name}
-            tool={name}
             params={paramsOf(name, schema, value ?? {})}
             {...{ value: value ?? {}, onChange, marks }}
           />
@@ -60,13 +56,11 @@ export function ParamsField({ field, tool, value, onChange, marks }: ParamsProps
 }
 
 function ParamsForm({
-  tool,
   params,
   value,
   onChange,
   marks,
 }: {
-  tool: string;
   params: readonly ToolParam[];
   value: JsonObject;
   onChange: (value: unknown) => void;
@@ -82,7 +76,6 @@ function ParamsForm({
   const input = (param: ToolParam): ReactNode => (
     <ParamInput
       key={param.name}
-      tool={tool}
       param={param}
       value={value[param.name]}
       onChange={(next) => {
@@ -103,11 +96,15 @@ function ParamsForm({
         </Text>
       )}
       {hidden.length > 0 && (
-        <AddSelect
+        <Select
           label={texts.add}
           placeholder={texts.select}
+          searchable
           data={hidden}
-          onAdd={(name) => setAdded([...added, name])}
+          value={null}
+          onChange={(name) => {
+            if (name !== null) setAdded([...added, name]);
+          }}
         />
       )}
     </>
@@ -115,13 +112,11 @@ function ParamsForm({
 }
 
 function ParamInput({
-  tool,
   param: { name, description, required, kind, values },
   value,
   onChange,
   marks,
 }: {
-  tool: string;
   param: ToolParam;
   value: unknown;
   onChange: (value: unknown) => void;
@@ -139,10 +134,6 @@ function ParamInput({
     templates: true,
     ...(hints.length > 0 && { hint: hints.join(' ') }),
   };
-  if (kind === 'texts') {
-    const secrets = secretParamsOf(tool).includes(name);
-    return <NamedValues {...{ field, value, onChange, secrets }} error={marksText(marks)} />;
-  }
   if (kind === 'json') {
     return (
       <div>

@@ -14,11 +14,7 @@ const forNodesOnly: Readonly<Record<string, JsonObject>> = {
       server_url: { type: 'string', description: text.mcp.serverUrl },
       tool: { type: 'string', description: text.mcp.tool },
       arguments: { type: 'object', description: text.mcp.arguments },
-      headers: {
-        type: 'object',
-        description: text.mcp.headers,
-        additionalProperties: { type: 'string' },
-      },
+      headers: { type: 'object', description: text.mcp.headers },
     },
     required: ['server_url', 'tool'],
   },

@@ -1,29 +1,15 @@
 import { runChoices } from '#console/src/pages/workflows/node-tests/run-choices.ts';
 import { Button, Select, TextInput } from '@mantine/core';
-import { IconArrowsDiff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import type { Run } from '#client/index.ts';
-import { compareButton as text } from '#console/src/messages/en/runs/actions.ts';
+import { compareForm as text } from '#console/src/messages/en/runs/actions.ts';
 import { testRunsQuery } from '#console/src/queries/node-tests.ts';
-import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** Chooses another run, and opens the page that compares the two. */
-export function CompareButton({ run }: { run: Run }) {
-  return (
-    <ModalButton
-      leftSection={<IconArrowsDiff size={16} aria-hidden />}
-      label={text.button}
-      title={text.title}
-    >
-      {() => <CompareForm run={run} />}
-    </ModalButton>
-  );
-}
-
-function CompareForm({ run }: { run: Run }) {
+export function CompareForm({ run }: { run: Run }) {
   const navigate = useNavigate();
   const { data: runs = [], isSuccess } = useQuery(testRunsQuery(run.workflow_id));
   const source = run.forked_from;
