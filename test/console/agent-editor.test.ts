@@ -70,7 +70,7 @@ describeConsole('the editor of an agent', (stage) => {
     const add = page.getByRole('combobox', { name: 'Add tool' });
     for (const name of ['json_transform', 'custom:refund', 'workflow:Score a lead']) {
       await add.click();
-      await page.getByRole('option', { name, exact: true }).click();
+      await page.getByRole('option', { name }).click();
     }
     await page.getByRole('button', { name: /^json_transform/ }).click();
     await page.getByLabel('Approval', { exact: true }).selectOption('expression');
@@ -105,8 +105,9 @@ describeConsole('the editor of an agent', (stage) => {
           on_error: 'fail',
           fixed: { expression: '{ticket}' },
         },
-        'custom:refund',
-        'workflow:Score a lead',
+        // Both can change something, so a person approves each call.
+        { name: 'custom:refund', approval: 'always' },
+        { name: 'workflow:Score a lead', approval: 'always' },
       ],
       max_turns: 4,
       on_max_turns: 'answer',

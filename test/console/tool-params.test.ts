@@ -17,17 +17,27 @@ describe('the form of a tool', () => {
         tone: { enum: ['calm', 'loud'], description: 'How it sounds' },
         body: {},
         lines: { type: 'array' },
+        headers: { type: 'object', additionalProperties: { type: ['string', 'number'] } },
+        query: { type: 'object', additionalProperties: { type: 'string' } },
         to: { anyOf: [{ type: 'string' }, { type: 'array' }] },
       },
       required: ['tone'],
     };
-    const given = { body: { a: 1 }, to: 'ada@example.com', extra: 'kept' };
+    const given = {
+      body: { a: 1 },
+      headers: { accept: '*/*' },
+      query: { page: 2 },
+      to: 'ada@example.com',
+      extra: 'kept',
+    };
     const params = paramsOf('custom:crm', schema, given);
     expect(params.map(({ name, kind }) => [name, kind])).toEqual([
       ['tone', 'text'],
       ['count', 'scalar'],
       ['body', 'json'],
       ['lines', 'json'],
+      ['headers', 'texts'],
+      ['query', 'json'],
       ['to', 'text'],
       ['extra', 'text'],
     ]);

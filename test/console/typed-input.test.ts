@@ -16,7 +16,8 @@ describeConsole('typed input in the console', (stage) => {
     const { page, problems, context } = await stage().open(`/workflows/${id}/edit`);
     await page.getByRole('tab', { name: 'Input' }).click();
     await page.getByRole('button', { name: 'Create from the graph' }).click();
-    const preview = page.getByRole('group', { name: 'Preview' });
+    await page.getByRole('button', { name: 'Preview form' }).click();
+    const preview = page.getByRole('group', { name: 'Form of Input of runs' });
     await preview.getByLabel('topic').waitFor();
 
     // A field that the schema lacks is a warning at once.
@@ -28,7 +29,8 @@ describeConsole('typed input in the console', (stage) => {
       },
       required: ['subject'],
     };
-    const text = page.getByRole('textbox', { name: 'Input schema' });
+    await page.getByRole('radiogroup', { name: 'Edit Input of runs as' }).getByText('JSON').click();
+    const text = page.getByRole('textbox', { name: 'Input of runs' });
     await rewrite(text, JSON.stringify(schema));
     await preview.getByLabel('Subject').waitFor();
     await page.getByRole('tab', { name: 'Check (1)' }).waitFor();

@@ -1,8 +1,7 @@
-import type { BodyOf, CustomTool } from '#client/index.ts';
+import type { BodyOf, CustomTool, JsonObject } from '#client/index.ts';
 import { toolProblems as texts } from '#console/src/messages/en/workspace/tools.ts';
-import { parsedObject } from '#console/src/pages/workspace/parsed-object.ts';
 
-/** A tool as edited in the form. */
+/** A tool as edited in the form, without its schema. */
 export interface ToolDraft {
   name: string;
   label: string;
@@ -12,7 +11,6 @@ export interface ToolDraft {
   url: string;
   mcpTool: string;
   headers: HeaderDraft[];
-  schema: string;
   timeout: number;
   retries: number;
   readOnly: boolean;
@@ -56,14 +54,15 @@ export const draftOf = (tool: CustomTool | undefined): ToolDraft => ({
   headers: Object.entries(tool?.headers ?? {}).map(([name, value]) =>
     newHeader(name, value === KEPT ? undefined : value),
   ),
-  schema: tool?.input_schema == null ? '' : JSON.stringify(tool.input_schema, null, 2),
   timeout: tool?.timeout_seconds ?? 60,
   retries: tool?.retry_count ?? 1,
   readOnly: tool?.read_only ?? false,
 });
 
-export function toolOf(draft: ToolDraft): BodyOf<'POST /api/tools'> {
-  const schema = parsedObject(draft.schema);
+export function toolOf(
+  draft: ToolDraft,
+  schema: JsonObject | undefined,
+): BodyOf<'POST /api/tools'> {
   return {
     name: draft.name,
     label: draft.label,
@@ -73,7 +72,7 @@ export function toolOf(draft: ToolDraft): BodyOf<'POST /api/tools'> {
     endpoint_url: draft.url.trim(),
     mcp_tool: draft.kind === 'mcp' ? draft.mcpTool.trim() : null,
     headers: headersOf(draft.headers),
-    input_schema: 'value' in schema ? schema.value : null,
+    input_schema: schema ?? null,
     timeout_seconds: draft.timeout,
     retry_count: draft.retries,
     read_only: draft.readOnly,
@@ -92,9 +91,7 @@ export function headerProblem(headers: readonly HeaderDraft[]): string | undefin
   return names.includes('') ? texts.headerWithoutName : undefined;
 }
 
-export type ToolProblems = Partial<
-  Record<'name' | 'url' | 'mcpTool' | 'headers' | 'schema', string>
->;
+export type ToolProblems = Partial<Record<'name' | 'url' | 'mcpTool' | 'headers', string>>;
 
 /** What prevents saving a tool, by field. Empty fields are not errors yet. */
 export function toolProblems(draft: ToolDraft): ToolProblems {
@@ -107,7 +104,5 @@ export function toolProblems(draft: ToolDraft): ToolProblems {
   if (draft.kind === 'mcp' && draft.mcpTool.trim() === '') problems.mcpTool = texts.mcpTool;
   const headers = headerProblem(draft.headers);
   if (headers !== undefined) problems.headers = headers;
-  const schema = draft.schema.trim() === '' ? { value: {} } : parsedObject(draft.schema);
-  if ('problem' in schema) problems.schema = texts.schema[schema.problem];
   return problems;
 }

@@ -1,12 +1,13 @@
 import { Group, NativeSelect, NumberInput, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useState } from 'react';
 import type { CustomTool } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { toolForm as text, toolKinds } from '#console/src/messages/en/workspace/tools.ts';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
-import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
+import { SchemaBuilder } from '#console/src/parts/forms/schema-builder/schema-builder.tsx';
 import { toolsKey } from '#console/src/queries/workspace.ts';
 import { HeaderFields } from './header-fields.tsx';
 import { draftOf, methods, toolOf, toolProblems } from './tool-draft.ts';
@@ -18,7 +19,9 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
     const form = useForm({ initialValues: draftOf(tool) });
     const { values } = form;
     const problems = toolProblems(values);
-    const fields = toolOf(values);
+    const [schema, setSchema] = useState(tool?.input_schema ?? undefined);
+    const [broken, setBroken] = useState(false);
+    const fields = toolOf(values, schema);
     const save = useEdit<CustomTool, CustomTool>(
       editing,
       fields,
@@ -35,7 +38,9 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
         action={save}
         submit={tool === undefined ? text.create : words.saveChanges}
         onCancel={onClose}
-        ready={Object.keys(problems).length === 0 && values.name !== '' && values.url !== ''}
+        ready={
+          !broken && Object.keys(problems).length === 0 && values.name !== '' && values.url !== ''
+        }
       >
         <Group grow align="flex-start">
           <TextInput
@@ -96,15 +101,12 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
           onChange={(headers) => form.setFieldValue('headers', headers)}
           problem={problems.headers}
         />
-        <CodeEditor
+        <SchemaBuilder
           label={text.schema}
           description={text.aboutSchema}
-          language="json"
-          minHeight={80}
-          maxHeight={240}
-          value={values.schema}
-          onChange={(schema) => form.setFieldValue('schema', schema)}
-          error={problems.schema}
+          value={schema}
+          onChange={setSchema}
+          onBroken={setBroken}
         />
         <Group grow align="flex-start">
           <NumberInput

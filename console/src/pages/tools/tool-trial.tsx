@@ -4,42 +4,39 @@ import type { CustomTool, JsonObject, ToolTest } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { toolTrial as texts } from '#console/src/messages/en/workspace/tools.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
-import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { startOfSchema } from '#console/src/parts/forms/schema-fields.ts';
+import { SchemaForm } from '#console/src/parts/forms/schema-form.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
-import { parsedObject } from '#console/src/pages/workspace/parsed-object.ts';
 
 /** A tool has 25 seconds to respond to a test. */
 const WITHIN_SECONDS = 30;
+const NO_SCHEMA: JsonObject = {};
 
 /** Sends one real call to the tool. */
 export function ToolTrial({ tool }: { tool: CustomTool }) {
-  const [text, setText] = useState('{}');
-  const parsed = parsedObject(text);
+  const schema = tool.input_schema ?? NO_SCHEMA;
+  const [given, setGiven] = useState(() => startOfSchema(schema));
+  const [broken, setBroken] = useState(false);
   const trial = useAction(
-    (given: JsonObject) => api().testTool(tool.id, given, { timeout: WITHIN_SECONDS }),
+    (values: JsonObject) => api().testTool(tool.id, values, { timeout: WITHIN_SECONDS }),
     { changes: [], quiet: true },
   );
   return (
     <Stack gap="sm">
-      <Form
-        action={trial}
-        submit={texts.test}
-        onSubmit={() => {
-          if ('value' in parsed) trial.mutate(parsed.value);
-        }}
-        ready={'value' in parsed}
-      >
-        <CodeEditor
+      <Form action={trial} submit={texts.test} onSubmit={() => trial.mutate(given)} ready={!broken}>
+        <Dimmed size="sm">{texts.aboutArguments}</Dimmed>
+        <SchemaForm
           label={texts.arguments}
-          description={texts.aboutArguments}
-          language="json"
-          value={text}
-          onChange={setText}
-          minHeight={80}
-          error={'problem' in parsed ? texts.problems[parsed.problem] : undefined}
+          name="arguments"
+          schema={schema}
+          value={given}
+          onChange={setGiven}
+          onBroken={setBroken}
+          refusal={trial.data?.error ?? undefined}
         />
       </Form>
       {trial.data !== undefined && <Outcome test={trial.data} />}

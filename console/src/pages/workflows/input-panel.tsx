@@ -1,10 +1,7 @@
-import { Button, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { Button, Stack } from '@mantine/core';
 import type { Graph, JsonObject } from '#client/index.ts';
 import { inputPanel as text } from '#console/src/messages/en/workflows/workflow.ts';
-import { anObject, JsonField } from '#console/src/parts/forms/json-field.tsx';
-import { fieldsOfSchema, startOfSchema } from '#console/src/parts/forms/schema-fields.ts';
-import { SchemaForm } from '#console/src/parts/forms/schema-form.tsx';
+import { SchemaBuilder } from '#console/src/parts/forms/schema-builder/schema-builder.tsx';
 import { useChecker } from './mistakes/use-mistakes.ts';
 
 interface InputPanelProps {
@@ -17,19 +14,13 @@ interface InputPanelProps {
 export function InputPanel({ graph, schema, onChange }: InputPanelProps) {
   return (
     <Stack gap="sm">
-      <JsonField
+      <SchemaBuilder
         label={text.schema}
         description={text.schemaAbout}
         value={schema ?? undefined}
-        judge={anObject}
-        minHeight={200}
-        maxHeight={420}
-        onChange={(value) => onChange((value as JsonObject | undefined) ?? null)}
+        onChange={(value) => onChange(value ?? null)}
       />
       {schema === null && <FromGraph graph={graph} onMade={onChange} />}
-      {fieldsOfSchema(schema) !== undefined && schema !== null && (
-        <Preview key={JSON.stringify(schema)} schema={schema} />
-      )}
     </Stack>
   );
 }
@@ -48,24 +39,5 @@ function FromGraph({ graph, onMade }: { graph: Graph; onMade: (schema: JsonObjec
     <Button variant="default" size="compact-sm" w="fit-content" onClick={make}>
       {text.fromGraph}
     </Button>
-  );
-}
-
-/** The entered values are not used. */
-function Preview({ schema }: { schema: JsonObject }) {
-  const [value, setValue] = useState(() => startOfSchema(schema));
-  return (
-    <>
-      <Text size="sm" fw={500}>
-        {text.previewTitle}
-      </Text>
-      <SchemaForm
-        schema={schema}
-        value={value}
-        onChange={setValue}
-        onBroken={() => undefined}
-        label={text.preview}
-      />
-    </>
   );
 }

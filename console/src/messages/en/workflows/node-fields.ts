@@ -1,3 +1,5 @@
+import type { BuiltinTool } from '#shared/tools.ts';
+
 /** Labels and hints of the fields of nodes. */
 export const nodeFields = {
   outputKey: { label: 'Output key', hint: 'State key for the output. Default: the node ID.' },
@@ -7,7 +9,7 @@ export const nodeFields = {
     hint: 'Supports references like {ticket}. Leave empty to send the whole state as JSON.',
   },
   systemPrompt: { label: 'System prompt' },
-  model: { label: 'Model', hint: 'provider/model, or mock' },
+  model: { label: 'Model', hint: 'One with a price, or any other as provider/model' },
   fallbackModels: {
     label: 'Fallback models',
     hint: 'Tried in this order when a provider fails. Press Enter after each.',
@@ -44,8 +46,8 @@ export const nodeFields = {
     hint: 'What is decided, in one line: Pay {amount} to {supplier}. Default: the label.',
   },
   gateInputSchema: {
-    label: 'Input schema',
-    hint: 'JSON Schema of an object: the form that approvers fill in. Its keys are added to the run state.',
+    label: 'Form',
+    hint: 'What approvers fill in. Each field becomes a key of the run state.',
   },
 } as const;
 
@@ -99,7 +101,7 @@ export const moreNodeFields = {
   remind: { label: 'Remind every (seconds)', hint: 'Sends the alert of a paused run again.' },
   responseSchema: {
     label: 'Response schema',
-    hint: 'JSON Schema of the response. The parsed object becomes the output.',
+    hint: 'The fields of the answer. The output is an object with them.',
   },
   temperature: { label: 'Temperature' },
   maxOutputTokens: { label: 'Max output tokens' },
@@ -179,9 +181,57 @@ export const toolOptions = {
     hint: 'For the model. Default: the description of the tool or workflow.',
   },
   parameters: {
-    label: 'Argument schema',
-    hint: 'JSON Schema of the arguments, for a tool that has none.',
+    label: 'Arguments',
+    hint: 'The fields that the model fills in, for a tool that has no schema.',
   },
+} as const;
+
+/** Messages for the choice of a model. */
+export const modelPicker = {
+  price: (input: string, output: string) => `${input} in, ${output} out per million tokens`,
+  mock: 'No model is called, and it costs nothing',
+  noPrice: 'No price, so its cost is not known',
+  notAllowed: 'Not allowed',
+  refused: 'The policies of this workspace do not allow this model.',
+} as const;
+
+/** Messages for the choice of a tool. */
+export const toolPicker = {
+  workflow: 'Runs this workflow',
+  effects: {
+    reads: 'Reads',
+    writes: 'Writes',
+    depends: 'Reads or writes',
+    computes: 'Computes',
+  },
+} as const;
+
+/** What the built-in tools are for. */
+export const builtinTexts = {
+  http_request: 'Sends an HTTP request. GET and HEAD only read.',
+  send_email: 'Sends an email',
+  send_chat_message: 'Posts a message to a chat channel',
+  json_transform: 'Computes the value of an expression',
+  delay: 'Waits for a number of seconds',
+  mcp: 'Calls a tool of an MCP server',
+  entity_upsert: 'Creates or replaces a record of a feed',
+  event_emit: 'Writes an event of a record to a feed',
+  entity_search: 'Finds records of your feeds',
+  feed_list: 'Lists your feeds',
+  source_report: 'Reports whether a source could be read',
+} as const satisfies Record<BuiltinTool, string>;
+
+/** Messages for the headers and query parameters of a request, as rows. */
+export const namedValues = {
+  name: 'Name',
+  value: 'Value',
+  nameOf: (field: string, at: number) => `Name ${at} of ${field}`,
+  valueOf: (field: string, at: number) => `Value ${at} of ${field}`,
+  add: (field: string) => `Add to ${field}`,
+  remove: (name: string) => `Remove ${name}`,
+  twice: 'Another row has this name',
+  secret: 'Insert secret',
+  noSecrets: 'No secrets in this workspace yet',
 } as const;
 
 /** Messages for the choice of a workflow's version. */

@@ -95,9 +95,7 @@ export const runInput = {
 
 /** Messages for the schema of the input of runs. */
 export const inputPanel = {
-  schema: 'Input schema',
-  schemaAbout: 'JSON Schema that the input of every run must fit. Leave empty to accept any input.',
+  schema: 'Input of runs',
+  schemaAbout: 'What every run is given. Without fields, it accepts any input.',
   fromGraph: 'Create from the graph',
-  previewTitle: 'Preview of the form',
-  preview: 'Preview',
 } as const;

@@ -61,9 +61,8 @@ export const toolForm = {
   created: 'Tool created',
   saved: 'Tool saved',
   create: 'Create tool',
-  schema: 'Input schema (JSON Schema)',
-  aboutSchema:
-    'Arguments are validated against it before each call. Leave empty to accept any arguments.',
+  schema: 'Arguments',
+  aboutSchema: 'Checked before each call. Without fields, the tool accepts any arguments.',
   aboutName: 'Workflows call it as custom:name',
   label: 'Label',
   aboutLabel: 'Display name',
@@ -120,22 +119,14 @@ export const toolProblems = {
   mcpTool: 'Enter the tool name',
   headerWithoutName: 'Enter a name for each header',
   headerTwice: 'Use each header name once',
-  schema: {
-    notObject: 'The schema must be a JSON object',
-    notJson: 'The schema is not valid JSON',
-  },
 } as const;
 
 /** Messages for the test of a tool. */
 export const toolTrial = {
   test: 'Test tool',
-  arguments: 'Arguments (JSON)',
+  arguments: 'Arguments',
   aboutArguments:
     'Makes one real call without retries. Policies apply, and the call is logged in the audit log.',
-  problems: {
-    notObject: 'must be a JSON object',
-    notJson: 'is not valid JSON',
-  },
   tookWithStatus: (duration: string, status: number) => `${duration}, status ${status}`,
   failed: 'Test failed',
   noError: 'No error message',

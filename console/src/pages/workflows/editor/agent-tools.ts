@@ -1,6 +1,7 @@
 import { notForAgents } from '#shared/agents/builtin-tools.ts';
 import type { Workflow } from '#client/index.ts';
 import { asTool } from '#shared/tools.ts';
+import { asksFirst, type ToolFacts } from './pickers/tool-facts.ts';
 import { isRecord, type JsonRecord, valueAt, withAt } from '#console/src/parts/data/record.ts';
 
 /** An entry of an agent's tools as an object. A plain name is an entry without options. */
@@ -16,6 +17,10 @@ export function withOption(entry: unknown, option: string, value: unknown): unkn
   const next = withAt(recordOf(entry), option, value);
   return Object.keys(next).length === 1 && typeof next['name'] === 'string' ? next['name'] : next;
 }
+
+/** How a tool is added: people approve each call of one that can change something, until someone decides otherwise. */
+export const addedTool = (name: string, facts: ToolFacts): unknown =>
+  asksFirst(facts) ? withOption(name, 'approval', 'always') : name;
 
 export const optionOf = (entry: unknown, option: string): unknown =>
   valueAt(recordOf(entry), option);

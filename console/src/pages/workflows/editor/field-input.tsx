@@ -1,21 +1,17 @@
-import {
-  Autocomplete,
-  Checkbox,
-  MultiSelect,
-  NativeSelect,
-  TagsInput,
-  TextInput,
-} from '@mantine/core';
+import { Checkbox, MultiSelect, NativeSelect, TagsInput, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { membersQuery } from '#console/src/queries/members.ts';
 import { jsonText } from '#console/src/parts/forms/json-text.ts';
-import type { JsonRecord } from '#console/src/parts/data/record.ts';
+import { SchemaBuilder } from '#console/src/parts/forms/schema-builder/schema-builder.tsx';
+import { isRecord, type JsonRecord } from '#console/src/parts/data/record.ts';
 import { ApprovalField } from './approval-field.tsx';
 import { RecheckField } from './recheck-field.tsx';
 import { ParamsField } from './authoring/params-field.tsx';
 import { JsonInState, TextInState } from './authoring/text-in-state.tsx';
 import { type FieldMark, marksText } from './field-marks.ts';
 import type { NodeField } from './node-fields.ts';
+import { ModelInput, ModelsInput } from './pickers/model-input.tsx';
+import { ToolInput } from './pickers/tool-input.tsx';
 import { NumberField } from '#console/src/parts/forms/number-field.tsx';
 import { ToolsField } from './tools-field.tsx';
 import { VersionInput, WorkflowInput } from './workflow-fields.tsx';
@@ -61,6 +57,12 @@ export function FieldInput({ field, value, onChange, marks, tools, node }: Field
     case 'object':
     case 'json':
       return <JsonInState {...{ field, value, onChange, error }} />;
+    case 'schema':
+      return isRecord(value) || value === undefined ? (
+        <SchemaBuilder {...common} {...{ value, onChange }} />
+      ) : (
+        <JsonInState {...{ field, value, onChange, error }} />
+      );
     case 'params':
       return <ParamsField {...{ field, tool: node?.['tool_name'], value, onChange, marks }} />;
     case 'names':
@@ -93,16 +95,18 @@ export function FieldInput({ field, value, onChange, marks, tools, node }: Field
       );
     case 'recheck':
       return <RecheckField {...{ field, value, onChange, error }} />;
-    case 'tool':
+    case 'model':
+      return <ModelInput common={common} value={textOf(value)} onText={onText} />;
+    case 'models':
       return (
-        <Autocomplete
-          {...common}
-          data={[...tools]}
-          value={textOf(value)}
-          onChange={onText}
-          limit={50}
+        <ModelsInput
+          common={common}
+          value={textsOf(value)}
+          onChange={(models) => onChange(models.length === 0 ? undefined : models)}
         />
       );
+    case 'tool':
+      return <ToolInput {...{ common, tools, onText }} value={textOf(value)} />;
   }
 }
 

@@ -12,9 +12,9 @@ export interface NodeField {
   label: string;
   hint?: string;
   /**
-   * `template` is a text with references, `expression` an expression over the state, `names` a list of texts, `members`
-   * a list of ids, `workflow` a name or an id, `version` one of that workflow's version numbers, `tool` the name of a
-   * tool, `params` its parameters, `tools` an agent's tools, `approval` whether steps need approval, `recheck` a gate's. The first of `choices` is the default, which is not saved.
+   * `template` is a text with references, `expression` an expression over the state, `schema` the JSON Schema of an object, `names` a list of texts, `members`
+   * a list of ids, `workflow` a name or an id, `version` one of that workflow's version numbers, `model` the
+   * name of a model, `models` several, `tool` the name of a tool, `params` its parameters, `tools` an agent's tools, `approval` whether steps need approval, `recheck` a gate's. The first of `choices` is the default, which is not saved.
    */
   input:
     | 'line'
@@ -23,12 +23,15 @@ export interface NodeField {
     | 'number'
     | 'object'
     | 'json'
+    | 'schema'
     | 'params'
     | 'names'
     | 'members'
     | 'workflow'
     | 'version'
     | 'flag'
+    | 'model'
+    | 'models'
     | 'tool'
     | 'tools'
     | 'approval'
@@ -74,8 +77,8 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
   agent: [
     { ...prompt, ...text.agentPrompt },
     { name: 'system_prompt', ...text.systemPrompt, input: 'template' },
-    { name: 'model', ...text.model, input: 'line' },
-    { name: 'fallback_models', ...text.fallbackModels, input: 'names' },
+    { name: 'model', ...text.model, input: 'model' },
+    { name: 'fallback_models', ...text.fallbackModels, input: 'models' },
     outputKey,
   ],
   tool: [
@@ -103,7 +106,7 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
   human_gate: [
     { name: 'title', ...text.gateTitle, input: 'template' },
     { ...prompt, ...text.gatePrompt },
-    { name: 'input_schema', ...text.gateInputSchema, input: 'object' },
+    { name: 'input_schema', ...text.gateInputSchema, input: 'schema' },
   ],
   merge: [],
 };
@@ -181,7 +184,7 @@ const covered: FieldGroup = {
 const answer: FieldGroup = {
   label: more.groups.answer,
   fields: [
-    { name: 'response_schema', ...more.responseSchema, input: 'object' },
+    { name: 'response_schema', ...more.responseSchema, input: 'schema' },
     { name: 'temperature', ...more.temperature, ...numberFrom(0, 2) },
     { name: 'max_output_tokens', ...more.maxOutputTokens, ...wholeFrom(1, 10_000_000) },
   ],

@@ -31,7 +31,7 @@ const options: readonly NodeField[] = [
   },
   { name: 'fixed', ...text.fixed, input: 'object', templates: true },
   { name: 'description', ...text.description, input: 'template' },
-  { name: 'parameters', ...text.parameters, input: 'object' },
+  { name: 'parameters', ...text.parameters, input: 'schema' },
 ];
 
 export const approvalModes: readonly { value: ApprovalMode; label: string }[] = [

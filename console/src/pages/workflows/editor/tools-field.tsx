@@ -1,12 +1,22 @@
-import { Accordion, Button, Input, Select, Stack } from '@mantine/core';
+import { Accordion, Button, Group, Input, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { toolsField as text } from '#console/src/messages/en/workflows/node-fields.ts';
+import { AddSelect } from '#console/src/parts/forms/add-select.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
-import { approvalMode, freeTools, optionOf, toolNameOf, workflowTools } from './agent-tools.ts';
+import {
+  addedTool,
+  approvalMode,
+  freeTools,
+  optionOf,
+  toolNameOf,
+  workflowTools,
+} from './agent-tools.ts';
 import { type FieldMark, marksText } from './field-marks.ts';
+import { EffectTag, ToolOption } from './pickers/tool-input.tsx';
+import { useToolFacts } from './pickers/use-tool-facts.ts';
 import { type RenderField, ToolOptions } from './tool-options.tsx';
 
 interface ToolsFieldProps {
@@ -33,6 +43,7 @@ export function ToolsField({
 }: ToolsFieldProps) {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
   const workflows = useQuery(workflowsQuery).data ?? [];
+  const factsOf = useToolFacts();
   const [open, setOpen] = useState<string[]>([]);
   const save = (next: readonly unknown[]): void => onChange(next.length === 0 ? undefined : next);
   const marked = entries.flatMap((_, at) => (marksAt(marks, at).length > 0 ? [String(at)] : []));
@@ -58,7 +69,10 @@ export function ToolsField({
           {entries.map((entry, at) => (
             <Accordion.Item key={`${at} ${toolNameOf(entry)}`} value={String(at)}>
               <Accordion.Control>
-                <UserText>{toolNameOf(entry)}</UserText>
+                <Group gap="xs" justify="space-between" wrap="nowrap">
+                  <UserText>{toolNameOf(entry)}</UserText>
+                  <EffectTag effect={factsOf(toolNameOf(entry)).effect} />
+                </Group>
                 <Dimmed size="xs">
                   {text.approval[approvalMode(optionOf(entry, 'approval'))]}
                 </Dimmed>
@@ -87,28 +101,20 @@ export function ToolsField({
             </Accordion.Item>
           ))}
         </Accordion>
-        <AddTool
-          free={freeTools([...tools, ...workflowTools(workflows)], entries)}
-          onAdd={(name) => save([...entries, name])}
+        <AddSelect
+          label={text.add}
+          placeholder={text.select}
+          data={freeTools([...tools, ...workflowTools(workflows)], entries)}
+          nothingFoundMessage={text.noMore}
+          renderOption={({ option }) => (
+            <ToolOption tool={option.value} {...factsOf(option.value)} />
+          )}
+          onAdd={(name) => save([...entries, addedTool(name, factsOf(name))])}
         />
       </Stack>
     </Input.Wrapper>
   );
 }
-
-const AddTool = ({ free, onAdd }: { free: string[]; onAdd: (name: string) => void }) => (
-  <Select
-    label={text.add}
-    placeholder={text.select}
-    searchable
-    data={free}
-    value={null}
-    onChange={(name) => {
-      if (name !== null) onAdd(name);
-    }}
-    nothingFoundMessage={text.noMore}
-  />
-);
 
 /** Such marks are shown at the entry. */
 const WITHIN_ENTRY = /^\[\d+\]\./;

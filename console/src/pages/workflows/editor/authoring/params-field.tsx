@@ -1,11 +1,14 @@
-import { Fieldset, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { Fieldset, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { JsonObject } from '#client/index.ts';
+import { secretParamsOf } from '#shared/values/secrets.ts';
 import { paramsField as texts } from '#console/src/messages/en/workflows/authoring.ts';
+import { AddSelect } from '#console/src/parts/forms/add-select.tsx';
 import { isRecord } from '#console/src/parts/data/record.ts';
 import { type FieldMark, marksText } from '#console/src/pages/workflows/editor/field-marks.ts';
 import type { NodeField } from '#console/src/pages/workflows/editor/node-fields.ts';
 import { JsonInState, TextInState } from './text-in-state.tsx';
+import { NamedValues } from './named-values.tsx';
 import { paramsOf, scalarOf, type ToolParam } from './tool-params.ts';
 import { useToolSchema } from './use-tool-schema.ts';
 
@@ -46,6 +49,7 @@ export function ParamsField({ field, tool, value, onChange, marks }: ParamsProps
         ) : (
           <ParamsForm
             key={name}
+            tool={name}
             params={paramsOf(name, schema, value ?? {})}
             {...{ value: value ?? {}, onChange, marks }}
           />
@@ -56,11 +60,13 @@ export function ParamsField({ field, tool, value, onChange, marks }: ParamsProps
 }
 
 function ParamsForm({
+  tool,
   params,
   value,
   onChange,
   marks,
 }: {
+  tool: string;
   params: readonly ToolParam[];
   value: JsonObject;
   onChange: (value: unknown) => void;
@@ -76,6 +82,7 @@ function ParamsForm({
   const input = (param: ToolParam): ReactNode => (
     <ParamInput
       key={param.name}
+      tool={tool}
       param={param}
       value={value[param.name]}
       onChange={(next) => {
@@ -96,15 +103,11 @@ function ParamsForm({
         </Text>
       )}
       {hidden.length > 0 && (
-        <Select
+        <AddSelect
           label={texts.add}
           placeholder={texts.select}
-          searchable
           data={hidden}
-          value={null}
-          onChange={(name) => {
-            if (name !== null) setAdded([...added, name]);
-          }}
+          onAdd={(name) => setAdded([...added, name])}
         />
       )}
     </>
@@ -112,11 +115,13 @@ function ParamsForm({
 }
 
 function ParamInput({
+  tool,
   param: { name, description, required, kind, values },
   value,
   onChange,
   marks,
 }: {
+  tool: string;
   param: ToolParam;
   value: unknown;
   onChange: (value: unknown) => void;
@@ -134,6 +139,10 @@ function ParamInput({
     templates: true,
     ...(hints.length > 0 && { hint: hints.join(' ') }),
   };
+  if (kind === 'texts') {
+    const secrets = secretParamsOf(tool).includes(name);
+    return <NamedValues {...{ field, value, onChange, secrets }} error={marksText(marks)} />;
+  }
   if (kind === 'json') {
     return (
       <div>

@@ -88,7 +88,7 @@ export function JsonInState({
         value={value}
         onChange={onChange}
         completable={field.templates === true ? completable : undefined}
-        {...(['object', 'params'].includes(field.input) && { judge: anObject })}
+        {...(['object', 'params', 'schema'].includes(field.input) && { judge: anObject })}
       />
       {field.templates === true && (
         <FieldValue label={field.label} language="value" value={value} />

@@ -6,8 +6,8 @@ export interface ToolParam {
   name: string;
   description: string | undefined;
   required: boolean;
-  /** `scalar`: a number, true or false, or a template for one. */
-  kind: 'text' | 'scalar' | 'json' | 'expression';
+  /** `scalar`: a number, true or false, or a template for one. `texts`: an object of texts with any names. */
+  kind: 'text' | 'scalar' | 'texts' | 'json' | 'expression';
   /** The possible values, if there are few. */
   values: readonly string[];
 }
@@ -41,11 +41,24 @@ export function paramsOf(tool: string, schema: JsonObject, value: JsonObject): T
 }
 
 function kindOf(schema: JsonObject, value: unknown): ToolParam['kind'] {
+  if (holdsTexts(schema) && isTexts(value)) return 'texts';
   if (typeof value === 'object') return 'json';
   const isText = value === undefined || typeof value === 'string';
   if (allows(schema, ['string'])) return isText ? 'text' : 'json';
   return allows(schema, ['number', 'integer', 'boolean']) ? 'scalar' : 'json';
 }
+
+/** Whether it is an object that can have a text under any name. */
+function holdsTexts(schema: JsonObject): boolean {
+  const { type, properties, additionalProperties: others } = schema;
+  return (
+    type === 'object' && properties === undefined && isRecord(others) && allows(others, ['string'])
+  );
+}
+
+const isTexts = (value: unknown): boolean =>
+  value === undefined ||
+  (isRecord(value) && Object.values(value).every((each) => typeof each === 'string'));
 
 function allows(schema: unknown, types: readonly string[]): boolean {
   if (!isRecord(schema)) return true;

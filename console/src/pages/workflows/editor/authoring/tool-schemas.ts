@@ -14,7 +14,11 @@ const forNodesOnly: Readonly<Record<string, JsonObject>> = {
       server_url: { type: 'string', description: text.mcp.serverUrl },
       tool: { type: 'string', description: text.mcp.tool },
       arguments: { type: 'object', description: text.mcp.arguments },
-      headers: { type: 'object', description: text.mcp.headers },
+      headers: {
+        type: 'object',
+        description: text.mcp.headers,
+        additionalProperties: { type: 'string' },
+      },
     },
     required: ['server_url', 'tool'],
   },
