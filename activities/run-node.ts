@@ -6,6 +6,7 @@ import type { Json } from '#shared/json.ts';
 import { outputProblem } from '#shared/outside-json.ts';
 import { judgeUntrusted, type Place } from '#shared/platform/threads/untrusted.ts';
 import { resultForModel } from './agents/call.ts';
+import { createLiveAnswer } from './agents/live-answer.ts';
 import { createRedact, type Redact } from './agents/redact.ts';
 import { runTurn, type TurnContext } from './agents/turn.ts';
 import type { Attempt } from './attempt.ts';
@@ -86,26 +87,23 @@ async function runKind(
       ? result
       : forModel(deps, attempt, call, claim, result, redactor());
   }
-  const asked = { ...common, node, mayFallBack };
   const { turn } = claim;
-  if (turn === undefined) {
-    const agent = { nodeId: node.id, label: nodeLabel(node) };
-    return tracedAgent(agent, () => deps.runners.agent(asked));
-  }
-  // The compiler does not see the assignment inside the callback.
-  let streamed = false as boolean;
+  const live = createLiveAnswer(deps.deltas, {
+    run_id: call.run_id,
+    step_key: turn?.agent.step_key ?? call.step_key,
+    turn: turn?.agent.turn ?? 1,
+  });
+  const asked = { ...common, node, mayFallBack, onText: live.onText };
   try {
-    return await runTurn(deps.runners.turn, asked, turn, {
-      redact: redactor(attempt.place),
-      place: attempt.place,
-      onText: (text) => {
-        streamed = true;
-        deps.deltas.push({ ...deltaOf(call, turn), text });
-      },
-    });
+    if (turn !== undefined) {
+      const examining = { redact: redactor(attempt.place), place: attempt.place };
+      return await runTurn(deps.runners.turn, asked, turn, examining);
+    }
+    const agent = { nodeId: node.id, label: nodeLabel(node) };
+    return await tracedAgent(agent, () => deps.runners.agent(asked));
   } finally {
-    // Sent before the turn's end is recorded, because otherwise a reader would see the text after it.
-    if (streamed) await deps.deltas.flush();
+    // Before the end is recorded, because otherwise a reader would see the text after it.
+    await live.end();
   }
 }
 
@@ -133,12 +131,6 @@ const redirectsOf =
     }
     return refusal;
   };
-
-const deltaOf = ({ run_id }: StepCall, turn: TurnContext) => ({
-  run_id,
-  step_key: turn.agent.step_key,
-  turn: turn.agent.turn,
-});
 
 /** The result of an agent's call as the model reads it. What was redacted is recorded with the step. */
 async function forModel(

@@ -114,14 +114,23 @@ export interface WorkspaceFrame {
   changed: string[];
 }
 
-/** A piece of a model's answer, as it arrives. Best effort: it is not stored. */
+/**
+ * A piece of a model's answer, as it arrives. A stream that opens late first has the text so far. Best effort: the text is
+ * not kept when the answer has ended.
+ */
 export interface AgentDeltaFrame {
   type: 'agent_delta';
   run_id: string;
   /** The step of the agent. */
   step_key: string;
+  /** 1 for an agent without tools. */
   turn: number;
   text: string;
+  /**
+   * The length of the answer before this piece, counted like `String.length`: 0 when the answer starts, or starts again
+   * because an attempt or a model has failed. Absent from services before 1.1.
+   */
+  offset?: number | undefined;
 }
 
 export type Capability = keyof Identity['capabilities'];

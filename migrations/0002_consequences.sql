@@ -58,3 +58,21 @@ CREATE TRIGGER governance_events_revision BEFORE INSERT ON governance_events
 -- What an open gate shows is out of date once another gate of its run is decided.
 CREATE INDEX gates_decided ON gates (run_id, decided_at) WHERE decided_at IS NOT NULL;
 CREATE INDEX gates_decided_at ON gates (decided_at) WHERE status IN ('approved', 'rejected') AND reused_from IS NULL;
+
+-- The text of models' answers in progress, so that a stream that opens late has all of it. A worker deletes it when the
+-- answer ends. Losing it in a crash of the server only delays what a stream shows. No reference to runs: each piece would
+-- lock its run.
+CREATE UNLOGGED TABLE answer_pieces (
+  run_id     text NOT NULL,
+  -- The step of the agent.
+  step_key   text NOT NULL,
+  turn       integer NOT NULL,
+  -- Another one each time that the answer starts again.
+  answer     text NOT NULL,
+  -- The length of the text before the piece, in UTF-16 code units.
+  place      integer NOT NULL CHECK (place >= 0),
+  text       text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (run_id, step_key, turn, answer, place)
+);
+CREATE INDEX answer_pieces_created ON answer_pieces (created_at);

@@ -1,5 +1,19 @@
 -- Generated from the migrations by npm run schema:dump; a test compares it.
 
+CREATE TABLE answer_pieces (
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  turn integer NOT NULL,
+  answer text NOT NULL,
+  place integer NOT NULL,
+  text text NOT NULL,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT answer_pieces_pkey PRIMARY KEY (run_id, step_key, turn, answer, place),
+  CONSTRAINT answer_pieces_place_check CHECK ((place >= 0))
+);
+
+CREATE INDEX answer_pieces_created ON public.answer_pieces USING btree (created_at);
+
 CREATE TABLE api_keys (
   id text NOT NULL,
   workspace_id text NOT NULL,

@@ -1,4 +1,9 @@
-import { type AgentDelta, notifyDeltas, payloadsOf } from '#shared/db/agents/deltas.ts';
+import {
+  type AgentDelta,
+  type AnswerKey,
+  dropLeftPieces,
+  sendDeltas,
+} from '#shared/db/agents/deltas.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 
@@ -6,10 +11,10 @@ export interface DeltaNotifier {
   /** Sends a piece of a model's answer after a short delay. Never fails. */
   push: (delta: AgentDelta) => void;
   /**
-   * Sends all waiting pieces, and resolves when they are sent. Call it before writing anything that must come after
-   * them.
+   * Sends all waiting pieces, and forgets the text of the answer; resolves when they are sent. Call it before writing
+   * anything that must come after them.
    */
-  flush: () => Promise<void>;
+  end: (answer: AnswerKey) => Promise<void>;
   /** Resolves when nothing is in progress. */
   close: () => Promise<void>;
 }
@@ -28,19 +33,32 @@ const MAX_WAITING = 200_000;
  */
 export function createDeltaNotifier(db: Pool, log: Logger): DeltaNotifier {
   const waiting = new Map<string, AgentDelta>();
+  let ended: AnswerKey[] = [];
+  let dropping: Promise<void> | undefined;
   let size = 0;
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;
 
   async function send(): Promise<void> {
-    const deltas = [...waiting.values()];
-    if (deltas.length === 0) return;
+    const pieces = { deltas: [...waiting.values()], ended };
+    if (pieces.deltas.length === 0 && ended.length === 0) return;
     waiting.clear();
+    ended = [];
     size = 0;
     try {
-      await notifyDeltas(db, payloadsOf(deltas));
+      await sendDeltas(db, pieces);
+      dropping ??= drop();
     } catch (error) {
       log.warn({ err: error }, 'could not send pieces of answers');
+    }
+  }
+
+  /** Once per worker, since another one was probably killed before it started. */
+  async function drop(): Promise<void> {
+    try {
+      await dropLeftPieces(db);
+    } catch (error) {
+      log.warn({ err: error }, 'could not delete pieces of answers');
     }
   }
 
@@ -62,15 +80,19 @@ export function createDeltaNotifier(db: Pool, log: Logger): DeltaNotifier {
     push: (delta) => {
       if (size + delta.text.length > MAX_WAITING) return;
       size += delta.text.length;
-      const key = `${delta.run_id}/${delta.step_key}/${delta.turn}`;
-      const before = waiting.get(key);
-      waiting.set(key, before === undefined ? delta : { ...delta, text: before.text + delta.text });
+      const before = waiting.get(delta.answer);
+      const next = before === undefined ? delta : { ...before, text: before.text + delta.text };
+      waiting.set(delta.answer, next);
       if (timer === undefined) sendAndPause();
     },
-    flush: sendNext,
+    end: async (answer) => {
+      ended.push(answer);
+      await sendNext();
+    },
     close: async () => {
       clearTimeout(timer);
       await sendNext();
+      await dropping;
     },
   };
 }

@@ -67,7 +67,7 @@ export async function runTurn(
   ask: TurnRunner,
   call: ModelCall,
   context: TurnContext,
-  { onText, ...examining }: Examining & { onText: (delta: string) => void },
+  examining: Examining,
 ): Promise<{ output: Json } & Consumption> {
   const { agent, earlier, tools } = context;
   const conversation = agent.turn > 1 ? earlier : { ...earlier, ...openingOf(call) };
@@ -78,7 +78,6 @@ export async function runTurn(
     inputBytes: turnBytes(call.params, context),
     tools,
     toolChoice: toolChoice(call.node, agent),
-    onText,
   });
   const { text, calls, verbatim } = said;
   const record: TurnRecord =

@@ -1,5 +1,6 @@
 import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { type Opening, openingOf } from '#shared/agents/conversation.ts';
+import { createStreamCutter } from '#shared/platform/secrets/stream-cutter.ts';
 import { askMock } from './mock-model.ts';
 import { consumptionOf } from './agent-cost.ts';
 import { answerOf, refuseUnfinished } from './model-answer.ts';
@@ -26,10 +27,11 @@ async function askProvider(
   model: string,
   { system, prompt }: Opening,
 ): Promise<NodeResult> {
-  const { node, workspaceId, signal } = call;
+  const { node, workspaceId, signal, onText } = call;
   const found = deps.findModel(model);
   if ('problem' in found) throw new NodeError(found.problem, { retryable: false });
   const schema = node.response_schema;
+  const stream = onText && createStreamCutter(deps.keys, (text) => onText(text, model));
   const reply = await askModel({
     model: found.model,
     system,
@@ -38,7 +40,9 @@ async function askProvider(
     maxOutputTokens: node.max_output_tokens,
     schema,
     signal,
+    onText: stream?.add,
   });
+  stream?.end();
   const consumption = consumptionOf(call, model, reply);
   const asked = { workspaceId, model, keys: deps.keys, schema, consumption };
   refuseUnfinished(asked, reply);

@@ -9,6 +9,9 @@ import { requireFitting } from './model-answer.ts';
 import { type Consumption, type NodeCall, NodeError, type NodeResult } from './node.ts';
 
 const ECHO_LENGTH = 120;
+/** How often a slow answer continues, and the least number of its pieces. */
+const PIECE_EVERY_MS = 100;
+const LEAST_PIECES = 4;
 
 /**
  * The model of the examples. It needs no key, gives the same response every time, and can be slow, expensive or failing
@@ -16,12 +19,23 @@ const ECHO_LENGTH = 120;
  * abort.
  */
 export async function askMock(call: NodeCall<AgentNode>, prompt: string): Promise<NodeResult> {
-  await waitAsMock(call);
+  const output = await mockOutput(call, prompt);
+  // Without a delay, the answer itself arrives as soon.
+  await (isSlow(call) ? speakAsMock(call, textOf(output)) : waitAsMock(call));
   const spent = { model: 'mock', costMicros: toMicros(call.node.mock?.cost_usd ?? 0) };
-  const given = givenOutput(call);
-  const output = given === undefined ? await defaultOutput(call, prompt) : given;
   return { ...spent, output: await heldToSchema(call, output, spent) };
 }
+
+/** What the mock answers, before it is compared with the schema. */
+export async function mockOutput(call: NodeCall<AgentNode>, prompt: string): Promise<Json> {
+  const given = givenOutput(call);
+  return given === undefined ? await defaultOutput(call, prompt) : given;
+}
+
+export const textOf = (output: Json): string =>
+  typeof output === 'string' ? output : JSON.stringify(output);
+
+const isSlow = ({ node }: NodeCall<AgentNode>): boolean => (node.mock?.delay_ms ?? 0) > 0;
 
 /** The mock's answer, which must match the node's response schema like any other. Throws NodeError. */
 export async function heldToSchema(
@@ -36,14 +50,34 @@ export async function heldToSchema(
 
 /** Waits for the mock's delay, then simulates its failures. */
 export async function waitAsMock(call: NodeCall<AgentNode>): Promise<void> {
-  const mock = call.node.mock ?? {};
-  if (mock.delay_ms !== undefined && mock.delay_ms > 0) {
-    await sleep(mock.delay_ms, undefined, { signal: call.signal }).catch((error: unknown) => {
-      throw call.signal.aborted ? call.signal.reason : error;
-    });
-  }
-  const failures = mock.fail_times ?? 0;
+  await pause(call, call.node.mock?.delay_ms ?? 0);
+  const failures = call.node.mock?.fail_times ?? 0;
   if (call.attempt <= failures) throw new NodeError(`Mock failure ${call.attempt} of ${failures}`);
+}
+
+/** Like `waitAsMock`, and streams the text in pieces, over the whole delay. A call that will fail says nothing. */
+export async function speakAsMock(call: NodeCall<AgentNode>, text: string): Promise<void> {
+  const { onText, node } = call;
+  if (onText === undefined || call.attempt <= (node.mock?.fail_times ?? 0)) return waitAsMock(call);
+  const delay = node.mock?.delay_ms ?? 0;
+  // By code points, so that no surrogate pair is split.
+  const characters = [...text];
+  const most = Math.max(LEAST_PIECES, Math.ceil(delay / PIECE_EVERY_MS));
+  const length = Math.max(1, Math.ceil(characters.length / most));
+  const count = Math.ceil(characters.length / length);
+  const started = performance.now();
+  for (let piece = 0; piece < count; piece += 1) {
+    onText(characters.slice(piece * length, (piece + 1) * length).join(''), 'mock');
+    await pause(call, ((piece + 1) * delay) / count - (performance.now() - started));
+  }
+  await pause(call, delay - (performance.now() - started));
+}
+
+async function pause({ signal }: NodeCall<AgentNode>, ms: number): Promise<void> {
+  if (ms <= 0) return;
+  await sleep(ms, undefined, { signal }).catch((error: unknown) => {
+    throw signal.aborted ? signal.reason : error;
+  });
 }
 
 /** The rendered output if the caller rendered it, otherwise the node's own. Null is an output like any other. */

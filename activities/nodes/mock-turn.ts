@@ -1,17 +1,12 @@
 import { mockTurnCost } from '#shared/agents/cost-bounds.ts';
 import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { isObject } from '#shared/graph/json-value.ts';
-import type { Json } from '#shared/json.ts';
 import { toMicros } from '#shared/money/money.ts';
-import { askMock, heldToSchema, waitAsMock } from './mock-model.ts';
+import { heldToSchema, mockOutput, speakAsMock, textOf, waitAsMock } from './mock-model.ts';
 import type { TurnCall, TurnResult } from './model-turn.ts';
-import type { Consumption } from './node.ts';
 import { requestedCalls } from './turn-calls.ts';
 
 type MockTurn = NonNullable<NonNullable<AgentNode['mock']>['turns']>[number];
-
-/** The number of pieces of a streamed text. */
-const PIECES = 4;
 
 /**
  * One turn of the mock's script. After its last turn, and without a script or tools, it answers like `askMock`. Throws
@@ -33,22 +28,17 @@ export async function askMockTurn(call: TurnCall): Promise<TurnResult> {
     );
     return { ...spent, said: { text: '', calls } };
   }
-  const output = await answer(call, scripted, spent);
-  const text = typeof output === 'string' ? output : JSON.stringify(output);
-  if (call.onText !== undefined) stream(text, call.onText);
-  return { ...spent, said: { text, calls: [] }, output };
-}
-
-async function answer(
-  call: TurnCall,
-  scripted: MockTurn | undefined,
-  spent: Consumption,
-): Promise<Json> {
-  if (scripted?.output === undefined) {
-    return (await askMock(call, call.conversation.prompt)).output;
-  }
-  await waitAsMock(call);
-  return heldToSchema(call, scripted.output, spent);
+  const output =
+    scripted?.output === undefined
+      ? await mockOutput(call, call.conversation.prompt)
+      : scripted.output;
+  const text = textOf(output);
+  await speakAsMock(call, text);
+  return {
+    ...spent,
+    said: { text, calls: [] },
+    output: await heldToSchema(call, output, spent),
+  };
 }
 
 /** The rendered turn if the caller rendered the script, otherwise the node's own. */
@@ -59,13 +49,4 @@ function scriptedTurn({ params, node, turn }: TurnCall): MockTurn | undefined {
       ? (rendered['turns'] as unknown as MockTurn[])
       : node.mock?.turns;
   return turns?.[turn - 1];
-}
-
-function stream(text: string, onText: NonNullable<TurnCall['onText']>): void {
-  // By code points, so that no surrogate pair is split.
-  const characters = [...text];
-  const length = Math.max(1, Math.ceil(characters.length / PIECES));
-  for (let start = 0; start < characters.length; start += length) {
-    onText(characters.slice(start, start + length).join(''), 'mock');
-  }
 }

@@ -19,8 +19,6 @@ export interface TurnCall extends ModelCall {
   tools: readonly OfferedTool[];
   /** `none`: the model must answer. */
   toolChoice: 'auto' | 'required' | 'none';
-  /** Called with the text as it arrives, without keys. After one model has failed, the next starts again. */
-  onText?: (delta: string, model: string) => void;
 }
 
 /** The model's turn. `output` is only set for a turn without calls: then it is the node's output. */

@@ -39,6 +39,8 @@ export interface NodeCall<Node extends ExecutedNode = ExecutedNode> {
   mayFallBack?: ((model: string) => Promise<boolean>) | undefined;
   /** Why policies forbid following a redirect to this address; this is recorded. Absent: all are allowed. */
   redirectRefusal?: ((url: URL) => Promise<string | undefined>) | undefined;
+  /** Called with a model's text as it arrives, without keys. After one model has failed, the next starts again. */
+  onText?: ((text: string, model: string) => void) | undefined;
   /** Where its texts can be computed. */
   place?: Place | undefined;
   /** Aborted on cancel, on the node's timeout and when the worker shuts down. */

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AgentDeltaFrame, StreamFrame } from '#shared/contract/runs/stream.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import { readPayload } from '#shared/db/agents/deltas.ts';
 import { readFrames } from '#shared/db/runs/frames.ts';
 import type { Db } from '#shared/db/pool.ts';
 import type { Logger } from '#shared/platform/logger.ts';
+import { encodeDelta, RunAnswers } from './answers.ts';
 import { type Listener, listenForFrames } from './listener.ts';
 
 /** How often every run with sockets is checked, even without a notification. */
@@ -22,12 +23,23 @@ interface Subscription {
   deliver: (frame: Buffer) => void;
 }
 
+interface Subscriber extends Subscription {
+  /** Only with `deltas`. */
+  answers: RunAnswers | undefined;
+}
+
 /** Sent only to subscribers with `deltas`. */
 const DETAILS: ReadonlySet<StreamFrame['type']> = new Set([
   'agent_turn',
   'child_paused',
   'child_continued',
 ]);
+
+interface FrameBusDeps {
+  db: Db;
+  log: Logger;
+  databaseUrl: string | undefined;
+}
 
 export interface FrameBus {
   /** Starts to deliver. The returned function stops it. */
@@ -37,12 +49,12 @@ export interface FrameBus {
   stop(): Promise<void>;
 }
 
-const encode = (frame: StreamFrame | AgentDeltaFrame): Buffer => Buffer.from(JSON.stringify(frame));
+const encode = (frame: StreamFrame): Buffer => Buffer.from(JSON.stringify(frame));
 
 /** Delivers new frames to the subscribers of these runs. Returns whether more frames may remain. */
 async function readAndDeliver(
   db: Db,
-  byRun: ReadonlyMap<string, ReadonlySet<Subscription>>,
+  byRun: ReadonlyMap<string, ReadonlySet<Subscriber>>,
   runIds: readonly string[],
 ): Promise<boolean> {
   const cursors = runIds.flatMap((runId) => {
@@ -63,21 +75,19 @@ async function readAndDeliver(
 }
 
 /**
- * Delivers pieces of answers directly to the subscribers, because they are not stored. Payloads keep their order. Other
- * requests are served between two runs, since a run can have a hundred sockets.
+ * Delivers pieces of answers directly to the subscribers. Payloads keep their order. Other requests are served between
+ * two pieces, since a run can have a hundred sockets.
  */
 function createDeltaDelivery(
-  byRun: ReadonlyMap<string, ReadonlySet<Subscription>>,
+  byRun: ReadonlyMap<string, ReadonlySet<Subscriber>>,
   log: Logger,
 ): (payload: string) => void {
   const deliver = async (payload: string): Promise<void> => {
     for (const delta of readPayload(payload)) {
       const subscriptions = byRun.get(delta.run_id);
       if (subscriptions === undefined) continue;
-      const encoded = encode({ ...delta, type: 'agent_delta' });
-      for (const subscription of subscriptions) {
-        if (subscription.deltas) subscription.deliver(encoded);
-      }
+      const encoded = encodeDelta(delta);
+      for (const { answers } of subscriptions) answers?.take(delta, encoded);
       await setImmediate();
     }
   };
@@ -89,14 +99,27 @@ function createDeltaDelivery(
   };
 }
 
-/** Returns the function that removes it. */
-function addTo(byRun: Map<string, Set<Subscription>>, subscription: Subscription): () => void {
-  const { runId } = subscription;
-  const subscriptions = byRun.get(runId) ?? new Set();
-  byRun.set(runId, subscriptions.add(subscription));
+function beginAnswers(byRun: ReadonlyMap<string, ReadonlySet<Subscriber>>): void {
+  for (const subscribers of byRun.values()) {
+    for (const { answers } of subscribers) answers?.begin();
+  }
+}
+
+/** Returns the function that removes it. Answers are read once all later pieces are heard. */
+function addTo(
+  byRun: Map<string, Set<Subscriber>>,
+  subscription: Subscription,
+  { listening, ...deps }: { db: Db; log: Logger; listening: boolean },
+): () => void {
+  const { runId, deltas, deliver } = subscription;
+  const answers = deltas ? new RunAnswers({ ...deps, runId }, deliver) : undefined;
+  const subscriber = { ...subscription, answers };
+  const subscribers = byRun.get(runId) ?? new Set();
+  byRun.set(runId, subscribers.add(subscriber));
+  if (listening) answers?.begin();
   return () => {
-    if (!subscriptions.delete(subscription)) return;
-    if (subscriptions.size === 0 && byRun.get(runId) === subscriptions) byRun.delete(runId);
+    if (!subscribers.delete(subscriber)) return;
+    if (subscribers.size === 0 && byRun.get(runId) === subscribers) byRun.delete(runId);
   };
 }
 
@@ -105,15 +128,12 @@ function addTo(byRun: Map<string, Set<Subscription>>, subscription: Subscription
  * of a run are numbered in commit order, so it gets every frame once and in order, no matter when this wakes up. It
  * listens to the database from the first subscriber on.
  */
-export function createFrameBus(deps: {
-  db: Db;
-  log: Logger;
-  databaseUrl: string | undefined;
-}): FrameBus {
+export function createFrameBus(deps: FrameBusDeps): FrameBus {
   const { db, log, databaseUrl } = deps;
-  const byRun = new Map<string, Set<Subscription>>();
+  const byRun = new Map<string, Set<Subscriber>>();
   const dirty = new Set<string>();
   let looking = false;
+  let listening = false;
   let stopped = false;
   let listener: Listener | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -147,14 +167,17 @@ export function createFrameBus(deps: {
     listener = listenForFrames(databaseUrl, log, {
       onFrames: (runIds) => listeners.forEach((heard) => heard(runIds)),
       onDeltas: createDeltaDelivery(byRun, log),
+      onListening: () => {
+        listening = true;
+        beginAnswers(byRun);
+      },
     });
-    timer = setInterval(() => wake(byRun.keys()), LOOK_EVERY_MS);
-    timer.unref();
+    timer = setInterval(() => wake(byRun.keys()), LOOK_EVERY_MS).unref();
   };
 
   return {
     subscribe: (subscription) => {
-      const unsubscribe = addTo(byRun, subscription);
+      const unsubscribe = addTo(byRun, subscription, { db, log, listening });
       start();
       wake([subscription.runId]);
       return unsubscribe;

@@ -16,13 +16,19 @@ export interface Heard {
   onFrames: (runIds: string[] | undefined) => void;
   /** A payload of the channel for deltas. */
   onDeltas: (payload: string) => void;
+  /** From now on, everything is heard, until the connection ends. */
+  onListening: () => void;
 }
 
 /**
  * One connection that listens for new frames and deltas for the life of the process, and reconnects with growing
  * delays.
  */
-export function listenForFrames(url: string, log: Logger, { onFrames, onDeltas }: Heard): Listener {
+export function listenForFrames(
+  url: string,
+  log: Logger,
+  { onFrames, onDeltas, onListening }: Heard,
+): Listener {
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let delayMs = FIRST_DELAY_MS;
@@ -56,6 +62,7 @@ export function listenForFrames(url: string, log: Logger, { onFrames, onDeltas }
       await next.connect();
       await next.query(`LISTEN ${FRAMES_CHANNEL}; LISTEN ${DELTAS_CHANNEL}`);
       delayMs = FIRST_DELAY_MS;
+      onListening();
       onFrames(undefined);
     } catch (error) {
       retry(messageOf(error));

@@ -73,7 +73,9 @@ const runStreamQuery = streamQuery.extend({
     .meta({
       description:
         'With `true` the stream also has `agent_turn` frames, `agent_delta` frames with the answers of models as they ' +
-        'arrive, and the frames `child_paused` and `child_continued`',
+        'arrive, from the beginning of each answer in progress, and the frames `child_paused` and `child_continued`. ' +
+        '`agent_delta` has `step_key`, `turn`, `text` and `offset`, the length of the answer before it in UTF-16 code ' +
+        'units: with `offset` 0 an answer starts, or starts again',
     }),
 });
 

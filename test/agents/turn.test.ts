@@ -22,7 +22,7 @@ const asked: TurnResult = {
   said: { text: '', calls: [{ index: 1, id: 'c1', tool: 'custom:find', given: { id: 9 } }] },
 };
 const turn = (redact: Redact, place: Place = 'here-first') =>
-  runTurn(async () => asked, call, context, { redact, place, onText: () => undefined });
+  runTurn(async () => asked, call, context, { redact, place });
 const unchanged: Redact = async (value) => ({ value, verdicts: [] });
 
 describe('a turn whose model has answered', () => {

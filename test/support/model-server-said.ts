@@ -29,6 +29,8 @@ export interface Said {
    * `malformed` a call that Google cannot read.
    */
   finish?: 'length' | 'filter' | 'refusal' | 'malformed';
+  /** The server ignores that a stream was requested. */
+  whole?: boolean;
   /** Awaited in the middle of the response. */
   pause?: () => Promise<void>;
   /**

@@ -70,10 +70,11 @@ async function send(
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     return sendJson(response, status, protocol.failure(status, message));
   }
-  const type = question.streamed ? 'text/event-stream' : 'application/json';
+  const streamed = question.streamed && !('whole' in answer && answer.whole === true);
+  const type = streamed ? 'text/event-stream' : 'application/json';
   response.writeHead(200, { 'content-type': type });
   if ('raw' in answer) return void response.end(answer.raw);
-  const pieces = question.streamed
+  const pieces = streamed
     ? protocol.events(question, answer).map(withExact)
     : halves(withExact(JSON.stringify(protocol.whole(question, answer))));
   const middle = Math.ceil(pieces.length / 2);

@@ -20,6 +20,9 @@ export function StateBadge({
       tt="none"
       fw={600}
       miw="max-content"
+      leftSection={
+        state === 'running' && failed === 0 ? <span className="breathing" aria-hidden /> : undefined
+      }
       {...props}
     >
       {failed > 0 ? failedCount(failed) : states[state]}

@@ -87,14 +87,23 @@ export const runEventQuery = z.strictObject({
   limit: wholeNumber(1, MAX_EVENTS).prefault('200').meta({ description: 'Events per page' }),
 });
 
-/** A piece of a model's answer as it arrives. Best effort: it is not stored, and only sent with `deltas=true`. */
+/**
+ * A piece of a model's answer as it arrives, only sent with `deltas=true`. A socket that opens late first gets the text so
+ * far. Best effort: the text is not kept when the answer has ended.
+ */
 export interface AgentDeltaFrame {
   type: 'agent_delta';
   run_id: string;
   /** The agent's step. */
   step_key: string;
+  /** 1 for an agent without tools. */
   turn: number;
   text: string;
+  /**
+   * The length of the answer before this piece, in UTF-16 code units: 0 when the answer starts, or starts again because an
+   * attempt or a model has failed. Absent from workers of 1.0.0.
+   */
+  offset?: number | undefined;
 }
 
 export type RunEvent = z.infer<typeof runEventSchema>;

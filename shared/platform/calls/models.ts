@@ -10,6 +10,7 @@ import type { Config } from '#shared/platform/config.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';
 import { exactFetch } from './exact-fetch.ts';
 import { requireNoError } from './model-error.ts';
+import { askStream, wholeAnswers } from './whole-answers.ts';
 import { createSecretCutter, type SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
 
 export type ModelSettings = Config['models'];
@@ -32,7 +33,10 @@ export function createModels(
   settings: ModelSettings,
   egress: Egress,
 ): (name: string) => ModelLookup {
-  const fetch = exactFetch(egress.fetch, { concerns: isInArguments, check: requireNoError });
+  const fetch = exactFetch(wholeAnswers(egress.fetch), {
+    concerns: isInArguments,
+    check: requireNoError,
+  });
   const providers = providersOf(settings, fetch);
   const found = createBoundedCache<string, ModelLookup>(MAX_MODELS);
   return (name) => found(name, () => find(name));
@@ -126,8 +130,8 @@ const withExactCalls = (model: Model): Model =>
         const result = await doGenerate();
         return { ...result, content: result.content.map(exactCall) };
       },
-      wrapStream: async ({ doStream }) => {
-        const { stream, ...rest } = await doStream();
+      wrapStream: async (call) => {
+        const { stream, ...rest } = await askStream(call);
         const exact = new TransformStream<StreamPart, StreamPart>({
           transform: (part, controller) => controller.enqueue(exactCall(part)),
         });

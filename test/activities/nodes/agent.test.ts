@@ -25,7 +25,9 @@ function agent(env: Record<string, string> = {}, prices?: PriceOverrides) {
     ...env,
   });
   const runners = createNodeRunners({ db: undefined as never, config, egress, mailer: undefined });
-  const ask: typeof runners.agent = (call) => runners.agent({ ...call, prices });
+  // Every agent is streamed.
+  const ask: typeof runners.agent = (call) =>
+    runners.agent({ onText: () => undefined, ...call, prices });
   return ask;
 }
 
@@ -84,7 +86,7 @@ describe('a request to a provider', () => {
     // 10 × 0.30 + 2 × 2.50
     expect(result).toMatchObject({ output: 'Ciao', costMicros: 8 });
     expect(server.seen[0]).toMatchObject({
-      url: '/v1beta/models/gemini-2.5-flash:generateContent',
+      url: '/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
     });
     expect(server.seen[0]?.headers['x-goog-api-key']).toBe(KEY);
   });
@@ -156,6 +158,86 @@ describe('a request to a provider', () => {
       [{ role: 'user', content: '{"ticket":"T-1"}' }],
       [{ role: 'user', content: '{"a":[1]}' }],
     ]);
+  });
+});
+
+describe('the text of an answer', () => {
+  const ask = (model: string, texts: string[], rest: object = {}) =>
+    agent()(
+      agentCall({
+        node: { model, ...rest },
+        params: { prompt: 'Hi' },
+        onText: (text, from) => void texts.push(`${from}: ${text}`),
+      }),
+    );
+  const text = 'A long answer, of which the beginning arrives first. '.repeat(20);
+
+  it.each([
+    'openai/gpt-4o',
+    'anthropic/claude-haiku-4-5',
+    'google/gemini-2.5-flash',
+    'compatible/llama-4',
+  ])('of %s arrives while the model writes it', async (model) => {
+    const texts: string[] = [];
+    const pause = async () => {
+      while (texts.length === 0) await new Promise(setImmediate);
+    };
+    server.answers.push({ text, pause });
+    expect(await ask(model, texts)).toMatchObject({ output: text });
+    expect(texts.length).toBeGreaterThan(3);
+    expect(texts.map((each) => each.slice(model.length + 2)).join('')).toBe(text);
+  });
+
+  it('starts again with the next model', async () => {
+    const texts: string[] = [];
+    server.answers.push({ text, cut: 'destroy' }, { text: 'Short' });
+    const result = await ask('openai/gpt-4o', texts, { fallback_models: ['compatible/spare'] });
+    expect(result).toMatchObject({ output: 'Short', model: 'compatible/spare' });
+    expect(texts[0]).toMatch(/^openai.gpt-4o: A long/);
+    expect(texts.at(-1)).toBe('compatible/spare: Short');
+  });
+
+  it.each(['openai/gpt-4o', 'anthropic/claude-haiku-4-5', 'compatible/llama-4'])(
+    'of %s arrives at once from a server that does not stream, which is asked once',
+    async (model) => {
+      server.answers.push({ text: 'Whole', whole: true });
+      const texts: string[] = [];
+      const result = await ask(model, texts);
+      expect(result).toMatchObject({
+        output: 'Whole',
+        usage: { input_tokens: 20, output_tokens: 10 },
+      });
+      expect(texts).toEqual([`${model}: Whole`]);
+      expect(server.seen).toHaveLength(1);
+    },
+  );
+
+  it('is requested without a stream if the server refuses one', async () => {
+    const message = 'Your organization must be verified to stream this model.';
+    server.answers.push({ status: 400, message }, { text: 'Whole' });
+    const texts: string[] = [];
+    expect(await ask('openai/gpt-4o', texts)).toMatchObject({ output: 'Whole', costMicros: 150 });
+    expect(server.asked().map(({ streamed }) => streamed)).toEqual([true, false]);
+    server.answers.splice(0, 9, { status: 400, message: 'Too many tokens' });
+    await expect(ask('openai/gpt-4o', texts)).rejects.toMatchObject({ retryable: false });
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it('of the mock takes its delay, and a call that fails says nothing', async () => {
+    const texts: string[] = [];
+    const said = (rest: object = {}) =>
+      agent()(
+        agentCall({
+          node: { mock: { output: '😀'.repeat(9), delay_ms: 40, ...rest } },
+          onText: (each) => void texts.push(each),
+        }),
+      );
+    const started = performance.now();
+    expect(await said()).toMatchObject({ output: '😀'.repeat(9) });
+    expect(performance.now() - started).toBeGreaterThan(35);
+    expect(texts).toEqual(['😀😀😀', '😀😀😀', '😀😀😀']);
+    await expect(said({ fail_times: 1 })).rejects.toThrow('Mock failure');
+    expect(texts).toHaveLength(3);
   });
 });
 

@@ -7,8 +7,8 @@ import { cancelFacts, resumeFacts } from '#console/src/pages/runs/run-facts.ts';
 import { rejectedGates } from '#console/src/pages/runs/steps/step-state.ts';
 import { figuresOf, timelineOf } from '#console/src/pages/runs/timeline/timeline.ts';
 import { stepsBefore } from '#console/src/pages/gates/upstream.ts';
-import { createLiveAnswers } from '#console/src/queries/live-answers.ts';
-import { notifyDeltas, payloadsOf } from '#shared/db/agents/deltas.ts';
+import { createLiveAnswers, tokensPerSecond } from '#console/src/queries/live-answers.ts';
+import { sendDeltas } from '#shared/db/agents/deltas.ts';
 import { soakTest } from '#test/support/soak.ts';
 import { startAgent, turnOf } from './agent-runs.ts';
 import { obstacles } from '#test/console/axe.ts';
@@ -136,14 +136,38 @@ describe('the turns and calls of an agent', () => {
     const answers = createLiveAnswers();
     let changes = 0;
     const stop = answers.subscribe(() => (changes += 1));
-    answers.add({ step_key: 'triage', turn: 1, text: 'Hel' });
-    answers.add({ step_key: 'triage', turn: 1, text: 'lo' });
-    expect(answers.of('triage')).toEqual({ turn: 1, text: 'Hello' });
-    answers.add({ step_key: 'triage', turn: 2, text: 'So' });
+    answers.add({ step_key: 'triage', turn: 1, text: 'Hel', offset: 0 });
+    answers.add({ step_key: 'triage', turn: 1, text: 'lo', offset: 3 });
+    expect(answers.of('triage')).toMatchObject({ turn: 1, text: 'Hello' });
+    answers.add({ step_key: 'triage', turn: 2, text: 'So', offset: 0 });
     stop();
-    answers.add({ step_key: 'other', turn: 1, text: 'x' });
-    expect(answers.of('triage')).toEqual({ turn: 2, text: 'So' });
+    answers.add({ step_key: 'other', turn: 1, text: 'x', offset: 0 });
+    expect(answers.of('triage')).toMatchObject({ turn: 2, text: 'So' });
     expect(changes).toBe(3);
+  });
+
+  test('start again if an attempt or a model has failed', () => {
+    const answers = createLiveAnswers();
+    answers.add({ step_key: 'a', turn: 1, text: 'A first try', offset: 0 });
+    answers.add({ step_key: 'a', turn: 1, text: 'A second', offset: 0 });
+    answers.add({ step_key: 'a', turn: 1, text: ' one', offset: 8 });
+    expect(answers.of('a')?.text).toBe('A second one');
+    // A worker of 1.0.0 gives no offset.
+    answers.add({ step_key: 'a', turn: 1, text: '.' });
+    expect(answers.of('a')?.text).toBe('A second one.');
+  });
+
+  test('have a speed, which does not count the text that was there before', () => {
+    let now = 0;
+    const answers = createLiveAnswers(() => now);
+    const speed = () => tokensPerSecond(answers.of('a')!);
+    answers.add({ step_key: 'a', turn: 1, text: 'x'.repeat(4_000), offset: 0 });
+    now = 500;
+    answers.add({ step_key: 'a', turn: 1, text: 'x'.repeat(40), offset: 4_000 });
+    expect(speed()).toBeUndefined();
+    now = 2_000;
+    answers.add({ step_key: 'a', turn: 1, text: 'x'.repeat(360), offset: 4_040 });
+    expect(speed()).toBe(50);
   });
 });
 
@@ -184,11 +208,13 @@ describeConsole('the page of a run with an agent', (given) => {
     expect(await obstacles(page)).toEqual([]);
 
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
-    const said = (text: string) =>
-      notifyDeltas(engine.db, payloadsOf([{ run_id: runId, step_key: 'triage', turn: 3, text }]));
-    await said('I am ');
-    await said('think<b>ing');
+    const key = { run_id: runId, step_key: 'triage', turn: 3, answer: 'a' };
+    const said = (place: number, text: string) =>
+      sendDeltas(engine.db, { deltas: [{ ...key, place, text }], ended: [] });
+    await said(0, 'I am ');
+    await said(5, '**think<b>ing**');
     await turnPart(3).getByText('I am think<b>ing').waitFor();
+    await turnPart(3).locator('strong', { hasText: 'think<b>ing' }).waitFor();
     await turnPart(3).getByText('Answering…').waitFor();
 
     await turnPart(2).getByLabel('Reason').fill('looks right');

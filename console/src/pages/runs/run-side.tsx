@@ -3,7 +3,6 @@ import type { Run, Step } from '#client/index.ts';
 import { run as text } from '#console/src/messages/en/runs/run.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { Section } from '#console/src/parts/page.tsx';
-import type { LiveAnswers } from '#console/src/queries/live-answers.ts';
 import { Inspector } from './inspector/inspector.tsx';
 import type { Items } from './items.ts';
 import { hasEnded } from './run-facts.ts';
@@ -29,7 +28,6 @@ export function SelectedStep({
   items,
   step,
   id,
-  answers,
   select,
 }: {
   run: Run;
@@ -37,12 +35,11 @@ export function SelectedStep({
   step: Step | undefined;
   /** The key of the step, or the id of a node that was not reached. */
   id: string;
-  answers: LiveAnswers;
   select: Selection['select'];
 }) {
   const { drawing } = useRunGraph(run);
   if (step !== undefined) {
-    return <Inspector run={run} items={items} step={step} answers={answers} select={select} />;
+    return <Inspector run={run} items={items} step={step} select={select} />;
   }
   const name = drawing?.nodes.find((node) => node.id === id)?.label ?? id;
   return (

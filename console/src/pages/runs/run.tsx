@@ -9,7 +9,7 @@ import { LoadingPage } from '#console/src/parts/loading.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import type { Liveness } from '#console/src/queries/follow.ts';
 import { useRunStream } from '#console/src/queries/run-stream.ts';
-import type { LiveAnswers } from '#console/src/queries/live-answers.ts';
+import { LiveAnswersContext } from '#console/src/queries/live-answers.ts';
 import { runStepQuery } from '#console/src/queries/runs.ts';
 import { RunActions } from './actions/run-actions.tsx';
 import { MissingRun } from './missing-run.tsx';
@@ -28,7 +28,7 @@ const WIDE = '(min-width: 75em)';
 /** One run, updated live. */
 export function RunPage() {
   const runId = useRunId();
-  const { query, ...stream } = useRunStream(runId);
+  const { query, liveness, answers } = useRunStream(runId);
   if (isMissing(query.error)) return <MissingRun runId={runId} />;
   return (
     <Loaded
@@ -39,7 +39,11 @@ export function RunPage() {
         </Page>
       }
     >
-      {(run) => <RunView run={run} readAt={query.dataUpdatedAt} {...stream} />}
+      {(run) => (
+        <LiveAnswersContext value={answers}>
+          <RunView run={run} readAt={query.dataUpdatedAt} liveness={liveness} />
+        </LiveAnswersContext>
+      )}
     </Loaded>
   );
 }
@@ -50,10 +54,9 @@ interface RunViewProps {
   run: Run;
   readAt: number;
   liveness: Liveness;
-  answers: LiveAnswers;
 }
 
-function RunView({ run: read, readAt, liveness, answers }: RunViewProps) {
+function RunView({ run: read, readAt, liveness }: RunViewProps) {
   const run = useWithFailures(read);
   const items = useItems(run);
   const selection = useSelection();
@@ -81,9 +84,7 @@ function RunView({ run: read, readAt, liveness, answers }: RunViewProps) {
         gates={<WaitingGates run={run} />}
         whole={<WholeRun run={run} />}
         step={
-          key !== undefined && (
-            <SelectedStep {...{ run, items, answers, select }} step={chosen} id={key} />
-          )
+          key !== undefined && <SelectedStep {...{ run, items, select }} step={chosen} id={key} />
         }
         close={() => select(undefined)}
       />

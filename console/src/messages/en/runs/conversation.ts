@@ -5,7 +5,17 @@ export const conversation = {
   prompt: 'Prompt',
   turn: (turn: number) => `Turn ${turn}`,
   answering: 'Answering…',
+  answeringAt: (speed: string) => `Answering… about ${speed} tokens per second`,
   tokens: (given: string, written: string) => `${given} tokens in, ${written} out`,
+} as const;
+
+/** Messages for a step without an output. */
+export const stepOutput = {
+  notFinished: 'Not finished yet',
+  skipped: 'Skipped, so there is no output',
+  noAnswer: 'No answer',
+  noOutput: 'No output',
+  theError: 'the error',
 } as const;
 
 /** Messages for a call in a conversation. */

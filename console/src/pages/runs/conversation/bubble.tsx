@@ -33,7 +33,7 @@ export function Bubble({
 }
 
 /** Longer texts scroll, so that the following turns stay close. */
-const MOST_HEIGHT = 360;
+export const MOST_HEIGHT = 360;
 
 /** A text of a person or a model, unchanged and never as markup. */
 export const Said = ({ text }: { text: string }) =>

@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import type { Message, Run, Step } from '#client/index.ts';
 import { conversation as texts } from '#console/src/messages/en/runs/conversation.ts';
 import { Loaded } from '#console/src/parts/loaded.tsx';
-import { type LiveAnswers, useLiveAnswer } from '#console/src/queries/live-answers.ts';
+import { useLiveAnswer } from '#console/src/queries/live-answers.ts';
 import { messagesQuery } from '#console/src/queries/runs.ts';
 import { Part } from '#console/src/pages/runs/part.tsx';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
 import { Bubble, Said } from './bubble.tsx';
+import { LiveText } from './live-text.tsx';
 import { Turn } from './turn.tsx';
 import { conversationOf } from './turns.ts';
 
@@ -15,7 +16,6 @@ interface ConversationProps {
   run: Run;
   /** The step of the agent. */
   agent: Step;
-  answers: LiveAnswers;
   select: Selection['select'];
 }
 
@@ -33,7 +33,6 @@ function Turns({
   messages,
   run,
   agent,
-  answers,
   select,
 }: ConversationProps & { messages: readonly Message[] }) {
   const { prompts, turns } = conversationOf(messages, run);
@@ -48,24 +47,18 @@ function Turns({
       {turns.map(({ message, calls }) => (
         <Turn key={message.turn} runId={run.id} message={message} calls={calls} select={select} />
       ))}
-      {agent.status === 'running' && <LiveTurn agent={agent} answers={answers} last={last} />}
+      {agent.status === 'running' && <LiveTurn agent={agent} last={last} />}
     </Stack>
   );
 }
 
 /** The current answer. The stored message replaces it once its turn has ended. */
-function LiveTurn({
-  agent,
-  answers,
-  last,
-}: Pick<ConversationProps, 'agent' | 'answers'> & { last: number }) {
-  const live = useLiveAnswer(answers, agent.step_key);
+function LiveTurn({ agent, last }: Pick<ConversationProps, 'agent'> & { last: number }) {
+  const live = useLiveAnswer(agent.step_key);
   if (live === undefined || live.turn <= last) return null;
   return (
-    <Bubble title={texts.turn(live.turn)} note={texts.answering}>
-      <div aria-busy>
-        <Said text={live.text} />
-      </div>
+    <Bubble title={texts.turn(live.turn)}>
+      <LiveText answer={live} />
     </Bubble>
   );
 }

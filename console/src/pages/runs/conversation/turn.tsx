@@ -19,7 +19,8 @@ import { ChildLink } from '#console/src/pages/runs/inspector/child-link.tsx';
 import { Decided } from '#console/src/pages/runs/inspector/decided.tsx';
 import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
-import { Bubble, Said } from './bubble.tsx';
+import { Bubble } from './bubble.tsx';
+import { ModelText } from './live-text.tsx';
 import type { ConversationCall } from './turns.ts';
 
 type Assistant = Extract<Message, { role: 'assistant' }>;
@@ -35,7 +36,7 @@ interface TurnProps {
 export function Turn({ runId, message, calls, select }: TurnProps) {
   return (
     <Bubble title={text.turn(message.turn)} note={figuresOf(message)}>
-      <Said text={message.text} />
+      <ModelText text={message.text} />
       {calls.map((call) => (
         <Call key={call.call.index} runId={runId} select={select} {...call} />
       ))}

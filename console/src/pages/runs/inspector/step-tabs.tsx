@@ -17,17 +17,16 @@ import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Conversation } from '#console/src/pages/runs/conversation/conversation.tsx';
+import { StepOutput } from '#console/src/pages/runs/conversation/step-output.tsx';
 import { Part } from '#console/src/pages/runs/part.tsx';
 import { StepAudit } from './step-audit.tsx';
 import type { Items } from '#console/src/pages/runs/items.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
-import type { LiveAnswers } from '#console/src/queries/live-answers.ts';
 
 export interface InspectorProps {
   run: Run;
   items: Items | undefined;
   step: Step;
-  answers: LiveAnswers;
   select: Selection['select'];
 }
 
@@ -62,7 +61,7 @@ export function StepTabs(props: InspectorProps) {
 }
 
 function tabsOf(props: InspectorProps): StepTab[] {
-  const { run, step, answers, select } = props;
+  const { run, step, select } = props;
   const { attempts, policy } = step;
   const hasTurns = run.steps.some(({ parent_step_key }) => parent_step_key === step.step_key);
   const isAgent = step.kind === 'agent';
@@ -70,12 +69,12 @@ function tabsOf(props: InspectorProps): StepTab[] {
     hasTurns && {
       value: 'conversation',
       name: text.conversation,
-      panel: () => <Conversation run={run} agent={step} answers={answers} select={select} />,
+      panel: () => <Conversation run={run} agent={step} select={select} />,
     },
     {
       value: 'output',
       name: isAgent ? text.answer : words.output,
-      panel: () => <ValueView value={step.output} what={text.theOutput} prose={isAgent} />,
+      panel: () => <StepOutput step={step} hasTurns={hasTurns} />,
     },
     {
       value: 'input',

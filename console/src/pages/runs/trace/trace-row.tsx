@@ -9,6 +9,7 @@ import { durationText } from '#console/src/parts/text/duration.ts';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import type { TimeAxis } from '#console/src/pages/runs/timeline/time-axis.ts';
+import { LiveLine } from '#console/src/pages/runs/conversation/step-output.tsx';
 import type { Segment } from './bars.ts';
 import { type RowTexts, rowTexts } from './row-texts.ts';
 import type { TraceRow } from './rows.ts';
@@ -122,6 +123,7 @@ function NameCell({ row, texts, onToggle }: RowParts) {
           {note}
         </Text>
       )}
+      <LiveRow row={row} />
       {error !== undefined && (
         <Text span size="xs" c="dimmed" className="cut" title={error}>
           <UserText>{error}</UserText>
@@ -129,6 +131,14 @@ function NameCell({ row, texts, onToggle }: RowParts) {
       )}
     </span>
   );
+}
+
+/** What the model is writing, in the row of the agent or, while that is open, of the turn. */
+function LiveRow({ row: { node, open } }: Pick<RowParts, 'row'>) {
+  if (node.type !== 'step' || node.step.status !== 'running') return null;
+  const { kind, step_key: key, parent_step_key: agent, turn, tool_call: call } = node.step;
+  if (kind !== 'agent' || call !== undefined || open === true) return null;
+  return <LiveLine stepKey={agent ?? key} turn={turn} />;
 }
 
 /** Rows are reached with the arrow keys, and Enter opens this one. */
