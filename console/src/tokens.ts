@@ -64,9 +64,39 @@ export const colours = {
 
 /** Edges, borders of nodes and handles of graphs, and what is behind them: 3 to 1 or more. */
 export const graphColours = {
-  light: { line: gray[6], ground: '#ffffff' },
-  dark: { line: dark[2], ground: dark[7] },
+  light: { line: gray[6], failed: red[8], ground: '#ffffff' },
+  dark: { line: dark[2], failed: red[5], ground: dark[7] },
 };
+
+/**
+ * The colors of the kinds of nodes, on cards and in miniatures: what asks models, what acts, what decides and repeats, and
+ * what waits for people. 3 to 1 or more on the ground of graphs.
+ */
+export const kindColours = {
+  light: {
+    agent: accent[7],
+    tool: blue[7],
+    condition: grape[7],
+    loop: grape[7],
+    map: grape[7],
+    workflow: teal[8],
+    human_gate: '#b86200',
+    merge: gray[6],
+  },
+  dark: {
+    agent: accent[4],
+    tool: blue[4],
+    condition: grape[4],
+    loop: grape[4],
+    map: grape[4],
+    workflow: teal[4],
+    human_gate: yellow[5],
+    merge: dark[2],
+  },
+} as const;
+
+const kindVariables = (of: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(of).map(([kind, colour]) => [`--kind-${kind}`, colour]));
 
 /** The color of the browser's own frame around the page, which is also in index.html. */
 export const frameColours = { light: gray[0], dark: dark[8] };
@@ -131,6 +161,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--logo-line': '#fff',
     '--graph-line': graphColours.light.line,
     '--graph-ground': graphColours.light.ground,
+    '--graph-failed': graphColours.light.failed,
+    ...kindVariables(kindColours.light),
     '--surface-aside': gray[0],
     '--surface-waiting': yellow[1],
     '--surface-added': teal[1],
@@ -145,6 +177,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--logo-line': dark[9],
     '--graph-line': graphColours.dark.line,
     '--graph-ground': graphColours.dark.ground,
+    '--graph-failed': graphColours.dark.failed,
+    ...kindVariables(kindColours.dark),
     '--surface-aside': dark[8],
     '--surface-waiting': '#4a3a0b',
     '--surface-added': '#0b4a38',

@@ -59,15 +59,19 @@ describe('edge routes', () => {
     expect(points.some(({ y }) => y < 0 || y > size.height)).toBe(true);
   });
 
-  test('of two edges between the same nodes are separate, as are their labels', () => {
-    const routes = routesOf(
-      [edge('true', 'a', 'b', 'true'), edge('false', 'a', 'b', 'false')],
-      row,
-      size,
-    );
-    const [yes, no] = [routes.get('true')!, routes.get('false')!];
-    expect([yes.label.side, no.label.side].sort()).toEqual(['above', 'below']);
-    expect(yes.points).not.toEqual(no.points);
+  test('leave each port of a card at its height', () => {
+    const edges = [edge('true', 'a', 'b', 'true'), edge('false', 'a', 'b', 'false')];
+    const exitOf = ({ conditionValue }: RoutedEdge) => (conditionValue === 'true' ? 0.25 : 0.75);
+    const routes = routesOf(edges, row, size, exitOf);
+    expect(routes.get('true')!.points[0]!.y).toBe(size.height * 0.25);
+    expect(routes.get('false')!.points[0]!.y).toBe(size.height * 0.75);
+    expect(routes.get('true')!.points.at(-1)).not.toEqual(routes.get('false')!.points.at(-1));
+  });
+
+  test('have their label below a first line, which has the name of its port above it, and above others', () => {
+    const routes = routesOf([edge('ab', 'a', 'b'), edge('ca', 'c', 'a')], row, size);
+    expect(routes.get('ab')!.label).toEqual({ x: 250, y: 38, side: 'below' });
+    expect(routes.get('ca')!.label).toMatchObject({ x: 400, side: 'above' });
   });
 
   test('have only horizontal and vertical lines, from the right of the source to the left of the target', () => {

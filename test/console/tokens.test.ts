@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { colours, frameColours, graphColours } from '#console/src/tokens.ts';
+import { colours, frameColours, graphColours, kindColours } from '#console/src/tokens.ts';
 
 const folder = join(import.meta.dirname, '../../console');
 const TOKENS = 'src/tokens.ts';
@@ -67,8 +67,11 @@ describe('the design tokens', () => {
   });
 
   test('have enough contrast for the lines of graphs, which no color of the library replaces', () => {
-    for (const { line, ground } of Object.values(graphColours)) {
-      expect(contrast(line, ground)).toBeGreaterThanOrEqual(3);
+    for (const scheme of ['light', 'dark'] as const) {
+      const { line, failed, ground } = graphColours[scheme];
+      for (const front of [line, failed, ...Object.values(kindColours[scheme])]) {
+        expect(contrast(front, ground)).toBeGreaterThanOrEqual(3);
+      }
     }
     const css = readFileSync(join(folder, 'src/graph/graph.css'), 'utf8');
     for (const part of ['edge-stroke', 'connectionline-stroke', 'background-color']) {

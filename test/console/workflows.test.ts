@@ -144,7 +144,11 @@ describeConsole('workflows in the console', (stage) => {
     const { page } = visit;
     const node = (name: string) => page.locator(`.react-flow__node[data-id="${name}"]`);
     await node('a').waitFor();
-    await drag(page, node('a').locator('.source'), node('b').locator('.target'));
+    await drag(
+      page,
+      node('a').locator('.source[data-handleid="true"]'),
+      node('b').locator('.target'),
+    );
     await page.locator('.react-flow__edge').waitFor({ state: 'attached' });
 
     await drag(page, node('b'), node('b'), { x: 30, y: 90 });

@@ -11,8 +11,16 @@ interface Body {
   members: ReadonlySet<string>;
 }
 
+const known = new WeakMap<Drawing, Body[]>();
+
 /** The bodies of a drawing, outer before inner. */
-export function bodiesOf({ nodes, edges }: Drawing): Body[] {
+export function bodiesOf(drawing: Drawing): Body[] {
+  const bodies = known.get(drawing) ?? found(drawing);
+  known.set(drawing, bodies);
+  return bodies;
+}
+
+function found({ nodes, edges }: Drawing): Body[] {
   if (!nodes.some(({ kind }) => kind === 'loop' || kind === 'map')) return [];
   // The analysis reads only these fields.
   const graph = {
@@ -40,10 +48,12 @@ interface BodyFrame extends Place {
   height: number;
 }
 
-/** The space between a frame and the cards in it. A frame around others has more. */
-const PADDING = 18;
-/** The space above the cards, for the label. */
-const HEAD = 26;
+/** The space between a frame and the cards in it, where edges pass. */
+const PADDING = 30;
+/** The additional space of a frame around another one. */
+const LEVEL = 10;
+/** The space above the edges over the cards, for the label. */
+const HEAD = 32;
 const MAX_LEVELS = 3;
 
 type CardSize = { width: number; height: number };
@@ -58,7 +68,9 @@ export function framesOf(drawing: Drawing, places: Places, card: CardSize): Body
     const inside = [...members].flatMap((id) => places.get(id) ?? []);
     if (inside.length === 0) return [];
     const levels = bodies.filter((other) => members.has(other.head.id)).length;
-    const space = PADDING + HEAD * Math.min(levels, MAX_LEVELS);
+    const around = Math.min(levels, MAX_LEVELS);
+    const space = PADDING + LEVEL * around;
+    const above = PADDING + HEAD * (around + 1);
     const xs = inside.map(({ x }) => x);
     const ys = inside.map(({ y }) => y);
     const [left, top] = [Math.min(...xs), Math.min(...ys)];
@@ -78,9 +90,9 @@ export function framesOf(drawing: Drawing, places: Places, card: CardSize): Body
         label: head.label,
         kind: head.kind === 'map' ? 'map' : 'loop',
         x: left - space,
-        y: top - space - HEAD,
+        y: top - above,
         width: right - left + card.width + 2 * space,
-        height: bottom - top + card.height + 2 * space + HEAD,
+        height: bottom - top + card.height + above + space,
       },
     ];
   });

@@ -1,4 +1,4 @@
-import { ViewportPortal } from '@xyflow/react';
+import { EdgeLabelRenderer, ViewportPortal } from '@xyflow/react';
 import { useMemo } from 'react';
 import { graphView as text } from '#console/src/messages/en/graph.ts';
 import { Message } from '#console/src/messages/message.tsx';
@@ -15,18 +15,29 @@ export function BodyFrames({ drawing, places }: { drawing: Drawing; places: Plac
   );
   if (frames.length === 0) return null;
   return (
-    <ViewportPortal>
-      {frames.map(({ id, label, kind, x, y, width, height }) => (
-        <div
-          key={id}
-          className="graph-body-frame"
-          style={{ transform: `translate(${x}px, ${y}px)`, width, height }}
-        >
-          <span className="graph-body-label">
+    <>
+      <ViewportPortal>
+        {frames.map(({ id, x, y, width, height }) => (
+          <div
+            key={id}
+            className="graph-body-frame"
+            style={{ transform: `translate(${x}px, ${y}px)`, width, height }}
+          />
+        ))}
+      </ViewportPortal>
+      {/* Above the edges, which cross a frame anywhere. */}
+      <EdgeLabelRenderer>
+        {frames.map(({ id, label, kind, x, y, width }) => (
+          <div
+            key={id}
+            className="graph-body-label"
+            style={{ transform: `translate(${x}px, ${y}px)`, maxWidth: width }}
+            title={label}
+          >
             <Message text={text.repeated[kind]} values={{ node: label }} />
-          </span>
-        </div>
-      ))}
-    </ViewportPortal>
+          </div>
+        ))}
+      </EdgeLabelRenderer>
+    </>
   );
 }

@@ -4,7 +4,6 @@ import { Box, Center, Loader, useComputedColorScheme } from '@mantine/core';
 import {
   Background,
   Controls,
-  MarkerType,
   MiniMap,
   type NodeChange,
   ReactFlow,
@@ -14,17 +13,20 @@ import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } fro
 import type { Graph } from '#client/index.ts';
 import type { EdgeCondition } from '#shared/contract/workflows/graph.ts';
 import { words } from '#console/src/messages/en/words.ts';
-import { graphView as text, kindNames } from '#console/src/messages/en/graph.ts';
-import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
+import { graphView as text } from '#console/src/messages/en/graph.ts';
+import { type DrawnEdge, type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
+import { edgeOf } from './edges.ts';
+import { kindColour } from './kinds.ts';
 import { layOut, nodeSize } from './layout.ts';
 import type { Places } from './places.ts';
-import { cardHandles, type CardNode, NodeCard, type NodeCardData } from './node-card.tsx';
+import { cardOf, type CardNode, NodeCard, type NodeCardData } from './node-card.tsx';
 import { bringIntoView, fitting, openingView } from './opening.ts';
-import { type RouteEdge, RouteEdgeView } from './route-edge.tsx';
-import { type Route, routesOf } from './routes.ts';
+import { RouteEdgeView } from './route-edge.tsx';
+import { usedPorts } from './ports.ts';
+import { routesOf } from './routes.ts';
 import { useSame } from './use-drawing.ts';
+import { useEdgePorts } from './use-edge-ports.ts';
 import { BodyFrames } from './body-frames.tsx';
-import { ZoomVariable } from './zoom-variable.tsx';
 
 const nodeTypes = { card: NodeCard };
 export const edgeTypes = { route: RouteEdgeView };
@@ -36,8 +38,6 @@ const MAP_NODES = 20;
 const EDGES_PER_FRAME = 100;
 /** The maximum width that pages have for a graph. */
 const FRAME_PX = 1_000;
-
-const measured = { ...nodeSize };
 
 /** Data of a node that is not in the graph. The same object means that nothing has changed. */
 export type CardOf = (nodeId: string) => Partial<NodeCardData> | undefined;
@@ -89,35 +89,29 @@ function useFraming({
 /** The cards and edges to render. They have no positions until the layout is ready. */
 function useDrawn({
   graph,
-  cardOf,
+  cardOf: given,
   selected,
   takenEdge,
-}: {
-  graph: Graph;
-  cardOf?: CardOf;
-  selected?: string | undefined;
-  takenEdge?: (
-    source: string,
-    target: string,
-    conditionValue: EdgeCondition | undefined,
-  ) => boolean | undefined;
-}) {
+  noteOf,
+}: Pick<GraphViewProps, 'graph' | 'cardOf' | 'selected' | 'takenEdge' | 'noteOf'>) {
   const drawing = useMemo(() => drawingOf(graph), [graph]);
   const places = usePlaces(drawing);
   const colorMode = useComputedColorScheme('light');
-  const nodes = useNodes(drawing, places, cardOf, selected);
+  const nodes = useNodes(drawing, places, given, selected);
+  const ports = useEdgePorts(drawing);
   const routes = useMemo(
-    () => routesOf(drawing.edges, places ?? new Map(), nodeSize),
-    [drawing, places],
+    () => routesOf(drawing.edges, places ?? new Map(), nodeSize, ports.exitOf),
+    [drawing.edges, places, ports],
   );
   const edges = useMemo(
     () =>
       drawing.edges.flatMap((edge) => {
         const route = routes.get(edge.id);
         const taken = takenEdge?.(edge.source, edge.target, edge.conditionValue);
-        return route === undefined ? [] : [edgeOf(edge, route, taken)];
+        const note = noteOf?.(edge);
+        return route === undefined ? [] : [edgeOf(edge, route, { ports, taken, note })];
       }),
-    [drawing, routes, takenEdge],
+    [drawing, routes, ports, takenEdge, noteOf],
   );
   const drawnEdges = useGradually(edges, places !== undefined);
   return { drawing, places, nodes, drawnEdges, colorMode, edges };
@@ -134,6 +128,8 @@ interface GraphViewProps {
     target: string,
     conditionValue: EdgeCondition | undefined,
   ) => boolean | undefined;
+  /** What the run sent along an edge. */
+  noteOf?: ((edge: DrawnEdge) => string | undefined) | undefined;
   selected?: string | undefined;
   onSelect?: (nodeId: string | undefined) => void;
   height?: number | string;
@@ -148,6 +144,7 @@ export function GraphView({
   label = words.graph,
   cardOf,
   takenEdge,
+  noteOf,
   selected,
   onSelect,
   height = 420,
@@ -157,6 +154,7 @@ export function GraphView({
     cardOf,
     selected,
     takenEdge,
+    noteOf,
   });
   const { frame, setFlow, onMove, follow } = useFraming({ selected, places, onSelect });
 
@@ -185,7 +183,6 @@ export function GraphView({
       >
         <Background />
         <BodyFrames drawing={drawing} places={places} />
-        <ZoomVariable frame={frame} />
         <Controls showInteractive={false} />
         {nodes.length > MAP_NODES && drawnEdges === edges && (
           <MiniMap<CardNode> pannable zoomable nodeColor={colourOnMap} ariaLabel={text.map} />
@@ -220,45 +217,35 @@ function useGradually<T>(items: T[], ready: boolean): T[] {
 function useNodes(
   drawing: Drawing,
   places: Places | undefined,
-  cardOf: CardOf | undefined,
+  given: CardOf | undefined,
   selected: string | undefined,
 ): CardNode[] {
   const [drawn] = useState(
-    () => new Map<string, { card: unknown; from: DrawnNode; node: CardNode }>(),
+    () => new Map<string, { card: unknown; from: DrawnNode; used: unknown; node: CardNode }>(),
   );
-  return useMemo(
-    () =>
-      drawing.nodes.map((from) => {
-        const { id, kind, label } = from;
-        const card = cardOf?.(id);
-        const position = places?.get(id) ?? { x: 0, y: 0 };
-        const known = drawn.get(id);
-        const same =
-          known?.card === card &&
-          known?.from === from &&
-          known.node.position === position &&
-          known.node.selected === (id === selected);
-        if (known !== undefined && same) return known.node;
-        const node: CardNode = {
-          id,
-          type: 'card',
-          position,
-          data: { kind, label, ...card },
-          ...nodeSize,
-          measured,
-          handles: cardHandles,
-          selected: id === selected,
-          ariaLabel:
-            card?.spoken === undefined
-              ? text.card(label, kindNames[kind])
-              : text.cardWith(label, kindNames[kind], card.spoken),
-        };
-        drawn.set(id, { card, from, node });
-        return node;
-      }),
-    [drawing, places, cardOf, selected, drawn],
-  );
+  return useMemo(() => {
+    const ports = usedPorts(drawing);
+    return drawing.nodes.map((from) => {
+      const { id } = from;
+      const card = given?.(id);
+      const used = ports.get(id);
+      const position = places?.get(id) ?? ORIGIN;
+      const known = drawn.get(id);
+      const same =
+        known?.card === card &&
+        known?.from === from &&
+        known.used === used &&
+        known.node.position === position &&
+        known.node.selected === (id === selected);
+      if (known !== undefined && same) return known.node;
+      const node = cardOf(from, { used, position, selected: id === selected, card });
+      drawn.set(id, { card, from, used, node });
+      return node;
+    });
+  }, [drawing, places, given, selected, drawn]);
 }
+
+const ORIGIN = { x: 0, y: 0 };
 
 /** Calls back when the width of the frame changes, because a panel was opened beside it or the window was resized. */
 function useResized(
@@ -285,37 +272,7 @@ function useResized(
 }
 
 const colourOnMap = ({ data }: CardNode): string =>
-  data.colour === undefined
-    ? 'var(--mantine-color-default-border)'
-    : `var(--mantine-color-${data.colour}-filled)`;
-
-const errorColour = 'var(--mantine-color-danger-6)';
-
-/** An edge to render. Edges that were not taken are faded; error edges are dashed and red. */
-export function edgeOf(
-  { id, source, target, conditionValue }: Drawing['edges'][number],
-  route: Route,
-  taken?: boolean,
-): RouteEdge {
-  return {
-    id,
-    type: 'route',
-    source,
-    target,
-    data: { route, faded: taken === false, error: conditionValue === 'error' },
-    ...(conditionValue !== undefined && { label: text.edges[conditionValue] }),
-    markerEnd: {
-      type: MarkerType.ArrowClosed,
-      color: conditionValue === 'error' ? errorColour : 'var(--graph-line)',
-    },
-    animated: false,
-    style: {
-      opacity: taken === false ? 0.3 : 1,
-      strokeWidth: taken === true ? 2 : 1.2,
-      ...(conditionValue === 'error' && { stroke: errorColour, strokeDasharray: '5 4' }),
-    },
-  };
-}
+  data.colour === undefined ? kindColour(data.kind) : `var(--mantine-color-${data.colour}-filled)`;
 
 /** The positions of the nodes: those saved in the graph if every node has one, otherwise those of the layout. */
 export function usePlaces(drawing: Drawing): Places | undefined {

@@ -22,3 +22,6 @@ export const kindIcons: Record<NodeKind, Icon> = {
   human_gate: IconHandStop,
   merge: IconArrowsJoin,
 };
+
+/** The color of a kind, for its icon and the stripe of its cards: 3 to 1 or more on a card. */
+export const kindColour = (kind: NodeKind): string => `var(--kind-${kind})`;

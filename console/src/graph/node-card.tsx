@@ -1,17 +1,25 @@
 import './graph.css';
+import { IconClock, IconHandStop } from '@tabler/icons-react';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
-import { memo, type ReactNode } from 'react';
+import { type CSSProperties, memo, type ReactNode, useContext } from 'react';
 import type { NodeKind } from '#shared/contract/workflows/graph.ts';
-import { kindNames } from '#console/src/messages/en/graph.ts';
+import { kindNames, graphView as text } from '#console/src/messages/en/graph.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
-import { kindIcons } from './kinds.ts';
+import { CardActionsContext } from './card-actions.ts';
+import type { DrawnNode } from './drawn.ts';
+import { kindColour, kindIcons } from './kinds.ts';
 import { nodeSize } from './layout.ts';
+import { linesOf, type NodeLines } from './node-lines.ts';
+import type { Place } from './places.ts';
+import { type Port, portsOf } from './ports.ts';
 
 /** The content of a card. xyflow's `Node` requires a type, not an interface. */
 export type NodeCardData = {
   kind: NodeKind;
   label: string;
-  /** Shown after the kind, for example the current iteration. */
+  lines: NodeLines;
+  ports: readonly Port[];
+  /** Shown below what the node does, for example the current iteration. */
   detail?: string | undefined;
   /** A word in a corner: the state, or the number of errors. */
   mark?: ReactNode;
@@ -21,57 +29,163 @@ export type NodeCardData = {
   /** The part of the items that failed, from 0 to 1: a red part of the lower edge. */
   failedShare?: number | undefined;
   /** Text for screen readers. */
-  spoken?: string;
+  spoken?: string | undefined;
 };
 
 export type CardNode = Node<NodeCardData, 'card'>;
 
+/** The card of a node. `used` is from `usedPorts`, `card` is what else is known about the node. */
+export function cardOf(
+  from: DrawnNode,
+  {
+    used,
+    position,
+    selected,
+    card,
+  }: {
+    used: string | undefined;
+    position: Place;
+    selected: boolean;
+    card: Partial<NodeCardData> | undefined;
+  },
+): CardNode {
+  const { id, kind, label } = from;
+  const lines = linesOf(from);
+  const ports = portsOf(from, used);
+  const spoken = [kindNames[kind], lines.does, lines.asks, card?.spoken].filter(Boolean).join(', ');
+  return {
+    id,
+    type: 'card',
+    position,
+    data: { kind, label, lines, ports, ...card },
+    ...nodeSize,
+    measured: nodeSize,
+    handles: handlesOf(ports),
+    selected,
+    ariaLabel: text.card(label, spoken),
+  };
+}
+
 /** Where edges attach to a card. Set on the node, so that the browser does not have to measure each card. */
-export const cardHandles = [
-  { type: 'target' as const, position: Position.Left, x: 0, y: nodeSize.height / 2 },
-  { type: 'source' as const, position: Position.Right, x: nodeSize.width, y: nodeSize.height / 2 },
-];
+function handlesOf(ports: readonly Port[]): NonNullable<CardNode['handles']> {
+  const known = handles.get(ports);
+  if (known !== undefined) return known;
+  const { width, height } = nodeSize;
+  const made = [
+    { type: 'target' as const, position: Position.Left, x: 0, y: height / 2 },
+    ...ports.map(({ id, at }) => ({
+      ...{ id, type: 'source' as const, position: Position.Right, x: width, y: height * at },
+    })),
+  ];
+  handles.set(ports, made);
+  return made;
+}
+
+const handles = new WeakMap<readonly Port[], NonNullable<CardNode['handles']>>();
 
 /** One failed item of a thousand is still visible. */
 const MIN_SHARE = 0.04;
 
 /** One node of a graph view. */
-export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {
-  const KindIcon = kindIcons[data.kind];
+export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps<CardNode>) {
+  const { kind, label, lines, ports, detail, mark, colour, faded, failedShare } = data;
+  const KindIcon = kindIcons[kind];
+  const hasFoot = lines.asks !== undefined || detail !== undefined || mark != null;
   return (
     <div
       className="graph-card"
-      data-coloured={data.colour}
-      data-faded={data.faded === true || undefined}
+      data-coloured={colour}
+      data-faded={faded === true || undefined}
+      data-foot={hasFoot || undefined}
       data-selected={selected || undefined}
-      style={{
-        ...nodeSize,
-        ...(data.colour !== undefined && {
-          borderColor: `var(--mantine-color-${data.colour}-filled)`,
-        }),
-      }}
+      style={
+        {
+          ...nodeSize,
+          '--kind': kindColour(kind),
+          ...(colour !== undefined && { borderColor: `var(--mantine-color-${colour}-filled)` }),
+        } as CSSProperties
+      }
     >
       <Handle type="target" position={Position.Left} />
       <div className="graph-card-row">
-        <KindIcon size={16} stroke={1.6} aria-hidden />
-        <span className="graph-card-name">
-          <UserText>{data.label}</UserText>
+        <KindIcon className="graph-card-icon" size={16} stroke={1.8} aria-hidden />
+        <span className="graph-card-name" title={label}>
+          <UserText>{label}</UserText>
         </span>
       </div>
-      <div className="graph-card-row">
-        <span className="graph-card-about">
-          {kindNames[data.kind]}
-          {data.detail !== undefined && ` · ${data.detail}`}
-        </span>
-        {data.mark}
+      <div className="graph-card-does" title={lines.title}>
+        <UserText>{lines.does}</UserText>
       </div>
-      {data.failedShare !== undefined && (
+      {hasFoot && (
+        <div className="graph-card-row graph-card-foot">
+          {lines.asks !== undefined && (
+            <span className="graph-card-asks" title={lines.asks}>
+              <IconHandStop size={12} stroke={2} aria-hidden />
+              <span>{lines.asks}</span>
+            </span>
+          )}
+          {detail !== undefined && <span className="graph-card-about">{detail}</span>}
+          {mark}
+        </div>
+      )}
+      {failedShare !== undefined && (
         <span
           className="graph-card-failed"
-          style={{ width: `${Math.max(MIN_SHARE, data.failedShare) * 100}%` }}
+          style={{ width: `${Math.max(MIN_SHARE, failedShare) * 100}%` }}
         />
       )}
-      <Handle type="source" position={Position.Right} />
+      <Ports id={id} label={label} ports={ports} />
     </div>
   );
 });
+
+/** The ports of a card. In a graph that is only read, the names of those with edges. */
+function Ports({ id, label, ports }: { id: string; label: string; ports: readonly Port[] }) {
+  const actions = useContext(CardActionsContext);
+  return ports.map((port) => {
+    const { name, about, used, at, atDeadline } = port;
+    if (actions === undefined && !used) return null;
+    const top = `${at * 100}%`;
+    return [
+      actions === undefined ? (
+        <Handle
+          key={port.id}
+          type="source"
+          id={port.id}
+          position={Position.Right}
+          style={{ top }}
+        />
+      ) : (
+        <Handle
+          key={port.id}
+          type="source"
+          id={port.id}
+          position={Position.Right}
+          className="graph-port"
+          data-port={port.id}
+          data-used={used || undefined}
+          style={{ top }}
+          role="button"
+          // Hundreds of cards have no room for tab stops. The palette and the menu of a card offer its ports.
+          tabIndex={-1}
+          aria-label={text.port(about, label)}
+          title={text.port(about, label)}
+          onClick={({ currentTarget }) => actions.onAddFrom(id, port.id, currentTarget)}
+        />
+      ),
+      name !== undefined && (
+        <span
+          key={`name ${port.id}`}
+          className="graph-port-name"
+          data-port={port.id}
+          data-used={used || undefined}
+          style={{ top }}
+          title={about}
+        >
+          {name}
+          {atDeadline && <IconClock size={10} stroke={2} aria-hidden />}
+        </span>
+      ),
+    ];
+  });
+}

@@ -8,22 +8,23 @@ import type { Point } from './obstacles.ts';
 type RouteEdgeData = {
   route: Route;
   faded?: boolean;
-  error?: boolean;
+  /** What a run sent along it, or what it leads back to. */
+  note?: string | undefined;
   /** Inserts a node into the edge. */
   onInsert?: () => void;
 };
 export type RouteEdge = Edge<RouteEdgeData, 'route'>;
 
-/** An edge along its route, with its label where it leaves the card. */
+/** An edge along its route, with what a run sent along it. */
 export const RouteEdgeView = memo(function RouteEdgeView({
   id,
   data,
-  label,
   markerEnd,
   style,
   interactionWidth,
 }: EdgeProps<RouteEdge>) {
   if (data === undefined) return null;
+  const { note } = data;
   const { points, label: at } = data.route;
   return (
     <>
@@ -34,16 +35,15 @@ export const RouteEdgeView = memo(function RouteEdgeView({
         style={style}
         interactionWidth={interactionWidth}
       />
-      {label !== undefined && (
+      {note !== undefined && (
         <EdgeLabelRenderer>
           <div
-            className="graph-edge-label"
+            className="graph-edge-note"
             data-faded={data.faded === true || undefined}
-            data-error={data.error === true || undefined}
             data-side={at.side}
             style={{ left: at.x, top: at.y }}
           >
-            {label}
+            {note}
           </div>
         </EdgeLabelRenderer>
       )}

@@ -6,15 +6,19 @@ export type RoutedEdge = Pick<DrawnEdge, 'id' | 'source' | 'target' | 'condition
 /** The path of an edge: horizontal and vertical lines from the source's right to the target's left. */
 export interface Route {
   points: Point[];
-  /** The position of the label, above or below the first line, so that labels of one card never overlap. */
+  /** The middle of a label: below the first line, where the name of the port is above it, or above another line. */
   label: Point & { side: 'above' | 'below' };
 }
 
+/** Where an edge leaves its card: 0 is the top, 1 the bottom. */
+export type ExitOf = (edge: RoutedEdge) => number;
+
+const inTheMiddle: ExitOf = () => 0.5;
+
 /** Distance between edges and cards. */
 const CLEARANCE = 18;
-/** Distance between the points where groups of edges leave or reach a card. */
+/** Distance between the points where edges from the same node reach a card. */
 const APART = 16;
-const LABEL_FROM_CARD = 6;
 /** The maximum number of lanes tried per edge. More would make the routing of a thousand nodes noticeably slow. */
 const MOST_LANES = 60;
 /** Without a shift, edges in the same lane would overlap. The distance from a card stays between 10 and 26. */
@@ -30,6 +34,7 @@ export function routesOf(
   edges: readonly RoutedEdge[],
   places: ReadonlyMap<string, Point>,
   size: { width: number; height: number },
+  exitOf: ExitOf = inTheMiddle,
 ): Map<string, Route> {
   const boxes = new Map(
     [...places].map(([id, { x, y }]): [string, Box] => [
@@ -38,52 +43,63 @@ export function routesOf(
     ]),
   );
   const obstacles = createObstacles([...boxes.values()], CLEARANCE);
-  const leaving = portsOf(edges, 'source', boxes);
-  const arriving = portsOf(edges, 'target', boxes);
+  const arriving = entriesOf(edges, boxes);
   const routes = new Map<string, Route>();
   edges.forEach((edge, index) => {
     const source = boxes.get(edge.source);
     const target = boxes.get(edge.target);
     if (source === undefined || target === undefined) return;
-    const from = { x: source.right, y: centreOf(source) + (leaving.get(edge.id) ?? 0) };
+    const from = { x: source.right, y: source.top + exitOf(edge) * size.height };
     const to = { x: target.left, y: centreOf(target) + (arriving.get(edge.id) ?? 0) };
     if (from.x < to.x && Math.abs(from.y - to.y) <= STRAIGHT_PX) to.y = from.y;
     const points = simplified(wayBetween(from, to, obstacles, SHIFTS[index % SHIFTS.length]!));
-    const side = (leaving.get(edge.id) ?? 0) > 0 ? 'below' : 'above';
-    routes.set(edge.id, { points, label: { x: from.x + LABEL_FROM_CARD, y: from.y, side } });
+    routes.set(edge.id, { points, label: labelOn(points) });
   });
   return routes;
+}
+
+/** The middle of the longest horizontal line. */
+function labelOn(points: readonly Point[]): Route['label'] {
+  let best: Route['label'] = { x: 0, y: 0, side: 'below' };
+  let longest = -1;
+  points.slice(1).forEach((to, index) => {
+    const from = points[index]!;
+    const length = Math.abs(to.x - from.x);
+    // Of two such lines, the one that is farther from the port.
+    if (from.y !== to.y || length < longest) return;
+    longest = length;
+    best = { x: (from.x + to.x) / 2, y: to.y, side: index === 0 ? 'below' : 'above' };
+  });
+  return best;
 }
 
 const centreOf = (box: Box | undefined): number =>
   box === undefined ? 0 : (box.top + box.bottom) / 2;
 
-/** The vertical offset of each edge from the middle of its card, by edge id. Each group of edges shares one offset. */
-function portsOf(
+/** How far from the middle of its card each edge arrives, by edge id. Edges of one group arrive at the same point. */
+function entriesOf(
   edges: readonly RoutedEdge[],
-  end: 'source' | 'target',
   boxes: ReadonlyMap<string, Box>,
 ): Map<string, number> {
   const byNode = new Map<string, Map<string, RoutedEdge[]>>();
   const twinOf = twinsOf(edges);
   for (const edge of edges) {
-    const groups = byNode.get(edge[end]) ?? new Map<string, RoutedEdge[]>();
-    byNode.set(edge[end], groups);
-    const group = end === 'source' ? (edge.conditionValue ?? '') : twinOf(edge);
+    const groups = byNode.get(edge.target) ?? new Map<string, RoutedEdge[]>();
+    byNode.set(edge.target, groups);
+    const group = twinOf(edge);
     groups.set(group, [...(groups.get(group) ?? []), edge]);
   }
-  const ports = new Map<string, number>();
-  const other = end === 'source' ? 'target' : 'source';
+  const entries = new Map<string, number>();
   for (const groups of byNode.values()) {
     const heightOf = (group: readonly RoutedEdge[]): number =>
-      group.reduce((sum, edge) => sum + centreOf(boxes.get(edge[other])), 0) / group.length;
+      group.reduce((sum, edge) => sum + centreOf(boxes.get(edge.source)), 0) / group.length;
     [...groups.values()]
       .sort((a, b) => heightOf(a) - heightOf(b))
       .forEach((group, place) => {
-        for (const { id } of group) ports.set(id, (place - (groups.size - 1) / 2) * APART);
+        for (const { id } of group) entries.set(id, (place - (groups.size - 1) / 2) * APART);
       });
   }
-  return ports;
+  return entries;
 }
 
 /** Edges reach a card at one point, except edges from the same node: each of these has its own point. */

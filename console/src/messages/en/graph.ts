@@ -1,4 +1,5 @@
-import type { EdgeCondition, NodeKind } from '#shared/contract/workflows/graph.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** Names of the kinds of nodes. */
 export const kindNames = {
@@ -16,13 +17,42 @@ export const kindNames = {
 export const graphView = {
   layingOut: 'Laying the graph out',
   map: 'Map',
-  card: (label: string, kind: string) => `${label}, ${kind}`,
-  cardWith: (label: string, kind: string, more: string) => `${label}, ${kind}, ${more}`,
+  card: (label: string, about: string) => `${label}, ${about}`,
   insert: 'Insert node',
-  edges: { true: 'true', false: 'false', error: 'error' } as const satisfies Record<
-    EdgeCondition,
-    string
-  >,
+  port: (port: string, node: string) => `${port} of ${node}: add a node`,
+  next: { loop: 'Next round', map: 'Next item' },
   /** Above the nodes that a node repeats. */
   repeated: { loop: 'Repeated by {node}', map: 'For each item of {node}' },
+} as const;
+
+/** Names of the ports where edges leave a node: by its result, or with any result. */
+export const portNames = {
+  agent: { next: 'On success' },
+  tool: { next: 'On success' },
+  workflow: { next: 'On success' },
+  merge: { next: 'Always' },
+  condition: { true: 'Yes', false: 'No', next: 'Always' },
+  loop: { true: 'Repeat', false: 'Done' },
+  map: { true: 'Each item', false: 'Done' },
+  human_gate: { true: 'Approved', false: 'Rejected', next: 'Any decision' },
+  error: 'On error',
+  orAtDeadline: (port: string) => `${port}, or no decision before the deadline`,
+} as const;
+
+/** What a node does, on its card. */
+export const nodeLines = {
+  defaultModel: 'mock',
+  noExpression: 'no expression yet',
+  noTool: 'no tool yet',
+  noWorkflow: 'no workflow yet',
+  whileTrue: (expression: string) => `while ${expression}`,
+  eachItem: (items: string) => `each item of ${items}`,
+  ofVersion: (workflow: string, version: number) => `${workflow} · version ${version}`,
+  joins: 'Joins branches',
+  anyApprover: 'Anyone who can approve',
+  members: (members: number) => plural(members, { one: '# member', other: '# members' }),
+  oneOf: (names: readonly string[]) => names.join(' or '),
+  approvals: (approvals: number) => plural(approvals, { other: '# approvals' }),
+  asksBefore: (tools: readonly string[]) => `asks before ${tools.join(', ')}`,
+  mayAskBefore: (tools: readonly string[]) => `may ask before ${tools.join(', ')}`,
 } as const;

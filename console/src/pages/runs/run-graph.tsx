@@ -10,6 +10,7 @@ import { tallies } from '#console/src/messages/en/runs/steps.ts';
 import { repeats } from '#shared/graph/kinds.ts';
 import { Failure } from '#console/src/parts/failure.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
+import { edgeNotes } from './edge-notes.ts';
 import { nodeStates, type NodeStates, iterationMark, iterationText } from './node-states.ts';
 import type { Items } from './items.ts';
 import { hasEnded } from './run-facts.ts';
@@ -63,6 +64,7 @@ function LiveGraph({
       states.taken({ source, target, conditionValue }),
     [states],
   );
+  const noteOf = useMemo(() => edgeNotes(drawing, items, states.stepsOf), [drawing, items, states]);
   const onSelect = useCallback(
     (nodeId: string | undefined) => select(nodeId && stepBehind(nodeId, parts)),
     [select, parts],
@@ -71,7 +73,7 @@ function LiveGraph({
   return (
     <div className="run-graph">
       {drawing.nodes.length > FEW_NODES && <FindNode nodes={drawing.nodes} {...node} />}
-      <GraphView graph={graph} cardOf={cardOf} takenEdge={takenEdge} {...node} height="100%" />
+      <GraphView {...{ graph, cardOf, takenEdge, noteOf }} {...node} height="100%" />
     </div>
   );
 }

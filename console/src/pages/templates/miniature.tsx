@@ -1,20 +1,8 @@
-import type { MantineColor } from '@mantine/core';
 import { useMemo } from 'react';
-import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import type { Graph } from '#client/index.ts';
+import { kindColour } from '#console/src/graph/kinds.ts';
 import { miniature as text } from '#console/src/messages/en/templates.ts';
 import { box, pictureOf } from './picture.ts';
-
-const colours: Record<NodeKind, MantineColor> = {
-  agent: 'accent',
-  tool: 'info',
-  condition: 'trial',
-  loop: 'trial',
-  map: 'trial',
-  workflow: 'success',
-  human_gate: 'warning',
-  merge: 'gray',
-};
 
 /** In boxes. */
 const LEAST_WIDE = 7;
@@ -48,7 +36,7 @@ export function Miniature({ graph, height = 96 }: { graph: Graph; height?: numbe
           strokeWidth={5}
         />
       ))}
-      {boxes.map(({ id, kind, x, y }) => (
+      {boxes.map(({ id, kind, title, x, y }) => (
         <rect
           key={id}
           x={x}
@@ -56,10 +44,12 @@ export function Miniature({ graph, height = 96 }: { graph: Graph; height?: numbe
           width={box.width}
           height={box.height}
           rx={16}
-          fill={`var(--mantine-color-${colours[kind]}-filled)`}
+          fill={kindColour(kind)}
           stroke="var(--mantine-color-body)"
           strokeWidth={6}
-        />
+        >
+          <title>{title}</title>
+        </rect>
       ))}
     </svg>
   );

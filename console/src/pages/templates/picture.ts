@@ -1,8 +1,10 @@
 import type { Graph } from '#client/index.ts';
 import { type Drawing, drawingOf, type DrawnNode } from '#console/src/graph/drawn.ts';
+import { linesOf } from '#console/src/graph/node-lines.ts';
 
 export interface Picture {
-  boxes: (Place & Pick<DrawnNode, 'id' | 'kind'>)[];
+  /** The title says what a node does. */
+  boxes: (Place & Pick<DrawnNode, 'id' | 'kind'> & { title: string })[];
   lines: { id: string; from: Place; to: Place }[];
   width: number;
   height: number;
@@ -30,7 +32,10 @@ export function pictureOf(graph: Graph): Picture {
     return { x: x - left, y: y - top };
   };
   const middle = ({ x, y }: Place): Place => ({ x: x + box.width / 2, y: y + box.height / 2 });
-  const boxes = drawing.nodes.map(({ id, kind }) => ({ id, kind, ...at(id) }));
+  const boxes = drawing.nodes.map((node) => {
+    const { id, kind, label } = node;
+    return { id, kind, title: `${label}\n${linesOf(node).title}`, ...at(id) };
+  });
   return {
     boxes,
     lines: drawing.edges.map(({ id, source, target }) => ({

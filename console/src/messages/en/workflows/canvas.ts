@@ -12,6 +12,7 @@ export const editorCanvas = {
 export const editorDrawing = {
   insertsBetween: (source: string, target: string) => `Inserts between ${source} and ${target}`,
   connectsAfter: (node: string) => `Connects after ${node}`,
+  port: 'From',
   connectsBefore: (node: string) => `Connects before ${node}`,
   hidden: (count: number) =>
     plural(count, {
@@ -26,6 +27,7 @@ export const canvasMenu = {
   target: 'Actions of the drawing',
   addNode: 'Add node',
   addNodeAfter: 'Add node after',
+  addNodeFrom: (port: string) => `Add node: ${port}`,
   insertNode: 'Insert node',
   paste: 'Paste',
   deleteEdge: 'Delete edge',

@@ -73,10 +73,6 @@ export const edgeFields = {
   selectNode: 'Select a node',
   branch: 'Branch',
   connect: 'Connect',
-  always: 'always',
-  anyDecision: 'any decision',
-  onSuccess: 'on success',
-  branches: { true: 'true', false: 'false', error: 'on error' },
 } as const;
 
 /** Messages for the graph as JSON. */

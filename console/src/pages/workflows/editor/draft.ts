@@ -1,12 +1,16 @@
 import type { Graph } from '#client/index.ts';
 import type { EdgeCondition, NodeKind } from '#shared/contract/workflows/graph.ts';
 import type { Place } from '#console/src/graph/places.ts';
+import { conditionOf, type PortId } from '#console/src/graph/ports.ts';
 import { branchingKinds, failingKinds, nodeKinds, repeats } from '#shared/graph/kinds.ts';
 import { isRecord, type JsonRecord, valueAt, withAt } from '#console/src/parts/data/record.ts';
 import { idOf } from './ids.ts';
 
 /** Where the palette adds a node. */
-export type Adding = Pick<Addition, 'after' | 'before' | 'into' | 'position'>;
+export type Adding = Pick<Addition, 'after' | 'port' | 'before' | 'into' | 'position'> & {
+  /** Where the palette opens, in pixels of the drawing; by default in its corner. */
+  at?: Place | undefined;
+};
 
 /** A graph being edited, with its undo and redo history. */
 export interface Draft {
@@ -45,6 +49,8 @@ export interface Addition {
   fields?: JsonRecord | undefined;
   /** The node that an edge to the new one comes from. */
   after?: string | undefined;
+  /** The port that this edge leaves; by default, the first one without an edge. */
+  port?: PortId | undefined;
   /** The node that an edge from the new one goes to. */
   before?: string | undefined;
   /** The edge that it is inserted into, by its index in the graph. */
@@ -146,7 +152,17 @@ const beginnings: Record<NodeKind, JsonRecord> = {
 
 function withNode(
   graph: Graph,
-  { id, kind, position, fields, after, before, into, moved }: Extract<DraftAction, { type: 'add' }>,
+  {
+    id,
+    kind,
+    position,
+    fields,
+    after,
+    port,
+    before,
+    into,
+    moved,
+  }: Extract<DraftAction, { type: 'add' }>,
 ): Graph {
   if (nodeOf(graph, id) !== undefined) return graph;
   const node = {
@@ -160,7 +176,8 @@ function withNode(
   let next: Graph = { ...rest, nodes: [...rest.nodes, node] };
   if (into !== undefined) next = insertedInto(next, into, id);
   if (after !== undefined) {
-    next = connected(next, { source: after, target: id, branch: freeBranch(graph, after) });
+    const branch = port === undefined ? freeBranch(graph, after) : conditionOf(port);
+    next = connected(next, { source: after, target: id, branch });
   }
   if (before === undefined) return next;
   return connected(next, { source: id, target: before, branch: onwardBranch(next, id) });

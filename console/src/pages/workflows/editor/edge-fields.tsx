@@ -2,26 +2,33 @@ import { ActionIcon, Button, Fieldset, Group, NativeSelect, Stack, Text } from '
 import { IconArrowRight, IconTrash } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import type { Graph } from '#client/index.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
+import { repeats } from '#shared/graph/kinds.ts';
 import { type DrawnEdge, drawingOf } from '#console/src/graph/drawn.ts';
+import {
+  conditionOf,
+  type PortId,
+  portName,
+  portOf,
+  portsOfKind,
+} from '#console/src/graph/ports.ts';
 import { edgeFields as texts } from '#console/src/messages/en/workflows/editor.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
-import { type Branch, branchesOf, type DraftAction, freeBranch, nodeOf } from './draft.ts';
+import { type DraftAction, freeBranch, nodeOf } from './draft.ts';
 
-/** The results of a node that an edge can require. Without one, the edge is always taken, unless the node fails. */
-function branchOptions(branches: readonly Branch[], current?: Branch) {
-  const known = current === undefined || branches.includes(current);
-  const unlessFailed = branches.includes('true') ? texts.anyDecision : texts.onSuccess;
-  return [
-    { value: '', label: branches.includes('error') ? unlessFailed : texts.always },
-    ...[...branches, ...(known ? [] : [current])].map((branch) => ({
-      value: branch,
-      label: texts.branches[branch],
-    })),
-  ];
+/** The ports that an edge of this node can leave, and the one that it leaves in a draft with a mistake. */
+function portOptions(kind: NodeKind, current?: PortId) {
+  const ports = portsOfKind(kind);
+  // A decision can also be left by an edge that does not depend on it.
+  const all = ports.includes('next') || repeats({ kind }) ? ports : [...ports, 'next' as const];
+  return [...all, ...(current === undefined || all.includes(current) ? [] : [current])].map(
+    (port) => ({ value: port, label: portName(kind, port) }),
+  );
 }
 
-const branchOf = (text: string): Branch | undefined => (text === '' ? undefined : (text as Branch));
+/** Only nodes of a known kind are drawn, with their edges. */
+const kindOf = (graph: Graph, id: string): NodeKind => nodeOf(graph, id)?.['kind'] as NodeKind;
 
 /** The edges of a node, and a form to add one without a mouse. */
 export function EdgeFields({
@@ -59,7 +66,9 @@ export function EdgeRow({
   edge: DrawnEdge;
   change: (action: DraftAction) => void;
 }) {
-  const branches = branchesOf(nodeOf(graph, source));
+  const kind = kindOf(graph, source);
+  const port = portOf(kind, conditionValue);
+  const options = portOptions(kind, port);
   return (
     <Group gap="xs" wrap="nowrap" justify="space-between">
       <Text size="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
@@ -68,15 +77,15 @@ export function EdgeRow({
         <UserText>{target}</UserText>
       </Text>
       <Group gap={4} wrap="nowrap">
-        {(branches.length > 0 || conditionValue !== undefined) && (
+        {options.length > 1 && (
           <NativeSelect
             size="xs"
             w={116}
             aria-label={texts.branchOf(source, target)}
-            data={branchOptions(branches, conditionValue)}
-            value={conditionValue ?? ''}
-            onChange={(event) =>
-              change({ type: 'branch', edge: at, branch: branchOf(event.currentTarget.value) })
+            data={options}
+            value={port}
+            onChange={({ currentTarget: { value } }) =>
+              change({ type: 'branch', edge: at, branch: conditionOf(value as PortId) })
             }
           />
         )}
@@ -105,11 +114,12 @@ function ConnectForm({
   const { nodes } = drawingOf(graph);
   const others = nodes.filter((node) => node.id !== id);
   const [chosen, setChosen] = useState('');
-  const [branch, setBranch] = useState<string>();
+  const [branch, setBranch] = useState<PortId>();
   const targets = useRef<HTMLSelectElement>(null);
   const target = others.some((node) => node.id === chosen) ? chosen : '';
-  const branches = branchesOf(nodeOf(graph, id));
-  const shownBranch = branch ?? freeBranch(graph, id) ?? '';
+  const kind = kindOf(graph, id);
+  const options = portOptions(kind);
+  const port = branch ?? portOf(kind, freeBranch(graph, id));
   if (others.length === 0) return null;
   return (
     <Group gap="xs" align="flex-end" wrap="wrap">
@@ -126,14 +136,14 @@ function ConnectForm({
         value={target}
         onChange={(event) => setChosen(event.currentTarget.value)}
       />
-      {branches.length > 0 && (
+      {options.length > 1 && (
         <NativeSelect
           size="xs"
           label={texts.branch}
           w={116}
-          data={branchOptions(branches)}
-          value={shownBranch}
-          onChange={(event) => setBranch(event.currentTarget.value)}
+          data={options}
+          value={port}
+          onChange={(event) => setBranch(event.currentTarget.value as PortId)}
         />
       )}
       <Button
@@ -141,7 +151,7 @@ function ConnectForm({
         variant="default"
         disabled={target === ''}
         onClick={() => {
-          change({ type: 'connect', source: id, target, branch: branchOf(shownBranch) });
+          change({ type: 'connect', source: id, target, branch: conditionOf(port) });
           setChosen('');
           setBranch(undefined);
           // The button becomes disabled, which would drop the focus.

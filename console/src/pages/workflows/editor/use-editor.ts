@@ -1,9 +1,10 @@
 import { useCallback, useMemo, useReducer, useRef, useState } from 'react';
 import type { JsonObject, Workflow, WorkflowDraft } from '#client/index.ts';
+import { conditionOf, type PortId } from '#console/src/graph/ports.ts';
 import { useDrawing } from '#console/src/graph/use-drawing.ts';
 import { useMistakes } from '#console/src/pages/workflows/mistakes/use-mistakes.ts';
 import { contentOf, useSaving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
-import { changeDraft, draftOf, freeBranch, type Adding } from './draft.ts';
+import { changeDraft, draftOf, type Adding } from './draft.ts';
 import type { Selection } from './selection.ts';
 import { useValuesRun, type ValuesOpening } from './authoring/use-values-run.ts';
 import { useDraftRun } from './run/draft-run.ts';
@@ -39,9 +40,9 @@ export function useEditor(
   useLeaveGuard(saving.unsaved);
   useUndoKeys(change, saving.save);
   const connect = useCallback(
-    (source: string, target: string): void =>
-      change({ type: 'connect', source, target, branch: freeBranch(graph, source) }),
-    [graph],
+    (source: string, target: string, port: PortId): void =>
+      change({ type: 'connect', source, target, branch: conditionOf(port) }),
+    [],
   );
   const takeKept = (): void => {
     if (kept.offered === undefined) return;

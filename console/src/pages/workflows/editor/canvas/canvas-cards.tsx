@@ -2,10 +2,9 @@ import { Badge } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { Pin } from '#client/index.ts';
 import type { Drawing, DrawnNode } from '#console/src/graph/drawn.ts';
-import { nodeSize } from '#console/src/graph/layout.ts';
 import type { Place, Places } from '#console/src/graph/places.ts';
-import { cardHandles, type CardNode } from '#console/src/graph/node-card.tsx';
-import { kindNames } from '#console/src/messages/en/graph.ts';
+import { cardOf, type CardNode } from '#console/src/graph/node-card.tsx';
+import { usedPorts } from '#console/src/graph/ports.ts';
 import { editorCanvas as text } from '#console/src/messages/en/workflows/canvas.ts';
 import {
   countByNode,
@@ -18,6 +17,7 @@ import type { RunCards } from '#console/src/pages/workflows/editor/run/run-cards
 /** What a card is rendered from. The same parts give the same card, which is then not rendered again. */
 interface CardParts {
   from: DrawnNode;
+  used: string | undefined;
   position: Place;
   count: string;
   pinned: boolean;
@@ -46,11 +46,13 @@ export function useCards({
   return useMemo(() => {
     const chosen = new Set(selected);
     const pinnedIds = new Set(pins.map(({ node_id: id }) => id));
+    const ports = usedPorts(drawing);
     return drawing.nodes.map((from): CardNode => {
       const { id } = from;
       const count = counts.get(id);
       const parts: CardParts = {
         from,
+        used: ports.get(id),
         position: places.get(id) ?? ORIGIN,
         count: JSON.stringify(count ?? null),
         pinned: pinnedIds.has(id),
@@ -59,7 +61,7 @@ export function useCards({
       };
       const before = known.get(id);
       if (before !== undefined && isSame(before.parts, parts)) return before.card;
-      const card = cardOf(parts, count);
+      const card = cardIn(parts, count);
       known.set(id, { parts, card });
       return card;
     });
@@ -70,6 +72,7 @@ const ORIGIN: Place = { x: 0, y: 0 };
 
 const isSame = (a: CardParts, b: CardParts): boolean =>
   a.from === b.from &&
+  a.used === b.used &&
   a.position.x === b.position.x &&
   a.position.y === b.position.y &&
   a.count === b.count &&
@@ -77,37 +80,28 @@ const isSame = (a: CardParts, b: CardParts): boolean =>
   a.ran === b.ran &&
   a.selected === b.selected;
 
-function cardOf(
-  { from: { id, kind, label }, position, pinned, ran, selected }: CardParts,
+function cardIn(
+  { from, used, position, pinned, ran, selected }: CardParts,
   count: MistakeCount | undefined,
 ): CardNode {
-  const words = [
-    ...(count === undefined ? [] : [countWords(count)]),
-    ...(pinned ? [text.pinned] : []),
-    ...(ran?.spoken === undefined ? [] : [ran.spoken]),
-  ];
-  const detail = [
-    ...(pinned ? [text.pinned] : []),
-    ...(ran?.detail === undefined ? [] : [ran.detail]),
-  ];
-  return {
-    id,
-    type: 'card',
+  const pin = pinned ? [text.pinned] : [];
+  const said = [countWords(count ?? NO_MISTAKES), ...pin, ran?.spoken];
+  const detail = [...pin, ran?.detail].filter(Boolean);
+  return cardOf(from, {
+    used,
     position,
-    data: {
-      kind,
-      label,
+    selected,
+    card: {
       ...(detail.length > 0 && { detail: detail.join(' · ') }),
       mark: count === undefined ? ran?.mark : <MistakeMark count={count} />,
       colour: count === undefined ? ran?.colour : colourOf(count),
+      failedShare: ran?.failedShare,
+      spoken: said.filter(Boolean).join(', ') || undefined,
     },
-    ...nodeSize,
-    measured: nodeSize,
-    handles: cardHandles,
-    selected,
-    ariaLabel: `${label}, ${[kindNames[kind], ...words].join(', ')}`,
-  };
+  });
 }
+
+const NO_MISTAKES: MistakeCount = { errors: 0, warnings: 0 };
 
 function MistakeMark({ count }: { count: MistakeCount }) {
   return (

@@ -8,6 +8,7 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import type { PortId } from '#console/src/graph/ports.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { canvasMenu as text } from '#console/src/messages/en/workflows/canvas.ts';
 
@@ -29,6 +30,9 @@ interface Entry {
 
 export interface MenuActions {
   add: () => void;
+  /** The ports of the selected node, and adds a node to one. */
+  ports: readonly { id: PortId; name: string }[];
+  addFrom: (port: PortId) => void;
   insert: () => void;
   copy: () => void;
   paste: () => void;
@@ -55,7 +59,7 @@ export function CanvasMenu({
       onClose={onClose}
       position="bottom-start"
       offset={2}
-      width={210}
+      width={240}
       withinPortal={false}
     >
       <Menu.Target>
@@ -97,7 +101,13 @@ function entriesFor(target: MenuAt['for'], actions: MenuActions): Entry[] {
   switch (target) {
     case 'nodes':
       return [
-        { label: text.addNodeAfter, ...add },
+        ...(actions.ports.length < 2
+          ? [{ label: text.addNodeAfter, ...add }]
+          : actions.ports.map(({ id, name }) => ({
+              label: text.addNodeFrom(name),
+              icon: add.icon,
+              act: () => actions.addFrom(id),
+            }))),
         copyEntry(actions),
         paste,
         duplicateEntry(actions),

@@ -22,16 +22,18 @@ import {
   useState,
 } from 'react';
 import type { Pin } from '#client/index.ts';
-import type { Drawing } from '#console/src/graph/drawn.ts';
+import type { DrawnEdge, Drawing } from '#console/src/graph/drawn.ts';
 import { BodyFrames } from '#console/src/graph/body-frames.tsx';
+import { type CardActions, CardActionsContext } from '#console/src/graph/card-actions.ts';
 import { edgeTypes } from '#console/src/graph/graph-view.tsx';
 import { nodeSize } from '#console/src/graph/layout.ts';
 import type { Place, Places } from '#console/src/graph/places.ts';
 import { bringIntoView, fitting } from '#console/src/graph/opening.ts';
 import { type CardNode, NodeCard } from '#console/src/graph/node-card.tsx';
+import type { PortId } from '#console/src/graph/ports.ts';
 import type { RouteEdge } from '#console/src/graph/route-edge.tsx';
 import { routesOf } from '#console/src/graph/routes.ts';
-import { ZoomVariable } from '#console/src/graph/zoom-variable.tsx';
+import { useEdgePorts } from '#console/src/graph/use-edge-ports.ts';
 import { editorCanvas as text } from '#console/src/messages/en/workflows/canvas.ts';
 import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import type { RunCards } from '#console/src/pages/workflows/editor/run/run-cards.tsx';
@@ -61,10 +63,12 @@ interface EditorCanvasProps {
   selection: Selection;
   pins: readonly Pin[];
   runCards: RunCards;
+  /** What the last run sent along an edge. */
+  noteOf: (edge: DrawnEdge) => string | undefined;
   onSelect: (next: (current: Selection) => Selection) => void;
   /** The new positions of moved nodes. */
   onPlace: (moved: ReadonlyMap<string, Place>) => void;
-  onConnect: (source: string, target: string) => void;
+  onConnect: (source: string, target: string, port: PortId) => void;
   onRemove: (selection: Selection) => void;
   /** Opens the palette to add a node there. */
   onAdd: (adding: Adding) => void;
@@ -79,7 +83,7 @@ interface EditorCanvasProps {
 function useCanvas({ drawing, places, selection, ...shown }: EditorCanvasProps) {
   // Dragged nodes follow the pointer. The draft receives their positions when the drag ends.
   const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map());
-  const { mistakes, pins, runCards, onAdd } = shown;
+  const { mistakes, pins, runCards, noteOf, onAdd } = shown;
   const standing = useCards({
     mistakes,
     pins,
@@ -102,16 +106,24 @@ function useCanvas({ drawing, places, selection, ...shown }: EditorCanvasProps) 
     () => (dragged.size === 0 ? places : new Map([...places, ...dragged])),
     [places, dragged],
   );
+  const ports = useEdgePorts(drawing);
   const routes = useMemo(
-    () => routesOf(drawing.edges, shownAt, nodeSize),
-    [drawing.edges, shownAt],
+    () => routesOf(drawing.edges, shownAt, nodeSize, ports.exitOf),
+    [drawing.edges, shownAt, ports],
   );
-  const edges = useEdges({ edges: drawing.edges, routes, selected: selection.edges, onAdd });
+  const edges = useEdges({
+    ...{ edges: drawing.edges, ports, routes, noteOf, onAdd },
+    selected: selection.edges,
+  });
   return { setDragged, dragged, shownAt, nodes, edges };
 }
 
 /** Drops on the drawing: of an item of the palette, and of a new edge on empty space. */
-function canvasDrops(flow: Flow | undefined, { onAdd, onDropItem }: EditorCanvasProps) {
+function canvasDrops(
+  flow: Flow | undefined,
+  frame: RefObject<HTMLElement | null>,
+  { onAdd, onDropItem }: EditorCanvasProps,
+) {
   /** The card is centered on the point, or begins next to it. */
   const placeAt = (point: { x: number; y: number }, centred: boolean): Place | undefined => {
     const at = flow?.screenToFlowPosition(point);
@@ -121,10 +133,15 @@ function canvasDrops(flow: Flow | undefined, { onAdd, onDropItem }: EditorCanvas
   const onConnectEnd: OnConnectEnd = (event, { isValid, fromNode, fromHandle, toNode }) => {
     if (isValid === true || fromNode === null || toNode !== null) return;
     const point = 'clientX' in event ? event : event.changedTouches[0];
-    const at = point && placeAt({ x: point.clientX, y: point.clientY }, false);
-    if (at === undefined) return;
-    if (fromHandle.type !== 'target') onAdd({ after: fromNode.id, position: at });
-    else onAdd({ before: fromNode.id, position: { ...at, x: at.x - nodeSize.width } });
+    const pointer = point && { x: point.clientX, y: point.clientY };
+    const at = pointer && placeAt(pointer, false);
+    if (pointer === undefined || at === undefined) return;
+    const palette = { at: within(frame, pointer) };
+    if (fromHandle.type === 'target') {
+      onAdd({ before: fromNode.id, position: { ...at, x: at.x - nodeSize.width }, ...palette });
+    } else {
+      onAdd({ after: fromNode.id, port: portIn(fromHandle.id), position: at, ...palette });
+    }
   };
   return {
     onConnectEnd,
@@ -197,8 +214,18 @@ export function EditorCanvas(props: EditorCanvasProps) {
     if (!changes.some(({ type }) => type === 'select')) return;
     onSelect((current) => ({ ...current, edges: chosenBy(changes, current.edges) }));
   };
-  const { onConnectEnd, ...drops } = canvasDrops(flow, props);
+  const { onConnectEnd, ...drops } = canvasDrops(flow, frame, props);
   const menus = useCanvasMenu(props);
+  const { onAdd } = props;
+  const cardActions = useMemo<CardActions>(
+    () => ({
+      onAddFrom: (after, port, handle) => {
+        const { right: x, top: y } = handle.getBoundingClientRect();
+        onAdd({ after, port, at: within(frame, { x, y }) });
+      },
+    }),
+    [onAdd],
+  );
   return (
     <Box
       className="graph-frame"
@@ -211,37 +238,41 @@ export function EditorCanvas(props: EditorCanvasProps) {
       }}
       {...drops}
     >
-      <ReactFlow
-        nodes={nodes}
-        edges={edges}
-        nodeTypes={nodeTypes}
-        edgeTypes={edgeTypes}
-        colorMode={colorMode}
-        onlyRenderVisibleElements={nodes.length > MANY_NODES}
-        fitView
-        fitViewOptions={{ ...fitting(nodes, { framePx }), padding: PADDING }}
-        minZoom={0.05}
-        onInit={setFlow}
-        deleteKeyCode={DELETE_KEYS}
-        multiSelectionKeyCode={SEVERAL_KEYS}
-        onNodesChange={onNodesChange}
-        onEdgesChange={onEdgesChange}
-        onConnect={({ source, target }: Connection) => onConnect(source, target)}
-        onConnectEnd={onConnectEnd}
-        onDelete={(gone) =>
-          onRemove({
-            nodes: gone.nodes.map(({ id }) => id),
-            edges: gone.edges.map(({ id }) => id),
-          })
-        }
-        {...menus}
-        proOptions={{ hideAttribution: true }}
-      >
-        <Background />
-        <BodyFrames drawing={props.drawing} places={shownAt} />
-        <ZoomVariable frame={frame} />
-        <Controls showInteractive={false} />
-      </ReactFlow>
+      <CardActionsContext value={cardActions}>
+        <ReactFlow
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={nodeTypes}
+          edgeTypes={edgeTypes}
+          colorMode={colorMode}
+          onlyRenderVisibleElements={nodes.length > MANY_NODES}
+          fitView
+          fitViewOptions={{ ...fitting(nodes, { framePx }), padding: PADDING }}
+          minZoom={0.05}
+          onInit={setFlow}
+          deleteKeyCode={DELETE_KEYS}
+          multiSelectionKeyCode={SEVERAL_KEYS}
+          onNodesChange={onNodesChange}
+          onEdgesChange={onEdgesChange}
+          connectOnClick={false}
+          onConnect={({ source, target, sourceHandle }: Connection) =>
+            onConnect(source, target, portIn(sourceHandle))
+          }
+          onConnectEnd={onConnectEnd}
+          onDelete={(gone) =>
+            onRemove({
+              nodes: gone.nodes.map(({ id }) => id),
+              edges: gone.edges.map(({ id }) => id),
+            })
+          }
+          {...menus}
+          proOptions={{ hideAttribution: true }}
+        >
+          <Background />
+          <BodyFrames drawing={props.drawing} places={shownAt} />
+          <Controls showInteractive={false} />
+        </ReactFlow>
+      </CardActionsContext>
     </Box>
   );
 }
@@ -254,6 +285,15 @@ function useFramePx(frame: RefObject<HTMLElement | null>): number {
   }, [frame]);
   return framePx;
 }
+
+/** A point of the window in pixels of the frame. */
+function within(frame: RefObject<HTMLElement | null>, { x, y }: Place): Place {
+  const { left, top } = frame.current?.getBoundingClientRect() ?? { left: 0, top: 0 };
+  return { x: x - left, y: y - top };
+}
+
+/** The port of a handle. Handles have the ids of their ports. */
+const portIn = (handle: string | null | undefined): PortId => (handle ?? 'next') as PortId;
 
 /** The node whose fields the key opens. */
 function openedBy(event: KeyboardEvent): string | undefined {

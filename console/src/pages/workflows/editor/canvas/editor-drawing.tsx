@@ -1,8 +1,9 @@
-import { Text } from '@mantine/core';
+import { NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useCallback, useRef, useState } from 'react';
 import type { Pin } from '#client/index.ts';
 import type { Drawing } from '#console/src/graph/drawn.ts';
+import { type PortId, portName, portOf, portsOfKind } from '#console/src/graph/ports.ts';
 import { LoadingRows } from '#console/src/parts/loading.tsx';
 import { pinsQuery } from '#console/src/queries/node-tests.ts';
 import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
@@ -14,7 +15,7 @@ import { EditorCanvas } from './editor-canvas.tsx';
 import type { Selection } from '#console/src/pages/workflows/editor/selection.ts';
 import { Palette, type PaletteItem } from './palette.tsx';
 import { type CanvasActions, useCanvasActions } from './use-canvas-actions.ts';
-import type { Adding } from '#console/src/pages/workflows/editor/draft.ts';
+import { type Adding, freeBranch } from '#console/src/pages/workflows/editor/draft.ts';
 import { useCanvasKeys } from './use-canvas-keys.ts';
 import { useRunCards } from '#console/src/pages/workflows/editor/run/run-cards.tsx';
 import type { EditorState } from '#console/src/pages/workflows/editor/use-editor.ts';
@@ -26,7 +27,7 @@ const NO_PINS: readonly Pin[] = [];
 export function EditorDrawing({ state, workflowId }: { state: EditorState; workflowId: string }) {
   const { drawing, graph, setAdding, selection } = state;
   const { data: pins } = useQuery(pinsQuery(workflowId));
-  const runCards = useRunCards(state.draftRun.run);
+  const { cards: runCards, noteOf } = useRunCards(state.draftRun.run);
   const box = useRef<HTMLDivElement>(null);
   const [menu, setMenu] = useState<MenuAt>();
   const actions = useCanvasActions(state);
@@ -46,6 +47,7 @@ export function EditorDrawing({ state, workflowId }: { state: EditorState; workf
           selection={selection}
           pins={pins ?? NO_PINS}
           runCards={runCards}
+          noteOf={noteOf}
           onConnect={state.connect}
           onAdd={setAdding}
           onMenu={setMenu}
@@ -58,6 +60,8 @@ export function EditorDrawing({ state, workflowId }: { state: EditorState; workf
         onClose={() => setMenu(undefined)}
         actions={{
           add: openPalette,
+          ports: portChoices(drawing, onlyOf(selection.nodes)),
+          addFrom: (port) => setAdding({ after: onlyOf(selection.nodes), port }),
           insert: () => setAdding({ into: edgeIndex(drawing, selection.edges[0]) }),
           copy: actions.copy,
           paste: () => actions.paste(undefined),
@@ -114,7 +118,7 @@ function useDrawingEdits(
 
 /** The palette, while a node is being added. Afterward, the new card has the focus. */
 function AddingPalette({
-  state: { adding, setAdding, checked, drawing },
+  state: { adding, setAdding, checked, drawing, graph },
   actions,
   focusCard,
 }: {
@@ -127,6 +131,8 @@ function AddingPalette({
     <Palette
       tools={checked.tools}
       about={aboutOf(drawing, adding)}
+      at={adding.at}
+      ports={<PortChoice {...{ graph, drawing, adding, setAdding }} />}
       onPick={(item) => {
         setAdding(undefined);
         focusCard(actions.add(item, adding));
@@ -135,6 +141,36 @@ function AddingPalette({
         setAdding(undefined);
         if (adding.after !== undefined) focusCard(adding.after);
       }}
+    />
+  );
+}
+
+/** The ports of a node that a new one can be connected to. */
+function portChoices({ nodes }: Drawing, nodeId: string | undefined) {
+  const kind = nodes.find(({ id }) => id === nodeId)?.kind;
+  if (kind === undefined) return [];
+  return portsOfKind(kind).map((id) => ({ id, name: portName(kind, id) }));
+}
+
+/** Which port of the node before it a new node is connected to, if there are several. */
+function PortChoice({
+  graph,
+  drawing,
+  adding,
+  setAdding,
+}: Pick<EditorState, 'graph' | 'drawing' | 'setAdding'> & { adding: Adding }) {
+  const { after, port } = adding;
+  const kind = drawing.nodes.find(({ id }) => id === after)?.kind;
+  const ports = portChoices(drawing, after);
+  if (after === undefined || kind === undefined || ports.length < 2) return null;
+  return (
+    <NativeSelect
+      size="xs"
+      mb={6}
+      label={text.port}
+      data={ports.map(({ id, name }) => ({ value: id, label: name }))}
+      value={port ?? portOf(kind, freeBranch(graph, after))}
+      onChange={(event) => setAdding({ ...adding, port: event.currentTarget.value as PortId })}
     />
   );
 }

@@ -1,10 +1,18 @@
 import { Box, CloseButton, Group, Paper, Text, TextInput } from '@mantine/core';
-import { type DragEvent, type KeyboardEvent, useId, useMemo, useState } from 'react';
+import {
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useId,
+  useMemo,
+  useState,
+} from 'react';
 import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import { nodeKinds } from '#shared/graph/kinds.ts';
-import { kindIcons } from '#console/src/graph/kinds.ts';
+import { kindColour, kindIcons } from '#console/src/graph/kinds.ts';
 import { kindNames } from '#console/src/messages/en/graph.ts';
 import { kindAbout, palette as texts } from '#console/src/messages/en/workflows/canvas.ts';
+import type { Place } from '#console/src/graph/places.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 /** What the palette adds: a node of a kind and, for a tool, its name. */
@@ -21,12 +29,18 @@ const MOST_SHOWN = 60;
 export function Palette({
   tools,
   about,
+  ports,
+  at,
   onPick,
   onClose,
 }: {
   tools: readonly string[];
   /** Where the new node goes. */
   about: string | undefined;
+  /** A choice of the port that it is connected to. */
+  ports: ReactNode;
+  /** Where it opens, in pixels of the drawing, if there is room; by default in its corner. */
+  at: Place | undefined;
   onPick: (item: PaletteItem) => void;
   onClose: () => void;
 }) {
@@ -52,14 +66,16 @@ export function Palette({
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const act = keys[event.key];
-    // The close button handles Enter itself.
-    if (act === undefined || event.target instanceof HTMLButtonElement) return;
+    // The close button and the choice of a port handle their keys themselves.
+    const isField = event.target instanceof HTMLInputElement || event.key === 'Escape';
+    if (act === undefined || !isField) return;
     event.preventDefault();
     act();
   };
   return (
     <Paper
       className="editor-palette nokey"
+      style={at && { '--palette-left': `${at.x + 12}px`, '--palette-top': `${at.y - 24}px` }}
       withBorder
       shadow="md"
       p="xs"
@@ -88,10 +104,11 @@ export function Palette({
         <CloseButton aria-label={texts.close} onClick={onClose} />
       </Group>
       {about !== undefined && (
-        <Text size="xs" c="dimmed" mb={4} lineClamp={2}>
+        <Text size="xs" c="dimmed" mb={4} style={{ overflowWrap: 'anywhere', flex: 'none' }}>
           <UserText>{about}</UserText>
         </Text>
       )}
+      {ports}
       <Box
         component="ul"
         id={list}
@@ -118,7 +135,7 @@ export function Palette({
               }}
               onClick={() => onPick(item)}
             >
-              <KindIcon size={18} stroke={1.6} aria-hidden />
+              <KindIcon size={18} stroke={1.6} color={kindColour(item.kind)} aria-hidden />
               <Box miw={0}>
                 <Text size="sm" fw={500} truncate>
                   {item.tool === undefined ? (

@@ -4,6 +4,7 @@ import { drawingOf } from '#console/src/graph/drawn.ts';
 import type { NodeCardData } from '#console/src/graph/node-card.tsx';
 import { runCards as text } from '#console/src/messages/en/workflows/editor.ts';
 import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { edgeNotes, type NoteOf } from '#console/src/pages/runs/edge-notes.ts';
 import { itemsOf } from '#console/src/pages/runs/items.ts';
 import { stepsByNode } from '#console/src/pages/runs/node-states.ts';
 import { aggregateOf, stateCard } from '#console/src/pages/runs/steps/state-card.tsx';
@@ -11,14 +12,15 @@ import { aggregateOf, stateCard } from '#console/src/pages/runs/steps/state-card
 /** What the last run shows about a node. It stays the same object until that changes. */
 export type RunCards = (nodeId: string) => Partial<NodeCardData> | undefined;
 
-/** The state and the cost of each node in the run. */
-export function useRunCards(run: Run | undefined): RunCards {
+/** The state and the cost of each node in the run, and what went along its edges. */
+export function useRunCards(run: Run | undefined): { cards: RunCards; noteOf: NoteOf } {
   const [known] = useState(() => new Map<string, { what: string; card: Partial<NodeCardData> }>());
   return useMemo(() => {
-    if (run === undefined) return () => undefined;
+    if (run === undefined) return { cards: NOTHING, noteOf: NOTHING };
     const { stepsOf } = stepsByNode(run.steps);
-    const items = itemsOf(run, run.graph && drawingOf(run.graph as unknown as Graph));
-    return (nodeId: string) => {
+    const drawing = run.graph && drawingOf(run.graph as unknown as Graph);
+    const items = itemsOf(run, drawing);
+    const cards: RunCards = (nodeId) => {
       const steps = stepsOf(nodeId);
       if (steps.length === 0) return undefined;
       const tally = items.ofNode(nodeId);
@@ -29,8 +31,12 @@ export function useRunCards(run: Run | undefined): RunCards {
       known.set(nodeId, { what, card });
       return card;
     };
+    const noteOf = drawing && edgeNotes(drawing, items, stepsOf);
+    return { cards, noteOf: noteOf ?? NOTHING };
   }, [run, known]);
 }
+
+const NOTHING = (): undefined => undefined;
 
 /** How often a node was executed, and the cost. */
 function detailOf(steps: readonly Step[]): string | undefined {

@@ -1,0 +1,118 @@
+import { expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { echo, edge } from '#test/support/engine.ts';
+import { obstacles } from './axe.ts';
+import { describeConsole, placeOf, type Visit } from './browser.ts';
+
+describeConsole('the canvas of the editor', (stage) => {
+  const made = async (name: string, graph: unknown): Promise<string> =>
+    (await stage().call('POST', '/api/workflows', { name, graph })).body.id;
+  const savedEdges = async (page: Page, id: string) => {
+    await page.keyboard.press('Control+s');
+    await page.getByText('Draft saved').waitFor();
+    return (await stage().call('GET', `/api/workflows/${id}/draft`)).body.graph.edges;
+  };
+  const settled = async ({ page, problems, context }: Visit): Promise<void> => {
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await context.close();
+  };
+
+  test('names the ports of a card, and adds a node to the one that was dragged or chosen', async () => {
+    const id = await made('Ports', {
+      nodes: [
+        { id: 'big', kind: 'condition', expression: 'total > 3', position: { x: 0, y: 0 } },
+        { ...echo('yes'), position: { x: 400, y: 0 } },
+      ],
+      edges: [edge('big', 'yes', 'true')],
+    });
+    const visit = await stage().open(`/workflows/${id}/edit`);
+    const { page } = visit;
+    await card(page, 'big').getByText('total > 3').waitFor();
+    await card(page, 'big').getByText('Yes', { exact: true }).waitFor();
+    await card(page, 'big').getByText('No', { exact: true }).waitFor();
+    const drawing = page.getByRole('region', { name: 'Graph editor' });
+    expect(await drawing.innerText()).not.toMatch(/\b(true|false)\b/);
+
+    // Dropped on empty space, the palette opens there and says where the node goes.
+    const port = await placeOf(page.getByRole('button', { name: 'No of big: add a node' }));
+    const frame = await placeOf(drawing);
+    const drop = { x: frame.x + 300, y: frame.y + 380 };
+    await page.mouse.move(port.x + port.width / 2, port.y + port.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(drop.x, drop.y, { steps: 8 });
+    await page.mouse.up();
+    const palette = page.getByRole('dialog', { name: 'Add a node' });
+    const about = palette.getByText('Connects after big');
+    await about.waitFor();
+    const box = await placeOf(palette);
+    expect(Math.abs(box.x - drop.x)).toBeLessThan(40);
+    expect(box.y).toBeLessThan(drop.y);
+    expect(box.y + box.height).toBeGreaterThan(drop.y);
+    expect(await about.evaluate((text: any) => text.scrollHeight <= text.clientHeight)).toBe(true);
+    expect(await palette.getByLabel('From').inputValue()).toBe('false');
+    expect(await obstacles(page)).toEqual([]);
+    await page.keyboard.type('merge');
+    await page.keyboard.press('Enter');
+    await card(page, 'merge_1').waitFor();
+
+    // By keyboard, from the menu of a card, or in the palette.
+    await card(page, 'yes').click();
+    await page.keyboard.press('Shift+F10');
+    await page.getByRole('menuitem', { name: 'Add node: On error' }).press('Enter');
+    await palette.getByText('Connects after yes').waitFor();
+    await page.keyboard.type('human');
+    await page.keyboard.press('Enter');
+    await card(page, 'gate_1').waitFor();
+    await page.keyboard.press('/');
+    await palette.getByLabel('From').selectOption('Rejected');
+    await palette.getByRole('combobox', { name: 'Node to add' }).fill('workflow');
+    await page.keyboard.press('Enter');
+    await card(page, 'workflow_1').waitFor();
+    expect(await savedEdges(page, id)).toEqual([
+      edge('big', 'yes', 'true'),
+      edge('big', 'merge_1', 'false'),
+      edge('yes', 'gate_1', 'error'),
+      edge('gate_1', 'workflow_1', 'false'),
+    ]);
+    await settled(visit);
+  });
+
+  test('says on each card what its node does, and cuts long texts with a title', async () => {
+    const name = 'Fetch the order with all its lines and the customer who placed it last week';
+    const id = await made('Speaking', {
+      nodes: [
+        { id: 'ask', kind: 'agent', tools: [{ name: 'send_email', approval: 'always' }] },
+        {
+          ...{ id: 'fetch', label: name, kind: 'tool', tool_name: 'http_request' },
+          params: { url: 'https://shop.example/orders' },
+        },
+        { id: 'each', kind: 'map', items: 'lines' },
+        echo('price', 'each.item'),
+      ],
+      edges: [
+        edge('ask', 'fetch'),
+        edge('fetch', 'each'),
+        edge('each', 'price', 'true'),
+        edge('price', 'each'),
+      ],
+    });
+    const visit = await stage().open(`/workflows/${id}/edit`, { scheme: 'dark' });
+    const { page } = visit;
+    await card(page, 'ask').getByText('mock · send_email').waitFor();
+    await card(page, 'ask').getByText('asks before send_email').waitFor();
+    await card(page, 'fetch').getByText('http_request · GET shop.example').waitFor();
+    await card(page, 'fetch').getByTitle(name, { exact: true }).waitFor();
+    await card(page, 'each').getByText('each item of lines').waitFor();
+    for (const port of ['Each item', 'Done']) {
+      await card(page, 'each').getByText(port, { exact: true }).waitFor();
+    }
+    await page.getByText('Next item').waitFor();
+    const node = page.getByLabel('ask, Agent, mock · send_email, asks before send_email');
+    expect(await node.getAttribute('data-id')).toBe('ask');
+    await settled(visit);
+  });
+});
+
+const card = (page: Page, id: string): Locator =>
+  page.locator(`.react-flow__node[data-id="${id}"]`);
