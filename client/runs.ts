@@ -6,10 +6,10 @@ import type {
   DryRun,
   Fork,
   JsonObject,
+  ListedRun,
   Message,
   Run,
   RunEvent,
-  RunSummary,
   RunView,
   Step,
   Workflow,
@@ -198,7 +198,7 @@ function listMethods(send: Send) {
     listRunEvents,
 
     /** All runs, newest first: `for await (const run of client.runs({status: 'failed'}))`. */
-    runs: (query: Omit<RunQuery, 'cursor'> = {}): AsyncGenerator<RunSummary, void> =>
+    runs: (query: Omit<RunQuery, 'cursor'> = {}): AsyncGenerator<ListedRun, void> =>
       byCursor(
         (cursor) => listRuns({ ...query, cursor }),
         (page) => page.runs,
@@ -230,7 +230,7 @@ function listMethods(send: Send) {
     workflowRuns: (
       workflowId: string,
       query: Omit<RunsQuery<'GET /api/workflows/{id}/runs'>, 'cursor'> = {},
-    ): AsyncGenerator<RunSummary, void> =>
+    ): AsyncGenerator<ListedRun, void> =>
       byCursor(
         (cursor) => listWorkflowRuns(workflowId, { ...query, cursor }),
         (page) => page.runs,

@@ -75,6 +75,8 @@ export type NodeTest = Schemas['NodeTest'];
 export type Pin = Schemas['Pin'];
 export type RunEvent = Schemas['RunEvent'];
 export type RunSummary = Schemas['RunSummary'];
+/** A run in a list. */
+export type ListedRun = Schemas['ListedRun'];
 export type RunView = Schemas['RunView'];
 export type Schedule = Schemas['Schedule'];
 export type Session = Schemas['Session'];

@@ -9,6 +9,12 @@ export const workspaceSchema = z
     name: z.string(),
     plan: z.enum(planNames),
     member_count: z.int(),
+    has_examples: z.boolean().meta({
+      description: 'Its first start has created examples in it. They may be deleted',
+    }),
+    invitations_by_email: z.boolean().meta({
+      description: 'Invitations are also sent by email: the service has an email provider',
+    }),
     created_at: timestamp,
     etag,
   })

@@ -80,6 +80,17 @@ const summaryFields = {
 
 export const runSummarySchema = z.object(summaryFields).meta({ id: 'RunSummary' });
 
+/** A run in the pages of a list. */
+const listedRunSchema = z
+  .object({
+    ...summaryFields,
+    input_excerpt: z.string().nullable().meta({
+      description:
+        'The beginning of the input in one line, for people: `order: A-1042, amount: 240`. Null if it is empty or large',
+    }),
+  })
+  .meta({ id: 'ListedRun' });
+
 export const runSchema = z
   .object({
     ...summaryFields,
@@ -124,7 +135,7 @@ export const runSchema = z
   .meta({ id: 'Run' });
 
 export const runListSchema = z
-  .object({ runs: z.array(runSummarySchema), next_cursor: nextCursor })
+  .object({ runs: z.array(listedRunSchema), next_cursor: nextCursor })
   .meta({ id: 'RunList' });
 
 /** Several values of one parameter, separated by commas, since parameters cannot be repeated. */
@@ -359,5 +370,6 @@ export type RunStatus = z.infer<typeof runStatusSchema>;
 export type Trigger = z.infer<typeof triggerSchema>;
 export type Failure = z.infer<typeof failureSchema>;
 export type RunSummary = z.infer<typeof runSummarySchema>;
+export type ListedRun = z.infer<typeof listedRunSchema>;
 export type Run = z.infer<typeof runSchema>;
 export type Approval = z.infer<typeof approvalSchema>;

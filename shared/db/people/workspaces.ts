@@ -99,19 +99,26 @@ export async function readDefaultOwner(db: Db): Promise<Actor | undefined> {
   };
 }
 
-const workspaceRow = workspaceSchema
-  .omit({ etag: true })
-  .transform((workspace): Workspace => withEtag(workspace, ['member_count']));
+const workspaceRow = workspaceSchema.omit({ etag: true, invitations_by_email: true });
 
 /** `member_count` includes members in every status. */
-export async function readWorkspace(db: Db, workspaceId: string): Promise<Workspace> {
+export async function readWorkspace(
+  db: Db,
+  workspaceId: string,
+  invitationsByEmail: boolean,
+): Promise<Workspace> {
   const row = await db.maybeOne(statement(workspaceRow)`
     SELECT w.id, w.name, w.plan, w.created_at,
-           (SELECT count(*) FROM members m WHERE m.workspace_id = w.id) AS member_count
+           (SELECT count(*) FROM members m WHERE m.workspace_id = w.id) AS member_count,
+           EXISTS (SELECT FROM examples_made e WHERE e.workspace_id = w.id) AS has_examples
     FROM workspaces w WHERE w.id = ${workspaceId}
   `);
   if (row === null) throw notFound('Workspace');
-  return row;
+  return withEtag({ ...row, invitations_by_email: invitationsByEmail }, [
+    'member_count',
+    'has_examples',
+    'invitations_by_email',
+  ]);
 }
 
 const settingsRow = z.object({ name: z.string(), plan: z.enum(planNames) });

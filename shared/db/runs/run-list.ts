@@ -1,6 +1,6 @@
 import { StatementTimeoutError } from 'slonik';
 import { z } from 'zod';
-import type { RunListQuery, RunSummary } from '#shared/contract/runs/run.ts';
+import type { ListedRun, RunListQuery, RunSummary } from '#shared/contract/runs/run.ts';
 import { AppError } from '#shared/errors.ts';
 import { toMicros } from '#shared/money/money.ts';
 import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '#shared/db/cursor.ts';
@@ -11,13 +11,21 @@ import {
   sql,
   statement,
 } from '#shared/db/pool.ts';
+import { excerptOf } from '#shared/values/excerpt.ts';
 import { wordsQuery } from './run-words.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 
 /** Which runs of a workspace to list: the API's query, with optional parts undefined. */
 export type RunFilter = { workspaceId: string } & RunListQuery;
 
-const pagedSummary = z.object({ ...summaryRow.shape, at: z.number() });
+const pagedSummary = z.object({
+  ...summaryRow.shape,
+  at: z.number(),
+  input_text: z.string().nullable(),
+});
+
+/** Larger inputs have no excerpt: a list must not read them. In bytes, as they are stored. */
+const MAX_EXCERPT_OF = 4_000;
 
 /** Longer searches fail, in ms. */
 const MAX_SEARCH_MS = 5_000;
@@ -29,21 +37,25 @@ const MAX_SEARCH_MS = 5_000;
 export async function listRuns(
   db: Db,
   filter: RunFilter,
-): Promise<{ runs: RunSummary[]; next_cursor: string | null }> {
+): Promise<{ runs: ListedRun[]; next_cursor: string | null }> {
   const conditions = sql.fragment`${sql.join(conditionsOf(filter), sql.fragment` AND `)}`;
   const source =
     filter.q === undefined
       ? sql.fragment`SELECT r.*, 0 AS day FROM runs r WHERE ${conditions}`
       : matching(filter, filter.q, conditions);
   const statement = sql.type(pagedSummary)`
-    SELECT ${summaryColumns}, ${toMicroseconds(sql.fragment`r.created_at`)} AS at
+    SELECT ${summaryColumns}, ${toMicroseconds(sql.fragment`r.created_at`)} AS at,
+      CASE WHEN pg_column_size(r.input) <= ${MAX_EXCERPT_OF}::int THEN r.input::text END AS input_text
     FROM (${source}) AS r JOIN workflows w ON w.id = r.workflow_id
     ORDER BY ${filter.q === undefined ? sql.fragment`` : sql.fragment`r.day DESC,`} r.created_at DESC, r.id DESC
     LIMIT ${filter.limit + 1}
   `;
   const page = pageOf(await readPlanned(db, statement), filter.limit);
   return {
-    runs: page.rows.map(({ at: _at, ...row }) => toSummary(row)),
+    runs: page.rows.map(({ at: _at, input_text, ...row }) => ({
+      ...toSummary(row),
+      input_excerpt: input_text === null ? null : excerptOf(input_text),
+    })),
     next_cursor: page.next_cursor,
   };
 }
@@ -62,7 +74,7 @@ export async function* runPages(
   let cursor: string | undefined;
   do {
     const page = await listRuns(db, { ...filter, cursor, limit: EXPORT_PAGE });
-    yield page.runs;
+    yield page.runs.map(({ input_excerpt: _excerpt, ...run }) => run);
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
 }

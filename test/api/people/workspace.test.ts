@@ -21,6 +21,8 @@ describe('the workspace', () => {
         name: 'Default',
         plan: 'free',
         member_count: 1,
+        has_examples: false,
+        invitations_by_email: false,
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         etag: expect.any(String),
       },
@@ -60,7 +62,16 @@ describe('the plan', () => {
         const { status, body } = await api.call(method, '/api/workspace/plan', { plan });
         expect([status, Object.keys(body), body.plan]).toEqual([
           200,
-          ['id', 'name', 'plan', 'member_count', 'created_at', 'etag'],
+          [
+            'id',
+            'name',
+            'plan',
+            'member_count',
+            'has_examples',
+            'invitations_by_email',
+            'created_at',
+            'etag',
+          ],
           'pro',
         ]);
       }

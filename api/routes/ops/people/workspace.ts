@@ -6,13 +6,14 @@ import type { App, RouteContext } from '#api/deps.ts';
 
 const answer = responses({ 200: workspaceSchema }, 'too_large', 'unsupported_media_type');
 
-const record: EditedRecord = {
-  noun: 'workspace',
-  schema: workspaceSchema,
-  read: (db, { actor }) => readWorkspace(db, actor.workspaceId),
-};
+export function workspaceRoutes(app: App, { db, config }: RouteContext): void {
+  const byEmail = config.email.apiKey !== undefined;
+  const record: EditedRecord = {
+    noun: 'workspace',
+    schema: workspaceSchema,
+    read: (from, { actor }) => readWorkspace(from, actor.workspaceId, byEmail),
+  };
 
-export function workspaceRoutes(app: App, { db }: RouteContext): void {
   app.get('/api/workspace', {
     schema: {
       operationId: 'getWorkspace',
@@ -20,7 +21,7 @@ export function workspaceRoutes(app: App, { db }: RouteContext): void {
       response: responses({ 200: workspaceSchema }),
     },
     config: { capability: 'view', record },
-    handler: async (request) => readWorkspace(db, request.actor.workspaceId),
+    handler: async (request) => readWorkspace(db, request.actor.workspaceId, byEmail),
   });
 
   app.put('/api/workspace', {
@@ -33,7 +34,7 @@ export function workspaceRoutes(app: App, { db }: RouteContext): void {
     config: { capability: 'manage_workspace', record },
     handler: async (request) => {
       await updateWorkspace(request.writes, request.actor, request.body);
-      return readWorkspace(db, request.actor.workspaceId);
+      return readWorkspace(db, request.actor.workspaceId, byEmail);
     },
   });
 
@@ -53,7 +54,7 @@ export function workspaceRoutes(app: App, { db }: RouteContext): void {
       config: { capability: 'manage_workspace', record },
       handler: async (request) => {
         await changePlan(request.writes, request.actor, request.body.plan);
-        return readWorkspace(db, request.actor.workspaceId);
+        return readWorkspace(db, request.actor.workspaceId, byEmail);
       },
     });
   }

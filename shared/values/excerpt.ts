@@ -1,0 +1,20 @@
+const MOST = 120;
+
+/**
+ * The beginning of a JSON object in one line, for people: `order: A-1042, amount: 240`. Only its texts, numbers and
+ * booleans. Null if it has none.
+ */
+export function excerptOf(json: string): string | null {
+  const parts: string[] = [];
+  let length = 0;
+  for (const [name, value] of Object.entries(JSON.parse(json) as object)) {
+    if (!['string', 'number', 'boolean'].includes(typeof value)) continue;
+    const part = `${name}: ${String(value)}`.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim();
+    parts.push(part.slice(0, MOST + 1));
+    length += part.length;
+    if (length >= MOST) break;
+  }
+  if (parts.length === 0) return null;
+  const text = parts.join(', ');
+  return text.length <= MOST ? text : `${text.slice(0, MOST - 1)}…`;
+}
