@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import reference from '@scalar/fastify-api-reference';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { PRODUCT_NAME } from '#shared/values/product.ts';
 
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 const ASSET_TTL_SECONDS = 86_400;
@@ -19,7 +20,9 @@ export function serveReference(app: FastifyInstance): void {
         typeof payload === 'string' &&
         String(reply.getHeader('content-type')).startsWith('text/html')
       ) {
-        reply.header('content-security-policy', policyFor(payload));
+        const page = inProduct(payload);
+        reply.header('content-security-policy', policyFor(page));
+        return page;
       }
       return payload;
     });
@@ -30,7 +33,8 @@ export function serveReference(app: FastifyInstance): void {
           { title: 'Operations API', slug: 'operations', url: '/api/openapi.json' },
           { title: 'Data API', slug: 'data', url: '/v1/openapi.json' },
         ],
-        pageTitle: 'API reference',
+        pageTitle: `API reference · ${PRODUCT_NAME}`,
+        customCss: READABLE,
         withDefaultFonts: false,
         telemetry: false,
         hideClientButton: true,
@@ -41,6 +45,33 @@ export function serveReference(app: FastifyInstance): void {
     });
   });
 }
+
+/** Names the buttons to copy, to which the package gives only an icon. */
+const NAME_BUTTONS = `new MutationObserver(() => {
+  for (const button of document.querySelectorAll('button[class*="copy-button"]:not([aria-label])')) {
+    button.setAttribute('aria-label', 'Copy');
+  }
+}).observe(document.body, { childList: true, subtree: true });`;
+
+/** The page with its language and a link to the console. */
+const inProduct = (html: string): string =>
+  html
+    .replace('<html>', '<html lang="en">')
+    .replace(
+      '<body>',
+      `<body><header class="to-console"><a href="/">${PRODUCT_NAME}</a></header><script>${NAME_BUTTONS}</script>`,
+    );
+
+/** The package's own grays and greens have too little contrast, and its buttons in the list are too small. */
+const READABLE = `
+  .to-console { padding: 10px 24px; background: var(--scalar-background-1); border-bottom: 1px solid var(--scalar-border-color); font: 600 14px var(--scalar-font); }
+  .to-console a { color: var(--scalar-color-1); text-decoration: none; }
+  .to-console a:hover { text-decoration: underline; }
+  .light-mode { --scalar-color-2: #4a4f55; --scalar-color-3: #5d646b; --scalar-color-accent: #16708f; --scalar-color-green: #04694a;
+    --scalar-color-red: #b3000a; --scalar-color-yellow: #7a5a00; --scalar-color-blue: #00639f; --scalar-color-orange: #a83a00; }
+  .dark-mode { --scalar-color-2: #bfc4c9; --scalar-color-3: #a9b0b7; --scalar-color-red: #ff7b7b; }
+  .group\\/group-button > button { min-width: 24px; min-height: 24px; }
+`;
 
 function policyFor(html: string): string {
   const scripts = [...html.matchAll(INLINE_SCRIPT)].map(

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { AlertChannel } from '#shared/contract/alerts/alerts.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '#shared/people/password-length.ts';
+import { PRODUCT_NAME } from '#shared/values/product.ts';
 
 /**
  * The only place that reads the environment. Names include their unit; an empty variable counts as unset. A test
@@ -152,7 +153,7 @@ export const environmentSchema = z.object({
   ALERT_EMAIL: z.email({ pattern: z.regexes.html5Email }).optional(),
   EMAIL_API_KEY: z.string().optional(),
   EMAIL_API_URL: z.url({ protocol: /^https?$/ }).default('https://api.resend.com'),
-  EMAIL_FROM: z.string().default('Workflows <workflows@localhost.localdomain>'),
+  EMAIL_FROM: z.string().default(`${PRODUCT_NAME} <workflows@localhost.localdomain>`),
   OPENAI_API_KEY: z.string().optional(),
   OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   ANTHROPIC_API_KEY: z.string().optional(),

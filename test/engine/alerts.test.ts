@@ -115,14 +115,14 @@ describe('alert texts', () => {
 
   test('match the specification, and link to the right page', () => {
     expect(alertTexts({ ...alert, event: 'failed' }, url)).toEqual({
-      chat: `[Service] Run run_1 of 'Answer tickets' failed: Something\n${url}/runs/run_1`,
-      subject: '[Service] Run failed - Answer tickets',
+      chat: `[Durable workflows] Run run_1 of 'Answer tickets' failed: Something\n${url}/runs/run_1`,
+      subject: '[Durable workflows] Run failed - Answer tickets',
       body: `Run run_1 of 'Answer tickets' failed: Something\n${url}/runs/run_1`,
     });
     const paused = "Run run_1 of 'Answer tickets' is paused at a human gate: Something";
     expect(alertTexts({ ...alert, event: 'paused', node_id: 'review' }, url)).toEqual({
-      chat: `[Service] ${paused}\n${url}/approvals/run_1/review`,
-      subject: '[Service] Approval needed - Answer tickets',
+      chat: `[Durable workflows] ${paused}\n${url}/approvals/run_1/review`,
+      subject: '[Durable workflows] Approval needed - Answer tickets',
       body: `${paused}\n${url}/approvals/run_1/review`,
     });
     const call = { ...alert, event: 'paused', node_id: 'agent', step_key: 'agent/1.1' } as const;
@@ -130,8 +130,8 @@ describe('alert texts', () => {
       `${paused}\n${url}/approvals/run_1/agent?step=agent%2F1.1`,
     );
     expect(alertTexts({ event: 'test', workspace_id: 'ws_1', by: 'Ada' }, url)).toEqual({
-      chat: `[Service] This is a test of alerts, requested by Ada\n${url}/`,
-      subject: '[Service] Test alert',
+      chat: `[Durable workflows] This is a test of alerts, requested by Ada\n${url}/`,
+      subject: '[Durable workflows] Test alert',
       body: `This is a test of alerts, requested by Ada\n${url}/`,
     });
   });
@@ -166,7 +166,9 @@ describe('alert texts', () => {
       expect(body).toContain(`: ${markup}\n`);
       expect(subject).toContain(markup);
       const test = alertTexts({ event: 'test', workspace_id: 'ws_1', by: markup }, url);
-      expect(test.chat).toBe(`[Service] This is a test of alerts, requested by ${safe}\n${url}/`);
+      expect(test.chat).toBe(
+        `[Durable workflows] This is a test of alerts, requested by ${safe}\n${url}/`,
+      );
       expect(test.body).toContain(markup);
     },
   );
@@ -174,7 +176,7 @@ describe('alert texts', () => {
   test('keep the subject on one line for any workflow name', () => {
     const named = { ...alert, event: 'failed', workflow_name: 'A\r\nBcc: x@y\u2028z' } as const;
     const texts = alertTexts(named, url);
-    expect(texts.subject).toBe('[Service] Run failed - A Bcc: x@y z');
+    expect(texts.subject).toBe('[Durable workflows] Run failed - A Bcc: x@y z');
     expect(texts.chat).toContain("'A\r\nBcc: x@y\u2028z'");
   });
 });
@@ -261,7 +263,7 @@ describe('a gate that is assigned', () => {
     expect(mails()).toEqual([
       {
         to: [ben.email],
-        subject: '[Service] Approval assigned to you - Answer tickets',
+        subject: '[Durable workflows] Approval assigned to you - Answer tickets',
         text: `${line}\n${ADDRESS}/approvals/${runId}/review`,
       },
     ]);
@@ -292,12 +294,12 @@ describe('a run that fails or pauses', () => {
     await eventually(() => chat.seen.length === 1 && mail.seen.length === 1);
     const page = `${ADDRESS}/runs/${failed}`;
     expect(chatTexts()).toEqual([
-      `[Service] Run ${failed} of 'Book a payment' failed: ${error}\n${page}`,
+      `[Durable workflows] Run ${failed} of 'Book a payment' failed: ${error}\n${page}`,
     ]);
     expect(mails()).toEqual([
       {
         to: ['ops@example.com'],
-        subject: '[Service] Run failed - Book a payment',
+        subject: '[Durable workflows] Run failed - Book a payment',
         text: `Run ${failed} of 'Book a payment' failed: ${error}\n${page}`,
       },
     ]);
@@ -309,10 +311,10 @@ describe('a run that fails or pauses', () => {
     await eventually(() => chat.seen.length === 2 && mail.seen.length === 2);
     const line = `Run ${paused} of 'Answer tickets' is paused at a human gate: Send it?`;
     const text = `${line}\n${ADDRESS}/approvals/${paused}/review`;
-    expect(chatTexts()[1]).toBe(`[Service] ${text}`);
+    expect(chatTexts()[1]).toBe(`[Durable workflows] ${text}`);
     expect(mails()[1]).toEqual({
       to: ['ops@example.com'],
-      subject: '[Service] Approval needed - Answer tickets',
+      subject: '[Durable workflows] Approval needed - Answer tickets',
       text,
     });
     await engine.approve(paused);
@@ -328,8 +330,8 @@ describe('a run that fails or pauses', () => {
     await engine.cancel(runId);
     await eventually(() => chat.seen.length === 2);
     expect(chatTexts().sort()).toEqual([
-      `[Service] Run ${runId} of 'G' failed: Cancelled by Owner\n${ADDRESS}/runs/${runId}`,
-      `[Service] Run ${runId} of 'G' is paused at a human gate: Send it?\n${ADDRESS}/approvals/${runId}/review`,
+      `[Durable workflows] Run ${runId} of 'G' failed: Cancelled by Owner\n${ADDRESS}/runs/${runId}`,
+      `[Durable workflows] Run ${runId} of 'G' is paused at a human gate: Send it?\n${ADDRESS}/approvals/${runId}/review`,
     ]);
 
     chat.seen.length = 0;
@@ -341,8 +343,8 @@ describe('a run that fails or pauses', () => {
     await eventually(() => chat.seen.length === 2, 20_000);
     const page = `${ADDRESS}/runs/${again}`;
     expect(chatTexts()).toEqual([
-      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 1 of 9\n${page}`,
-      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 2 of 9\n${page}`,
+      `[Durable workflows] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 1 of 9\n${page}`,
+      `[Durable workflows] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 2 of 9\n${page}`,
     ]);
   });
 
@@ -493,7 +495,7 @@ describe('an alert', () => {
       taskQueue: temporal.queues.control,
       args: [{ alert, channels: ['chat'], task_queue: temporal.queues.background }],
     });
-    const text = `[Service] Run run_old of 'G' is paused at a human gate: Sure?\n${ADDRESS}/runs/run_old`;
+    const text = `[Durable workflows] Run run_old of 'G' is paused at a human gate: Sure?\n${ADDRESS}/runs/run_old`;
     expect(chatTexts()).toEqual([text]);
 
     await engine.db.query(sql.unsafe`
@@ -562,8 +564,10 @@ describe('a test alert', () => {
     }
     await eventually(() => chat.seen.length === 2 && mail.seen.length === 1);
     const text = `This is a test of alerts, requested by Owner\n${ADDRESS}/`;
-    expect(chatTexts()).toEqual([`[Service] ${text}`, `[Service] ${text}`]);
-    expect(mails()).toEqual([{ to: ['ops@example.com'], subject: '[Service] Test alert', text }]);
+    expect(chatTexts()).toEqual([`[Durable workflows] ${text}`, `[Durable workflows] ${text}`]);
+    expect(mails()).toEqual([
+      { to: ['ops@example.com'], subject: '[Durable workflows] Test alert', text },
+    ]);
     const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
     expect(keys.size).toBe(1);
     const { logs } = (await callOn(engine, 'GET', '/api/audit?limit=1')).body;

@@ -147,7 +147,7 @@ describe('email invitations', () => {
     expect(sent?.headers['idempotency-key']).toBe(keyOf(first?.id ?? '', first?.code ?? ''));
     expect(JSON.parse(sent?.body ?? '')).toMatchObject({
       to: [first?.email],
-      subject: '[Service] Invitation to Support Bcc: all@example.com',
+      subject: '[Durable workflows] Invitation to Support Bcc: all@example.com',
       text:
         "You are invited to the workspace 'Support Bcc: all@example.com' at https://flows.example.com. " +
         `Your invite code, which works once: ${first?.code}`,
@@ -283,7 +283,7 @@ describe('email invitations', () => {
     const codes = mailed().map(({ to, subject, text }) => {
       expect([to, subject]).toEqual([
         [email],
-        '[Service] Your request to join Default was approved',
+        '[Durable workflows] Your request to join Default was approved',
       ]);
       return /inv_\w+/.exec(text)?.[0];
     });

@@ -1,4 +1,5 @@
 import { inChat } from '#shared/values/markup.ts';
+import { PRODUCT_NAME } from '#shared/values/product.ts';
 
 /** The event of an alert: a run that failed, or one that waits for a person. */
 export const alertEvents = ['failed', 'paused'] as const;
@@ -68,7 +69,7 @@ export interface AlertTexts {
   body: string;
 }
 
-const SENDER = '[Service]';
+const SENDER = `[${PRODUCT_NAME}]`;
 
 /** A name is free text. A subject is a single line, so line breaks become spaces. */
 export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');

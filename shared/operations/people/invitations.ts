@@ -12,6 +12,7 @@ import { messageOf } from '#shared/errors.ts';
 import type { Config } from '#shared/platform/config.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import type { Mail, Mailer } from '#shared/platform/mailer.ts';
+import { PRODUCT_NAME } from '#shared/values/product.ts';
 
 export interface InvitationDeps {
   db: Pool;
@@ -83,7 +84,7 @@ function invitationMail(
   if (approved) {
     return {
       to: [email],
-      subject: `[Service] Your request to join ${oneLine(workspace_name)} was approved`,
+      subject: `[${PRODUCT_NAME}] Your request to join ${oneLine(workspace_name)} was approved`,
       text:
         `Your request to join the workspace '${oneLine(workspace_name)}' at ${publicUrl} was approved. ` +
         `Choose your password with this code, which works once: ${code}`,
@@ -91,7 +92,7 @@ function invitationMail(
   }
   return {
     to: [email],
-    subject: `[Service] Invitation to ${oneLine(workspace_name)}`,
+    subject: `[${PRODUCT_NAME}] Invitation to ${oneLine(workspace_name)}`,
     text:
       `You are invited to the workspace '${oneLine(workspace_name)}' at ${publicUrl}. ` +
       `Your invite code, which works once: ${code}`,
