@@ -70,7 +70,7 @@ async function shotsOf(client: Client): Promise<Shot[]> {
     { name: 'budgets', path: '/budgets' },
     { name: 'usage', path: '/usage' },
     { name: 'policies', path: '/policies' },
-    { name: 'governance', path: '/governance' },
+    { name: 'policy-log', path: '/policy-log' },
     { name: 'audit', path: '/audit' },
     { name: 'members', path: '/members' },
     ...part(members[0] && { name: 'member', path: `/members/${members[0].id}` }),

@@ -2,6 +2,7 @@ import {
   IconDatabase,
   IconGauge,
   IconHandStop,
+  IconHelpCircle,
   IconPlayerPlay,
   IconReceipt,
   IconSchema,
@@ -35,84 +36,106 @@ export interface NavSection {
 
 const { sections, pages } = nav;
 
-/**
- * The sections of the console and their pages, in order. The sidebar, tabs, palette and keyboard shortcuts use this
- * list.
- */
-export const navSections: readonly NavSection[] = [
-  {
-    label: sections.overview,
-    icon: IconGauge,
-    pages: [{ label: pages.overview, to: '/', key: 'o' }],
-  },
-  {
-    label: sections.runs,
-    icon: IconPlayerPlay,
-    pages: [{ label: pages.runs, to: '/runs', key: 'r' }],
-  },
-  {
-    label: sections.approvals,
-    icon: IconHandStop,
-    pages: [
-      { label: pages.approvals, tab: pages.waiting, to: '/approvals', key: 'a', beside: true },
-      { label: pages.decidedApprovals, tab: pages.decided, to: '/approvals/decided' },
-    ],
-  },
-  {
-    label: sections.workflows,
-    icon: IconSchema,
-    pages: [
-      { label: pages.workflows, to: '/workflows', key: 'w', also: '/experiments' },
-      { label: pages.templates, to: '/templates', key: 't' },
-      { label: pages.schedules, to: '/schedules', key: 's' },
-    ],
-  },
-  {
-    label: sections.tools,
-    icon: IconTool,
-    pages: [
-      { label: pages.tools, to: '/tools' },
-      { label: pages.secrets, to: '/secrets' },
-      { label: pages.webhooks, to: '/webhooks' },
-    ],
-  },
-  {
-    label: sections.spend,
-    icon: IconReceipt,
-    pages: [
-      { label: pages.budgets, to: '/budgets', key: 'b' },
-      { label: pages.usage, to: '/usage', key: 'u' },
-    ],
-  },
-  {
-    label: sections.governance,
-    icon: IconShieldCheck,
-    pages: [
-      { label: pages.policies, to: '/policies', key: 'p' },
-      { label: pages.decisions, to: '/governance' },
-      { label: pages.auditLog, to: '/audit', key: 'l' },
-    ],
-  },
-  {
-    label: sections.data,
-    icon: IconDatabase,
-    pages: [
-      { label: pages.feeds, to: '/data', key: 'd' },
-      { label: pages.records, to: '/data/entities' },
-      { label: pages.changes, to: '/data/changes' },
-      { label: pages.dataKeys, to: '/data/keys' },
-    ],
-  },
-  {
-    label: sections.settings,
-    icon: IconSettings,
-    pages: [
-      { label: pages.workspace, to: '/settings' },
-      { label: pages.members, to: '/members', key: 'm' },
-      { label: pages.apiKeys, to: '/keys', key: 'k' },
-      { label: pages.account, to: '/account' },
-    ],
-  },
+const overview: NavSection = {
+  label: sections.overview,
+  icon: IconGauge,
+  pages: [{ label: pages.overview, to: '/', key: 'o' }],
+};
+
+const runs: NavSection = {
+  label: sections.runs,
+  icon: IconPlayerPlay,
+  pages: [{ label: pages.runs, to: '/runs', key: 'r' }],
+};
+
+const approvals: NavSection = {
+  label: sections.approvals,
+  icon: IconHandStop,
+  pages: [
+    { label: pages.approvals, tab: pages.waiting, to: '/approvals', key: 'a', beside: true },
+    { label: pages.decidedApprovals, tab: pages.decided, to: '/approvals/decided' },
+  ],
+};
+
+const workflows: NavSection = {
+  label: sections.workflows,
+  icon: IconSchema,
+  pages: [
+    { label: pages.workflows, to: '/workflows', key: 'w', also: '/experiments' },
+    { label: pages.templates, to: '/templates', key: 't' },
+    { label: pages.schedules, to: '/schedules', key: 's' },
+  ],
+};
+
+const tools: NavSection = {
+  label: sections.tools,
+  icon: IconTool,
+  pages: [
+    { label: pages.tools, to: '/tools' },
+    { label: pages.secrets, to: '/secrets' },
+  ],
+};
+
+const data: NavSection = {
+  label: sections.data,
+  icon: IconDatabase,
+  pages: [
+    { label: pages.feeds, to: '/data', key: 'd' },
+    { label: pages.records, to: '/data/entities' },
+    { label: pages.changes, to: '/data/changes' },
+    { label: pages.dataKeys, to: '/data/keys' },
+  ],
+};
+
+const spend: NavSection = {
+  label: sections.spend,
+  icon: IconReceipt,
+  pages: [
+    { label: pages.budgets, to: '/budgets', key: 'b' },
+    { label: pages.usage, to: '/usage', key: 'u' },
+  ],
+};
+
+const governance: NavSection = {
+  label: sections.governance,
+  icon: IconShieldCheck,
+  pages: [
+    { label: pages.policies, to: '/policies', key: 'p' },
+    { label: pages.policyLog, to: '/policy-log' },
+    { label: pages.auditLog, to: '/audit', key: 'l' },
+  ],
+};
+
+const settings: NavSection = {
+  label: sections.settings,
+  icon: IconSettings,
+  pages: [
+    { label: pages.workspace, to: '/settings' },
+    { label: pages.members, to: '/members', key: 'm' },
+    { label: pages.apiKeys, to: '/keys', key: 'k' },
+    { label: pages.webhooks, to: '/webhooks' },
+    { label: pages.account, to: '/account' },
+  ],
+};
+
+/** The sections of the sidebar in groups, in order. */
+export const navGroups: readonly { label: string; sections: readonly NavSection[] }[] = [
+  { label: nav.groups.operate, sections: [overview, runs, approvals] },
+  { label: nav.groups.build, sections: [workflows, tools, data] },
+  { label: nav.groups.control, sections: [spend, governance, settings] },
+];
+
+/** The section at the end of the sidebar. */
+export const helpSection: NavSection = {
+  label: sections.help,
+  icon: IconHelpCircle,
+  pages: [{ label: pages.help, to: '/help', key: 'h' }],
+};
+
+/** The sections of the console and their pages. Tabs, palette and keyboard shortcuts use this list. */
+const navSections: readonly NavSection[] = [
+  ...navGroups.flatMap((group) => group.sections),
+  helpSection,
 ];
 
 /** All pages with their sections, in the order of the sidebar. */

@@ -52,6 +52,9 @@ interface WorkflowSearch {
   run?: true | undefined;
 }
 
+const policyLogSearch = (search: Record<string, unknown>) =>
+  texts(search, 'event_type', 'decision', 'workflow_id', 'run_id');
+
 const fraction = (value: unknown): number | undefined =>
   typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined;
 
@@ -208,9 +211,20 @@ const pages = [
   }),
   createRoute({
     ...within,
-    path: '/governance',
-    validateSearch: (search) => texts(search, 'event_type', 'decision', 'workflow_id', 'run_id'),
+    path: '/policy-log',
+    validateSearch: policyLogSearch,
     component: page(() => import('./pages/policies/events.tsx'), 'EventsPage'),
+  }),
+  // Its former path.
+  createRoute({
+    ...within,
+    path: '/governance',
+    validateSearch: policyLogSearch,
+    beforeLoad: ({ search }) => {
+      // The router redirects by a thrown object.
+      // oxlint-disable-next-line typescript/only-throw-error
+      throw redirect({ to: '/policy-log', search, replace: true });
+    },
   }),
   createRoute({
     ...within,
@@ -289,6 +303,16 @@ const pages = [
     path: '/webhooks/$endpointId',
     validateSearch: (search) => texts(search, 'status'),
     component: page(() => import('./pages/webhooks/endpoint.tsx'), 'EndpointPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/help',
+    component: page(() => import('./pages/help/help.tsx'), 'HelpPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/help/$guide',
+    component: page(() => import('./pages/help/guide.tsx'), 'GuidePage'),
   }),
   // Any other path, within the shell.
   createRoute({ ...within, path: '$', component: UnknownPage }),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 /** The console's sources, as folders and files, without its tests. */
 const sources = [
+  'docs',
   'console/src',
   'console/index.html',
   'console/vite.config.ts',

@@ -337,7 +337,7 @@ describeConsole('a gate shows what its answers set in motion', (given) => {
       SELECT workspace_id, 'approval_mismatch', workflow_id, workflow_version, id, 'pay', 'approval', 'blocked',
              'Not sent: body.amount would not be what was shown', '{"step_key": "pay#1", "paths": ["body.amount", "url"]}'
       FROM runs WHERE id = ${runId}`);
-    const { page, context } = await stage.open(`/governance?run_id=${runId}`);
+    const { page, context } = await stage.open(`/policy-log?run_id=${runId}`);
     const card = page.getByRole('article', { name: 'Not as approved' });
     await card.getByRole('button', { name: 'Show evidence' }).click();
     await card.getByText('Different from what was approved').waitFor();

@@ -12,7 +12,7 @@ describeConsole('type and density', (given) => {
     stage = given();
     const graph = { nodes: [{ id: 'a', kind: 'agent', mock: { output: 'x' } }], edges: [] };
     const id = await stage.engine.define(graph as never, 'Letters');
-    const run = await stage.call('POST', `/api/workflows/${id}/runs`, {});
+    const run = await stage.call('POST', `/api/workflows/${id}/runs`, { order: 'A-1042' });
     await stage.engine.until(run.body.id, ['success']);
   });
 
@@ -67,6 +67,7 @@ describeConsole('type and density', (given) => {
     expect(await look('font-variant-numeric')).toBe('tabular-nums');
     expect(await row.textContent()).not.toMatch(/run_/);
     await row.getByText('Owner · manual').waitFor();
+    await row.getByText('order: A-1042').waitFor();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await row.hover();
     await row.getByRole('button', { name: /^Copy the id/ }).click();

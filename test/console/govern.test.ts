@@ -198,7 +198,7 @@ describeConsole(
       const runId = await engine.trigger(workflowId, { customer: 'ann@example.com' });
       await engine.until(runId, ['success']);
       await eventually(async () => (await call('GET', '/api/governance/events')).body.length === 1);
-      const { page, problems } = await open('/governance');
+      const { page, problems } = await open('/policy-log');
       const card = page.getByRole('article', { name: 'Data redacted' });
       await card.getByRole('link', { name: 'Letters' }).waitFor();
       await button(card, 'Show evidence').click();
@@ -208,7 +208,7 @@ describeConsole(
       );
       await page.getByLabel('Decision', { exact: true }).selectOption('denied');
       await page.waitForURL(/decision=denied/);
-      await page.getByText('No matching decisions').waitFor();
+      await page.getByText('No matching entries').waitFor();
       expect(problems).toEqual([]);
     });
 
@@ -244,7 +244,8 @@ describeConsole(
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill('Grace');
       await dialog.getByLabel('Email').fill('grace@example.com');
-      await dialog.getByLabel('Role').selectOption('viewer');
+      await dialog.getByLabel('Role').selectOption('approver');
+      await dialog.getByText('Email is not set up').waitFor();
       await button(dialog, 'Create invitation').click();
       const link =
         (await dialog.getByLabel('the invitation link', { exact: true }).textContent()) ?? '';
@@ -258,6 +259,7 @@ describeConsole(
 
       await page.getByRole('link', { name: 'Grace' }).click();
       await page.getByRole('heading', { name: 'Grace', level: 1 }).waitFor();
+      expect(await page.getByLabel('Override approve_gates').inputValue()).toBe('allow');
       const override = page.getByLabel('Override run_workflows');
       const row = page.getByRole('row').filter({ has: override });
       const identity = async () => (await call('GET', '/api/auth/me', undefined, body.token)).body;

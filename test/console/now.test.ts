@@ -61,9 +61,9 @@ describe('the texts of times', () => {
 
   test('use a 24-hour clock, like the fields of forms', () => {
     const at = new Date(2026, 10, 25, 17, 4, 9);
-    expect(timeText(at.getTime())).toBe('Nov 25, 2026, 17:04:09');
+    expect(timeText(at.getTime())).toMatch(/^Nov 25, 2026, 17:04:09 \S+$/);
     expect(timeText(at.toISOString())).toBe(timeText(at.getTime()));
     expect(localTime(at.getTime())).toBe('2026-11-25T17:04');
-    expect(timeText(new Date(2026, 10, 25).getTime())).toBe('Nov 25, 2026, 00:00:00');
+    expect(timeText(new Date(2026, 10, 25).getTime())).toMatch(/^Nov 25, 2026, 00:00:00 \S+$/);
   });
 });

@@ -93,6 +93,23 @@ describeConsole('the command palette', (opened) => {
     await context.close();
   });
 
+  test('opens the approval that waits longest, and a step of the run on the page', async () => {
+    await stage.engine.until(runId, ['paused']);
+    const { page, context, problems } = await stage.open(`/runs/${runId}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await field(page).fill('go to step sign');
+    await page.getByRole('option', { name: /^Go to step Sign/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/step=sign/);
+    await page.getByRole('button', { name: 'Search Ctrl K' }).click();
+    await field(page).fill('approve next');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/approvals/${runId}/sign`);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
   test('leaves keys alone while the user types', async () => {
     const { page, context, problems } = await stage.open('/workflows');
     const search = page.getByRole('textbox').first();

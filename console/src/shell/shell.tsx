@@ -14,7 +14,7 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconMoon, IconSun, IconUserCircle } from '@tabler/icons-react';
+import { IconMoon, IconSelector, IconSun, IconUserCircle } from '@tabler/icons-react';
 import { useQuery, useInfiniteQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -23,7 +23,7 @@ import { useTrouble } from '#console/src/connection.ts';
 import { product } from '#console/src/messages/en/parts/page.ts';
 import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
 import { shell as text, userMenu } from '#console/src/messages/en/shell.ts';
-import { navSections, placeOf } from '#console/src/nav.ts';
+import { helpSection, navGroups, type NavSection, placeOf } from '#console/src/nav.ts';
 import { LoadingPage } from '#console/src/parts/loading.tsx';
 import { Logo } from '#console/src/parts/logo.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
@@ -76,15 +76,12 @@ export function Shell() {
           <Group gap="xs" wrap="nowrap">
             {signedIn && <CommandHost />}
             <SchemeSwitch />
-            {signedIn && <UserMenu />}
           </Group>
         </Group>
         <ConnectionBar />
       </AppShell.Header>
       <AppShell.Navbar aria-label={text.pages}>
-        <ScrollArea px="xs" py="sm">
-          {signedIn && <Navigation path={path} />}
-        </ScrollArea>
+        {signedIn && <Sidebar path={path} />}
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         {signedIn ? <Outlet /> : <LoadingPage />}
@@ -113,29 +110,61 @@ function Product() {
   );
 }
 
-function Navigation({ path }: { path: string }) {
-  const here = placeOf(path);
-  return navSections.map((section) => {
-    const [{ to }] = section.pages;
-    const active = section === here?.section;
-    return (
-      <NavLink
-        key={section.label}
-        component={Link}
-        // Spread, since the router's link and Mantine's link take their target in the same property.
-        // By default the router also marks prefixes, such as the feeds for the records below them.
-        {...{ to, activeOptions: { exact: true } }}
-        label={section.label}
-        leftSection={<section.icon size={18} stroke={1.6} aria-hidden />}
-        rightSection={to === '/approvals' ? <WaitingGates /> : undefined}
-        active={active}
-        aria-current={active ? (path === to ? 'page' : 'true') : undefined}
-        variant="light"
-        py={6}
-        style={{ borderRadius: 'var(--mantine-radius-md)' }}
-      />
-    );
-  });
+function Sidebar({ path }: { path: string }) {
+  const here = placeOf(path)?.section;
+  return (
+    <>
+      <AppShell.Section grow component={ScrollArea} px="xs">
+        {navGroups.map(({ label, sections }) => (
+          <div key={label} role="group" aria-label={label}>
+            <Text size="xs" c="dimmed" fw={500} px="sm" pt="sm" pb={4} aria-hidden>
+              {label}
+            </Text>
+            {sections.map((section) => (
+              <Entry key={section.label} {...{ section, here, path }} />
+            ))}
+          </div>
+        ))}
+      </AppShell.Section>
+      <AppShell.Section p="xs" className="sidebar-end">
+        <Entry section={helpSection} {...{ here, path }} />
+        <UserMenu />
+      </AppShell.Section>
+    </>
+  );
+}
+
+/** An entry of the sidebar. Under the pointer, it shows the keys of its first page. */
+function Entry({
+  section,
+  here,
+  path,
+}: {
+  section: NavSection;
+  here: NavSection | undefined;
+  path: string;
+}) {
+  const [{ to, key }] = section.pages;
+  const active = section === here;
+  return (
+    <NavLink
+      component={Link}
+      // Spread, since the router's link and Mantine's link take their target in the same property.
+      // By default the router also marks prefixes, such as the feeds for the records below them.
+      {...{ to, activeOptions: { exact: true } }}
+      label={section.label}
+      leftSection={<section.icon size={18} stroke={1.6} aria-hidden />}
+      rightSection={
+        <>
+          {key !== undefined && <span className="entry-key" data-keys={`g ${key}`} aria-hidden />}
+          {to === '/approvals' && <WaitingGates />}
+        </>
+      }
+      active={active}
+      aria-current={active ? (path === to ? 'page' : 'true') : undefined}
+      className="sidebar-entry"
+    />
+  );
 }
 
 function WaitingGates() {
@@ -176,22 +205,23 @@ function UserMenu() {
   const identity = useIdentity();
   const signedIn = identity.credential === 'session';
   const navigate = useNavigate();
+  const name = identity.name ?? userMenu.apiKey;
   return (
-    <Menu position="bottom-end" width={220}>
+    <Menu position="top-start" width={220}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={userMenu.label}>
-          <IconUserCircle size={20} />
-        </ActionIcon>
+        <NavLink
+          component="button"
+          label={<UserText>{name}</UserText>}
+          aria-label={userMenu.label(name)}
+          leftSection={<IconUserCircle size={18} stroke={1.6} aria-hidden />}
+          rightSection={<IconSelector size={14} aria-hidden />}
+          className="sidebar-entry"
+        />
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>
-          <UserText>{identity.name ?? userMenu.apiKey}</UserText> · {roleNamesInText[identity.role]}
-        </Menu.Label>
+        <Menu.Label>{roleNamesInText[identity.role]}</Menu.Label>
         {!signedIn && <Menu.Label>{userMenu.openMode}</Menu.Label>}
         <Menu.Item onClick={() => void navigate({ to: '/account' })}>{userMenu.account}</Menu.Item>
-        <Menu.Item component="a" href="/docs" target="_blank" rel="noreferrer">
-          {userMenu.reference}
-        </Menu.Item>
         {signedIn && <Menu.Item onClick={signOut}>{userMenu.signOut}</Menu.Item>}
       </Menu.Dropdown>
     </Menu>

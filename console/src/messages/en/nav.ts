@@ -1,5 +1,6 @@
-/** Names of the sections in the sidebar, and of their pages. */
+/** Names of the groups and sections in the sidebar, and of their pages. */
 export const nav = {
+  groups: { operate: 'Operate', build: 'Build', control: 'Control' },
   sections: {
     overview: 'Overview',
     runs: 'Runs',
@@ -10,6 +11,7 @@ export const nav = {
     governance: 'Governance',
     data: 'Data',
     settings: 'Settings',
+    help: 'Help',
   },
   pages: {
     overview: 'Overview',
@@ -27,7 +29,7 @@ export const nav = {
     budgets: 'Budgets',
     usage: 'Usage',
     policies: 'Policies',
-    decisions: 'Decisions',
+    policyLog: 'Policy log',
     auditLog: 'Audit log',
     feeds: 'Feeds',
     records: 'Records',
@@ -37,5 +39,6 @@ export const nav = {
     members: 'Members',
     apiKeys: 'API keys',
     account: 'Account',
+    help: 'Help',
   },
 } as const;

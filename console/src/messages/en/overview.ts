@@ -33,6 +33,32 @@ export const firstSteps = {
   mayNotRun: 'You need the create_edit_workflows and run_workflows permissions to run a template.',
 } as const;
 
+/** Messages for the first steps in a workspace with the examples. */
+export const startHere = {
+  title: 'Start here',
+  about:
+    'Workflows of AI agents, tools and people run here. They survive crashes, wait for your decision where it matters, and record each step and its cost.',
+  dismiss: 'Hide these steps',
+  done: '(done)',
+  decide: {
+    title: 'Decide a request that waits',
+    about: 'An agent waits for your decision. Read what it would do, change it, approve or reject.',
+    act: 'Decide',
+  },
+  resume: {
+    title: 'Resume a failed run',
+    about: 'It continues where it failed. Steps that had finished do not run again.',
+    act: 'Open the run',
+  },
+  change: {
+    title: 'Change a prompt and try it on past runs',
+    about: 'Edit an agent, save the draft, then compare it with past runs under “Experiments”.',
+    act: 'Open the editor',
+  },
+  took: (duration: string, cost: string) => `Done in ${duration} for ${cost} –`,
+  openResult: 'open result',
+} as const;
+
 /** Messages for the use of the plan. */
 export const quota = {
   title: 'This month',

@@ -10,11 +10,10 @@ export const shell = {
 
 /** Messages for the menu of the user. */
 export const userMenu = {
-  label: 'Account',
+  label: (name: string) => `Account: ${name}`,
   apiKey: 'API key',
   openMode: 'Open mode: no sign-in required',
   account: 'Account',
-  reference: 'API reference',
   signOut: 'Sign out',
 } as const;
 
@@ -34,7 +33,9 @@ export const connectionBar = {
 /** Messages for the button that opens the command palette. */
 export const commandHost = {
   label: 'Search and commands',
-  hint: 'Search and commands (Ctrl+K)',
+  short: 'Search',
+  keys: 'Ctrl K',
+  macKeys: 'Cmd K',
 } as const;
 
 /** Messages for what is shown instead of a page. */

@@ -9,6 +9,7 @@ import { Loaded } from '#console/src/parts/loaded.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { FoldedFilters } from '#console/src/parts/data/folded-filters.tsx';
 import { auditQuery } from '#console/src/queries/audit.ts';
 import { AuditChain } from './audit-chain.tsx';
 import { AuditFilters } from './audit-filters.tsx';
@@ -24,7 +25,9 @@ export function AuditPage() {
     <Page title={text.title} about={text.about}>
       <AuditChain />
       <Section title={text.entries}>
-        <AuditFilters />
+        <FoldedFilters inUse={Object.values(filter).filter(Boolean).length}>
+          <AuditFilters />
+        </FoldedFilters>
         <Loaded query={log}>
           {({ entries, total }) =>
             entries.length === 0 ? (

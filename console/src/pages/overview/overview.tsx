@@ -1,6 +1,6 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { MetricsOverview } from '#client/index.ts';
+import type { MetricsOverview, Workspace } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { overview as text } from '#console/src/messages/en/overview.ts';
 import { DayBars } from '#console/src/parts/data/day-bars.tsx';
@@ -10,11 +10,13 @@ import { LoadingCards } from '#console/src/parts/loading.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
-import { metricsQuery } from '#console/src/queries/workspace.ts';
+import { latestRunsQuery } from '#console/src/queries/runs.ts';
+import { metricsQuery, workspaceQuery } from '#console/src/queries/workspace.ts';
 import { pollMs } from '#console/src/queries/stream-state.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { figureColumns, Metrics } from './metrics.tsx';
 import { Quota } from './quota.tsx';
+import { Done, StartHere, useStartHere } from './start-here.tsx';
 import { RecentFailures } from './recent-failures.tsx';
 import { WaitingGates } from './waiting-gates.tsx';
 
@@ -23,6 +25,7 @@ const POLL_MS = 10_000;
 /** The state of the workspace, and what needs attention. */
 export function OverviewPage() {
   const metrics = useQuery({ ...metricsQuery, refetchInterval: () => pollMs(POLL_MS) });
+  const workspace = useQuery(workspaceQuery);
   const mayMake = useMay('create_edit_workflows');
   return (
     <Page
@@ -35,10 +38,16 @@ export function OverviewPage() {
         )
       }
     >
-      <Loaded query={metrics} loading={<Coming />}>
+      <Loaded
+        query={{ ...metrics, data: workspace.data === undefined ? undefined : metrics.data }}
+        loading={<Coming />}
+      >
         {(data) => (
           <>
             {data.total_runs === 0 && <FirstSteps />}
+            {data.total_runs > 0 && workspace.data !== undefined && (
+              <Beginning workspace={workspace.data} />
+            )}
             <Metrics metrics={data} />
             <Attention />
             {data.total_runs > 0 && <Days days={data.runs_by_day} />}
@@ -48,6 +57,15 @@ export function OverviewPage() {
       <Quota />
     </Page>
   );
+}
+
+/** The first steps in a workspace with the examples, until they are hidden; in others, the first success. */
+function Beginning({ workspace }: { workspace: Workspace }) {
+  const [shown, setShown] = useStartHere(workspace.id);
+  const { data: latest } = useQuery(latestRunsQuery);
+  if (workspace.has_examples) return shown && <StartHere onDismiss={() => setShown(false)} />;
+  const [run, ...others] = latest?.runs ?? [];
+  return run?.status === 'success' && others.length === 0 && <Done run={run} />;
 }
 
 /** As high as the loaded content, so that the quota below does not move. */

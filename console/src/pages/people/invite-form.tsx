@@ -1,5 +1,6 @@
 import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useQuery } from '@tanstack/react-query';
 import type { Member, Role } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -15,19 +16,50 @@ import { workspaceQuery } from '#console/src/queries/workspace.ts';
 import { inviteUrl } from './invite-link.tsx';
 import { roleOptions } from './roles.ts';
 
+/** A role, or a viewer who can also decide at gates. */
+type Preset = Role | 'approver';
+
+const presetOptions = [
+  ...roleOptions.slice(0, 1),
+  { value: 'approver', label: text.approver },
+  ...roleOptions.slice(1),
+];
+
+async function inviteAs({
+  role,
+  ...person
+}: {
+  name: string;
+  email: string;
+  role: Preset;
+}): Promise<Member> {
+  if (role !== 'approver') return api().inviteMember({ ...person, role });
+  const member = await api().inviteMember({ ...person, role: 'viewer' });
+  // New permissions replace the code of an invitation. Not every service shows it again.
+  const changed = await api().changePermissions(
+    member.id,
+    { approve_gates: true },
+    { ifMatch: member.etag },
+  );
+  return changed.invite_code === null ? api().renewInvite(member.id) : changed;
+}
+
 /** Invites a member, then shows the invitation to send. */
 export function InviteForm({ onClose }: { onClose: () => void }) {
-  const form = useForm({ initialValues: { name: '', email: '', role: 'editor' as Role } });
+  const form = useForm({ initialValues: { name: '', email: '', role: 'editor' as Preset } });
   const { name, email } = form.values;
-  const invite = useAction(
-    (input: { name: string; email: string; role: Role }) => api().inviteMember(input),
-    { changes: [membersKey, workspaceQuery.queryKey], quiet: true },
-  );
-  if (invite.data !== undefined) return <Invited member={invite.data} onClose={onClose} />;
+  const invite = useAction(inviteAs, {
+    changes: [membersKey, workspaceQuery.queryKey],
+    quiet: true,
+  });
+  const byEmail = useQuery(workspaceQuery).data?.invitations_by_email === true;
+  if (invite.data !== undefined) {
+    return <Invited member={invite.data} byEmail={byEmail} onClose={onClose} />;
+  }
   return (
     <Form
       action={invite}
-      submit={text.send}
+      submit={byEmail ? text.send : text.create}
       onSubmit={() => invite.mutate(form.values)}
       onCancel={onClose}
       ready={name.trim() !== '' && email.includes('@')}
@@ -51,18 +83,27 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
       <NativeSelect
         label={people.role}
         description={text.aboutRole}
-        data={roleOptions}
+        data={presetOptions}
         {...form.getInputProps('role')}
       />
+      <Dimmed size="xs">{byEmail ? text.byEmail : text.noEmail}</Dimmed>
     </Form>
   );
 }
 
-function Invited({ member, onClose }: { member: Member; onClose: () => void }) {
+function Invited({
+  member,
+  byEmail,
+  onClose,
+}: {
+  member: Member;
+  byEmail: boolean;
+  onClose: () => void;
+}) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        <Message text={text.sendLink} values={{ name: member.name }} />
+        <Message text={byEmail ? text.sent : text.sendLink} values={{ name: member.name }} />
       </Text>
       {member.invite_code !== null && (
         <>

@@ -21,7 +21,7 @@ import { EventCard } from './event-card.tsx';
 import { isDecision, isEventType } from './event-texts.ts';
 import { NamedFilter } from './named-filter.tsx';
 
-const route = getRouteApi('/inside/governance');
+const route = getRouteApi('/inside/policy-log');
 const DECISIONS_EVERY_MS = 10_000;
 
 /** The decisions of policies, budgets and overrides, across all runs. */

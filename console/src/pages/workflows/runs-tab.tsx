@@ -14,7 +14,7 @@ import { shortId } from '#console/src/parts/text/short-id.ts';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { runsQuery } from '#console/src/queries/runs.ts';
-import { Row } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 const READ_EVERY_MS = 5_000;
 
@@ -46,39 +46,36 @@ export function RunsTab({ workflow }: { workflow: Workflow }) {
 
 function RunTable({ runs }: { runs: readonly RunSummary[] }) {
   return (
-    <Table.ScrollContainer minWidth={640} tabIndex={0} aria-label={text.scrollable}>
-      <Table aria-label={text.table}>
-        <Table.Thead style={{ whiteSpace: 'nowrap' }}>
-          <Table.Tr>
-            <Table.Th>{words.run}</Table.Th>
-            <Table.Th>{words.status}</Table.Th>
-            <Table.Th>{words.started}</Table.Th>
-            <Table.Th>{words.startedBy}</Table.Th>
-            <Table.Th className="numbers">{words.version}</Table.Th>
-            <Table.Th className="numbers">{words.duration}</Table.Th>
-            <Table.Th className="numbers">{words.cost}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {runs.map((run) => (
-            <Row key={run.id}>
-              <RunLink run={run.id} size="sm" title={run.id}>
-                {shortId(run.id)}
-              </RunLink>
-              <Table.Td>
-                <RunBadge run={run} /> <RunTags run={run} />
-              </Table.Td>
-              <When at={run.created_at} ago />
-              <Table.Td>{triggers[run.trigger]}</Table.Td>
-              <Table.Td className="numbers">{run.of_draft ? '–' : run.workflow_version}</Table.Td>
-              <Table.Td className="numbers">
-                {run.started_at === null ? '–' : durationText(run.duration_ms)}
-              </Table.Td>
-              <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
-            </Row>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <RowTable
+      label={text.table}
+      minWidth={640}
+      columns={[
+        words.run,
+        words.status,
+        words.started,
+        words.startedBy,
+        { label: words.version, numbers: true },
+        { label: words.duration, numbers: true },
+        { label: words.cost, numbers: true },
+      ]}
+    >
+      {runs.map((run) => (
+        <Row key={run.id}>
+          <RunLink run={run.id} size="sm" title={run.id}>
+            {shortId(run.id)}
+          </RunLink>
+          <Table.Td>
+            <RunBadge run={run} /> <RunTags run={run} />
+          </Table.Td>
+          <When at={run.created_at} ago />
+          <Table.Td>{triggers[run.trigger]}</Table.Td>
+          <Table.Td className="numbers">{run.of_draft ? '–' : run.workflow_version}</Table.Td>
+          <Table.Td className="numbers">
+            {run.started_at === null ? '–' : durationText(run.duration_ms)}
+          </Table.Td>
+          <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
+        </Row>
+      ))}
+    </RowTable>
   );
 }

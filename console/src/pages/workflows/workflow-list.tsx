@@ -21,7 +21,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { CreateWorkflow } from './create-workflow.tsx';
-import { Row } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 const READ_EVERY_MS = 10_000;
 const SHOWN_AT_FIRST = 100;
@@ -93,26 +93,23 @@ function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
   }
   return (
     <>
-      <Table.ScrollContainer minWidth={820} tabIndex={0} aria-label={text.scrollable}>
-        <Table aria-label={words.workflows} verticalSpacing="sm">
-          <Table.Thead style={{ whiteSpace: 'nowrap' }}>
-            <Table.Tr>
-              <Table.Th>{words.workflow}</Table.Th>
-              <Table.Th>{words.status}</Table.Th>
-              <Table.Th className="numbers">{words.runs}</Table.Th>
-              <Table.Th className="numbers">{text.successRate}</Table.Th>
-              <Table.Th className="numbers">{text.averageCost}</Table.Th>
-              <Table.Th className="numbers">{text.averageDuration}</Table.Th>
-              <Table.Th>{words.lastRun}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {workflows.slice(0, shown).map((workflow) => (
-              <WorkflowRow key={workflow.id} workflow={workflow} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <RowTable
+        label={words.workflows}
+        minWidth={820}
+        columns={[
+          words.workflow,
+          words.status,
+          { label: words.runs, numbers: true },
+          { label: text.successRate, numbers: true },
+          { label: text.averageCost, numbers: true },
+          { label: text.averageDuration, numbers: true },
+          words.lastRun,
+        ]}
+      >
+        {workflows.slice(0, shown).map((workflow) => (
+          <WorkflowRow key={workflow.id} workflow={workflow} />
+        ))}
+      </RowTable>
       {workflows.length > shown && (
         <Group justify="center">
           <Button variant="default" onClick={() => setShown(shown + SHOWN_AT_FIRST)}>
@@ -132,7 +129,7 @@ function WorkflowRow({
   const finished = stats.success + stats.failed;
   return (
     <Row>
-      <Table.Td miw={220} maw={420}>
+      <Table.Td maw={420}>
         <WorkflowLink workflow={id}>
           <UserText>{name}</UserText>
         </WorkflowLink>

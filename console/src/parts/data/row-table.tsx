@@ -1,10 +1,16 @@
-import { Table, type TableTrProps, VisuallyHidden } from '@mantine/core';
-import { Children, isValidElement, type ReactNode } from 'react';
+import './row-table.css';
+import { Table, type TableTdProps, type TableTrProps, VisuallyHidden } from '@mantine/core';
+import { Children, cloneElement, createContext, isValidElement, type ReactNode, use } from 'react';
 
 /** A column heading: a text, one for numbers, or one for screen readers only. */
 export type Column = string | { label: string; numbers?: true; hidden?: true };
 
-/** A table that scrolls horizontally if the window is too narrow. */
+/** The names of the columns, for the cells of a row. */
+const Columns = createContext<readonly string[]>([]);
+
+const nameOf = (column: Column): string => (typeof column === 'string' ? column : column.label);
+
+/** A table that scrolls horizontally if the window is too narrow. On a phone, its rows are cards. */
 export function RowTable({
   label,
   columns,
@@ -21,6 +27,7 @@ export function RowTable({
     <Table.ScrollContainer
       minWidth={minWidth}
       type="native"
+      className="row-table"
       // Contains the positioned text for screen readers, which would otherwise widen the page.
       pos="relative"
       tabIndex={0}
@@ -41,7 +48,9 @@ export function RowTable({
             })}
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>{children}</Table.Tbody>
+        <Table.Tbody>
+          <Columns value={columns.map(nameOf)}>{children}</Columns>
+        </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
   );
@@ -49,11 +58,14 @@ export function RowTable({
 
 /** A row whose children are its cells. A cell with attributes, or one that can be empty, is a `Table.Td`. */
 export function Row({ children, ...row }: TableTrProps) {
-  const cells = Children.map(children, (cell) =>
-    cell === null || (isValidElement(cell) && cell.type === Table.Td) ? (
-      cell
+  const columns = use(Columns);
+  const cells = Children.toArray(children).map((cell, at) =>
+    isValidElement<TableTdProps>(cell) && cell.type === Table.Td ? (
+      cloneElement(cell, { 'data-column': columns[at] } as TableTdProps)
     ) : (
-      <Table.Td>{cell}</Table.Td>
+      <Table.Td key={at} data-column={columns[at]}>
+        {cell}
+      </Table.Td>
     ),
   );
   return <Table.Tr {...row}>{cells}</Table.Tr>;

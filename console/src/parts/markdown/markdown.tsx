@@ -1,6 +1,7 @@
 import './markdown.css';
 import { Anchor, Code } from '@mantine/core';
-import { type ReactNode, useMemo } from 'react';
+import { Link } from '@tanstack/react-router';
+import { createContext, type ReactNode, use, useMemo } from 'react';
 import { markdown as texts } from '#console/src/messages/en/parts/json.ts';
 import { type Block, blocksOf } from './blocks.ts';
 import type { Inline } from './inline.ts';
@@ -18,18 +19,28 @@ export function Markdown({ text }: { text: string }) {
   );
 }
 
+/** Whether the text is a guide of the project: its headings are headings of the page, and its links open here. */
+const IsGuide = createContext(false);
+
+/** A guide of the project, below the heading of its page. */
+export function Guide({ text }: { text: string }) {
+  const blocks = useMemo(() => blocksOf(text), [text]);
+  return (
+    <IsGuide value>
+      <div className="markdown guide">
+        <Blocks blocks={blocks} />
+      </div>
+    </IsGuide>
+  );
+}
+
 const Blocks = ({ blocks }: { blocks: readonly Block[] }) =>
   blocks.map((block, index) => <BlockView key={index} block={block} />);
 
 function BlockView({ block }: { block: Block }): ReactNode {
   switch (block.type) {
     case 'heading':
-      // Not a heading of the page, whose outline it would break.
-      return (
-        <p className="markdown-heading" data-level={Math.min(block.level, 4)}>
-          <Inlines parts={block.children} />
-        </p>
-      );
+      return <HeadingView heading={block} />;
     case 'paragraph':
       return (
         <p>
@@ -38,7 +49,7 @@ function BlockView({ block }: { block: Block }): ReactNode {
       );
     case 'code':
       return (
-        <Code block tabIndex={0} role="region" aria-label={texts.code}>
+        <Code block tabIndex={0} role="group" aria-label={texts.code}>
           {block.text}
         </Code>
       );
@@ -57,6 +68,54 @@ function BlockView({ block }: { block: Block }): ReactNode {
   }
 }
 
+/** Models' headings are not those of the page, whose outline they would break. */
+function HeadingView({ heading: { level, children } }: { heading: Block & { type: 'heading' } }) {
+  const text = <Inlines parts={children} />;
+  if (!use(IsGuide)) {
+    return (
+      <p className="markdown-heading" data-level={Math.min(level, 4)}>
+        {text}
+      </p>
+    );
+  }
+  const id = anchorOf(children);
+  const Heading = `h${Math.min(Math.max(level, 2), 6)}` as 'h2';
+  return (
+    <Heading id={id}>
+      <a href={`#${id}`}>{text}</a>
+    </Heading>
+  );
+}
+
+const plainText = (parts: readonly Inline[]): string =>
+  parts
+    .map((part) =>
+      'children' in part ? plainText(part.children) : 'text' in part ? part.text : ' ',
+    )
+    .join('');
+
+/** The anchor of a heading, as GitHub makes it. */
+const anchorOf = (parts: readonly Inline[]): string =>
+  plainText(parts)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+
+/** A link to another guide, in the console. */
+function GuideLink({ href, children }: { href: string; children: ReactNode }) {
+  const { pathname, hash } = new URL(href);
+  return (
+    <Anchor
+      component={Link}
+      {...({ to: pathname, hash: hash.slice(1) } as object)}
+      inherit
+      underline="always"
+    >
+      {children}
+    </Anchor>
+  );
+}
+
 function ListView({ list: { ordered, start, items } }: { list: Block & { type: 'list' } }) {
   const children = items.map((blocks, index) => (
     <li key={index}>
@@ -68,7 +127,7 @@ function ListView({ list: { ordered, start, items } }: { list: Block & { type: '
 
 function TableView({ table: { head, rows } }: { table: Block & { type: 'table' } }) {
   return (
-    <div className="markdown-table" tabIndex={0} role="region" aria-label={texts.table}>
+    <div className="markdown-table" tabIndex={0} role="group" aria-label={texts.table}>
       <table>
         <thead>
           <tr>
@@ -100,6 +159,7 @@ const Inlines = ({ parts }: { parts: readonly Inline[] }) =>
   parts.map((part, index) => <InlineView key={index} part={part} />);
 
 function InlineView({ part }: { part: Inline }): ReactNode {
+  const isGuide = use(IsGuide);
   switch (part.type) {
     case 'text':
       return part.text;
@@ -108,6 +168,13 @@ function InlineView({ part }: { part: Inline }): ReactNode {
     case 'break':
       return <br />;
     case 'link':
+      if (isGuide && part.href.startsWith(window.location.origin)) {
+        return (
+          <GuideLink href={part.href}>
+            <Inlines parts={part.children} />
+          </GuideLink>
+        );
+      }
       // Hovering shows the target, because the text of a link can say anything.
       return (
         <Anchor

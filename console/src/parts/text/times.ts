@@ -8,9 +8,14 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const absolute = new Intl.DateTimeFormat(locale, {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
   hourCycle: 'h23',
+  timeZoneName: 'short',
 });
 // With "yesterday", a time 47 hours ago would seem to be on the wrong date.
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
@@ -21,7 +26,7 @@ const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short', hourCycle: '
 export const clockText = (at: number): string =>
   new Date(at).toDateString() === new Date().toDateString() ? clock.format(at) : timeText(at);
 
-/** A time in the viewer's zone: `Nov 25, 2026, 17:04:09`. */
+/** A time in the viewer's zone: `Nov 25, 2026, 17:04:09 GMT+1`. */
 export const timeText = (at: string | number): string => absolute.format(new Date(at));
 
 /** A time relative to now, in whole units that have passed: `just now`, `5 minutes ago`, `in 2 days`. */

@@ -1,4 +1,5 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { api } from '#console/src/api.ts';
 import { palette as texts, runActions } from '#console/src/messages/en/palette.ts';
@@ -7,7 +8,7 @@ import { confirm } from '#console/src/parts/forms/confirm.tsx';
 import { requestForm } from '#console/src/parts/forms/requested-form.ts';
 import { copyLink } from '#console/src/parts/copy-link.ts';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
-import { runsKey } from '#console/src/queries/runs.ts';
+import { approvalsQuery, runsKey } from '#console/src/queries/runs.ts';
 import { signOut } from '#console/src/session.ts';
 import type { Command } from './commands.ts';
 
@@ -50,13 +51,7 @@ export function useActions(onShortcuts: () => void): Command[] {
     ...onRun('resume', (id) => resume.mutate(id)),
     ...onRun('cancel', (id) => cancel.mutate(id)),
     ...useNewActions(),
-    {
-      id: 'next-approval',
-      group: 'actions',
-      label: texts.nextApproval,
-      keys: 'g a',
-      act: () => void navigate({ to: '/approvals' }),
-    },
+    ...useNextApproval(),
     {
       id: 'failed',
       group: 'actions',
@@ -65,6 +60,32 @@ export function useActions(onShortcuts: () => void): Command[] {
     },
     ...useConsoleActions(),
     { id: 'keys', group: 'actions', label: texts.shortcuts, keys: '?', act: onShortcuts },
+  ];
+}
+
+/** Opens the gate that has waited longest. */
+function useNextApproval(): Command[] {
+  const navigate = useNavigate();
+  const { data: gates = [] } = useInfiniteQuery(approvalsQuery());
+  const [gate] = gates;
+  const act = (): void => {
+    if (gate === undefined) void navigate({ to: '/approvals' });
+    else {
+      void navigate({
+        to: '/approvals/$runId/$nodeId',
+        params: { runId: gate.run_id, nodeId: gate.node_id },
+        search: gate.step_key === gate.node_id ? {} : { step: gate.step_key },
+      });
+    }
+  };
+  return [
+    {
+      id: 'next-approval',
+      group: 'actions',
+      label: texts.approveNext,
+      act,
+      ...(gate !== undefined && { detail: gate.title }),
+    },
   ];
 }
 
@@ -83,6 +104,8 @@ function useNewActions(): Command[] {
     { to: '/budgets', label: texts.newBudget, may: may.manage_workspace, form: true },
     { to: '/schedules', label: texts.newSchedule, may: may.create_edit_workflows, form: true },
     { to: '/members', label: texts.invite, may: may.manage_members, form: true },
+    { to: '/data', label: texts.newFeed, may: may.manage_workspace, form: true },
+    { to: '/tools', label: texts.newTool, may: may.create_edit_workflows, form: true },
   ] as const;
   return found
     .filter((each) => each.may)

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Kbd } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
@@ -11,6 +11,8 @@ import { usePaletteOpened } from './open.ts';
 const CommandPalette = lazyPart(() => import('./palette.tsx'), 'CommandPalette');
 const ShortcutSheet = lazyPart(() => import('./shortcut-sheet.tsx'), 'ShortcutSheet');
 
+const isMac = /mac/i.test(navigator.userAgent);
+
 /** The button of the command palette, its key, and the keys that work on every page. */
 export function CommandHost() {
   const palette = usePaletteOpened();
@@ -21,20 +23,32 @@ export function CommandHost() {
     'g',
     Object.fromEntries(pageKeys.map(({ key, page: { to } }) => [key, () => void navigate({ to })])),
   );
+  const opener = {
+    'aria-keyshortcuts': 'Control+K Meta+K',
+    onClick: palette.open,
+  };
   return (
     <>
-      <Tooltip label={text.hint}>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="lg"
-          aria-label={text.label}
-          aria-keyshortcuts="Control+K Meta+K"
-          onClick={palette.open}
-        >
-          <IconSearch size={18} />
-        </ActionIcon>
-      </Tooltip>
+      <Button
+        variant="default"
+        className="search-field"
+        visibleFrom="sm"
+        leftSection={<IconSearch size={16} aria-hidden />}
+        rightSection={<Kbd size="xs">{isMac ? text.macKeys : text.keys}</Kbd>}
+        {...opener}
+      >
+        {text.short}
+      </Button>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        hiddenFrom="sm"
+        aria-label={text.label}
+        {...opener}
+      >
+        <IconSearch size={18} />
+      </ActionIcon>
       <Suspense fallback={null}>
         {palette.opened && (
           <CommandPalette

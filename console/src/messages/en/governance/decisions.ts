@@ -1,23 +1,23 @@
 import type { GovernanceEvent } from '#client/index.ts';
 
-/** Messages for the page of decisions. */
+/** Messages for the policy log. */
 export const events = {
-  title: 'Decisions',
+  title: 'Policy log',
   about:
     'Actions that policies and budgets blocked, redacted or allowed by override. Evidence contains counts and names, never the data found.',
-  search: 'Decisions',
+  search: 'Policy log',
   allKinds: 'All kinds',
   allDecisions: 'All decisions',
   allWorkflows: 'All workflows',
   runPlaceholder: 'Run ID',
   noMatch: {
-    title: 'No matching decisions',
-    about: 'Remove a filter to see more decisions.',
+    title: 'No matching entries',
+    about: 'Remove a filter to see more entries.',
   },
   empty: {
-    title: 'No decisions yet',
+    title: 'No entries yet',
     about:
-      'A decision says what a rule blocked, redacted or allowed, and in which run. They appear when runs are subject to {policies} and {budgets}.',
+      'An entry says what a rule blocked, redacted or allowed, and in which run. They appear when runs are subject to {policies} and {budgets}.',
     policies: 'policies',
     budgets: 'budgets',
   },

@@ -22,3 +22,10 @@ export const changedPaths = {
 
 /** What screen readers say before the words of a text that has changed. */
 export const changedWords = { added: 'added', removed: 'removed' } as const;
+
+/** Messages for filters that are behind a button on a phone. */
+export const foldedFilters = {
+  filters: 'Filters',
+  inUse: (count: number) =>
+    plural(count, { one: 'Filters (# in use)', other: 'Filters (# in use)' }),
+} as const;

@@ -1,10 +1,11 @@
 import type { Capability } from '#client/index.ts';
+import { PRODUCT_NAME } from '#shared/values/product.ts';
 
 /** The name of the product, and what it belongs to. */
 export const product = {
-  name: 'Workflows',
+  name: PRODUCT_NAME,
   /** The title of the window. */
-  titleOf: (page: string) => `${page} · Workflows`,
+  titleOf: (page: string) => `${page} · ${PRODUCT_NAME}`,
 } as const;
 
 /** Messages for the frame of a page. */

@@ -1,8 +1,13 @@
 /** Messages for the form to invite a member. */
 export const inviteForm = {
-  send: 'Create invitation',
+  send: 'Send invitation',
+  create: 'Create invitation',
+  approver: 'Approver: can view everything and decide approvals',
+  byEmail: 'They get the invitation by email.',
+  noEmail: 'Email is not set up, so you send the invitation yourself.',
   aboutRole: 'You can only assign roles up to your own permissions.',
-  sendLink: 'Send {name} this link. They get it by email only if the operator has set up email.',
+  sent: '{name} gets this link by email. You can also send it yourself.',
+  sendLink: 'Email is not set up. Send {name} this link yourself.',
   orSendCode: 'Or send only the code:',
   aboutCode:
     'Anyone with the code can join as this member. It works once, until the date in the member list, where you can also create a new code.',

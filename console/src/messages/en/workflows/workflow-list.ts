@@ -15,7 +15,6 @@ export const workflowList = {
     title: 'No matching workflows',
     about: 'Search for another name, description or ID.',
   },
-  scrollable: 'Workflows, scrollable',
   successRate: 'Success rate',
   averageCost: 'Average cost',
   averageDuration: 'Average duration',

@@ -36,7 +36,6 @@ export const runsTab = {
     about:
       'Each execution of this workflow appears here with its status, cost and duration. Start one with “Run”.',
   },
-  scrollable: 'Runs, scrollable',
   table: 'Runs of the workflow',
 } as const;
 

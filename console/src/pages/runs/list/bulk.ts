@@ -1,4 +1,4 @@
-import { ApiError, type Approval, type RunSummary } from '#client/index.ts';
+import { ApiError, type Approval, type ListedRun } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { notApproved } from '#console/src/messages/en/runs/list.ts';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
@@ -9,7 +9,7 @@ export type BulkAction = 'cancel' | 'resume' | 'approve';
 const AT_ONCE = 4;
 
 /** The statuses in which an action on a run is possible. The service decides. */
-const possible: Record<BulkAction, readonly RunSummary['status'][]> = {
+const possible: Record<BulkAction, readonly ListedRun['status'][]> = {
   cancel: ['pending', 'running', 'paused'],
   resume: ['failed'],
   approve: ['running', 'paused'],
@@ -23,16 +23,16 @@ export interface OpenGates {
 
 export const runsFor = (
   action: BulkAction,
-  runs: readonly RunSummary[],
+  runs: readonly ListedRun[],
   open: OpenGates,
-): RunSummary[] =>
+): ListedRun[] =>
   runs.filter(
     (run) =>
       possible[action].includes(run.status) && (action !== 'approve' || isApprovable(run, open)),
   );
 
 /** Whether the run waits for one decision that needs nothing but a yes. A gate that is not known may be one. */
-function isApprovable({ id, status }: RunSummary, { gates, complete }: OpenGates): boolean {
+function isApprovable({ id, status }: ListedRun, { gates, complete }: OpenGates): boolean {
   const [gate, ...others] = gates.filter(({ run_id: runId }) => runId === id);
   if (gate === undefined) return !complete && status === 'paused';
   return others.length === 0 && gate.tool_call === undefined && gate.input_schema === undefined;
@@ -41,13 +41,13 @@ function isApprovable({ id, status }: RunSummary, { gates, complete }: OpenGates
 export interface BulkResult {
   done: number;
   /** Why the others were not successful. */
-  refused: { run: RunSummary; reason: string }[];
+  refused: { run: ListedRun; reason: string }[];
 }
 
 /** Sends one request per run, each with the checks for a single run. `onProgress` counts the responses. */
 export async function actOnAll(
   action: BulkAction,
-  runs: readonly RunSummary[],
+  runs: readonly ListedRun[],
   onProgress: (answered: number) => void,
 ): Promise<BulkResult> {
   const result: BulkResult = { done: 0, refused: [] };
@@ -65,7 +65,7 @@ export async function actOnAll(
 }
 
 /** Undefined on success; otherwise the reason. */
-async function act(action: BulkAction, run: RunSummary): Promise<string | undefined> {
+async function act(action: BulkAction, run: ListedRun): Promise<string | undefined> {
   try {
     if (action === 'cancel') await api().cancel(run.id);
     else if (action === 'resume') await api().resume(run.id);

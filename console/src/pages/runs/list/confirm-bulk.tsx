@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, List, ScrollArea, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { notifications } from '@mantine/notifications';
-import type { RunSummary } from '#client/index.ts';
+import type { ListedRun } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { bulkActions as text } from '#console/src/messages/en/runs/list.ts';
 import { confirm } from '#console/src/parts/forms/confirm.tsx';
@@ -17,7 +17,7 @@ const UNDO_MS = 5_000;
 /** Asks for confirmation, waits for an undo if there can be one, acts, and reports the runs for which it failed. */
 export function confirmBulk(
   action: BulkAction,
-  runs: readonly RunSummary[],
+  runs: readonly ListedRun[],
   { left, onStart }: { left: number; onStart: () => void },
 ): void {
   const texts = text[action];
@@ -41,7 +41,7 @@ export function confirmBulk(
 }
 
 // Not part of the page, so that it also happens after the user has left the page.
-function performLater(action: BulkAction, runs: readonly RunSummary[]): void {
+function performLater(action: BulkAction, runs: readonly ListedRun[]): void {
   const id = `bulk-${performance.now()}`;
   const timer = setTimeout(() => {
     notifications.hide(id);
@@ -69,7 +69,7 @@ function performLater(action: BulkAction, runs: readonly RunSummary[]): void {
   });
 }
 
-async function perform(action: BulkAction, runs: readonly RunSummary[]): Promise<void> {
+async function perform(action: BulkAction, runs: readonly ListedRun[]): Promise<void> {
   const id = `bulk-${performance.now()}`;
   const show = (answered: number) => ({
     id,

@@ -1,7 +1,7 @@
 import './run-table.css';
 import { Checkbox, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { RunSummary } from '#client/index.ts';
+import type { ListedRun } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runTable as text } from '#console/src/messages/en/runs/list.ts';
 import { triggers } from '#console/src/messages/en/parts/values.ts';
@@ -20,7 +20,7 @@ export function RunTable({
   runs,
   selection,
 }: {
-  runs: readonly RunSummary[];
+  runs: readonly ListedRun[];
   selection: Selection | undefined;
 }) {
   const { data: members = [] } = useQuery(membersQuery);
@@ -72,7 +72,7 @@ function RunRow({
   selection,
   onSelect,
 }: {
-  run: RunSummary;
+  run: ListedRun;
   /** The name of the member who started it, if it is known. */
   starter: string | undefined;
   selection: Selection | undefined;
@@ -102,6 +102,18 @@ function RunRow({
             <UserText>{run.workflow_name}</UserText> <IdEnd id={run.id} />
           </RunLink>
           <CopyId id={run.id} />
+          {run.input_excerpt !== null && (
+            <Text
+              span
+              size="xs"
+              c="dimmed"
+              truncate
+              title={run.input_excerpt}
+              className="run-input"
+            >
+              <UserText>{run.input_excerpt}</UserText>
+            </Text>
+          )}
         </Group>
       </Table.Td>
       <Table.Td className="run-state">

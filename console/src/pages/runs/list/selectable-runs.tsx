@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Approval, RunSummary } from '#client/index.ts';
+import type { Approval, ListedRun } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { bulkBar as text } from '#console/src/messages/en/runs/list.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
@@ -24,7 +24,7 @@ export function SelectableRuns({
   runs,
   filter,
 }: {
-  runs: readonly RunSummary[];
+  runs: readonly ListedRun[];
   filter: RunFilter;
 }) {
   const selection = useSelectedRuns();
@@ -112,8 +112,8 @@ function BulkButton({ action, selection }: { action: BulkAction; selection: Sele
   );
 }
 
-async function allMatching(filter: RunFilter): Promise<{ runs: RunSummary[]; cut: boolean }> {
-  const runs: RunSummary[] = [];
+async function allMatching(filter: RunFilter): Promise<{ runs: ListedRun[]; cut: boolean }> {
+  const runs: ListedRun[] = [];
   for await (const run of api().runs({ ...filter, limit: 200 })) {
     if (runs.length === MAX_SELECTED) return { runs, cut: true };
     runs.push(run);

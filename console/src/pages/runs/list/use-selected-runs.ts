@@ -1,19 +1,19 @@
 import { useState } from 'react';
-import type { RunSummary } from '#client/index.ts';
+import type { ListedRun } from '#client/index.ts';
 
 export interface Selection {
   /** The runs as they were when they were selected. */
-  runs: readonly RunSummary[];
+  runs: readonly ListedRun[];
   has: (id: string) => boolean;
-  allOf: (runs: readonly RunSummary[]) => boolean;
-  setAll: (runs: readonly RunSummary[]) => void;
+  allOf: (runs: readonly ListedRun[]) => boolean;
+  setAll: (runs: readonly ListedRun[]) => void;
   /** With a `range`, also toggles all runs in it from the one that was clicked before. */
-  toggle: (run: RunSummary, range: readonly RunSummary[]) => void;
+  toggle: (run: ListedRun, range: readonly ListedRun[]) => void;
 }
 
 /** The selected runs. The selection survives reads of the list. */
 export function useSelectedRuns(): Selection {
-  const [selected, setSelected] = useState<ReadonlyMap<string, RunSummary>>(new Map());
+  const [selected, setSelected] = useState<ReadonlyMap<string, ListedRun>>(new Map());
   const [last, setLast] = useState<string>();
   const toggle: Selection['toggle'] = (run, range) => {
     const on = !selected.has(run.id);
@@ -35,10 +35,10 @@ export function useSelectedRuns(): Selection {
 }
 
 function between(
-  runs: readonly RunSummary[],
+  runs: readonly ListedRun[],
   first: string | undefined,
   second: string,
-): readonly RunSummary[] {
+): readonly ListedRun[] {
   const [from = -1, to = -1] = [first, second]
     .map((id) => runs.findIndex((run) => run.id === id))
     .sort((a, b) => a - b);
