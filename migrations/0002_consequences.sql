@@ -76,3 +76,7 @@ CREATE UNLOGGED TABLE answer_pieces (
   PRIMARY KEY (run_id, step_key, turn, answer, place)
 );
 CREATE INDEX answer_pieces_created ON answer_pieces (created_at);
+
+-- The place of a step's result among those of its run, in the order in which they entered the state. NULL: the result of 1.0.0, or
+-- of another run, or it never did.
+ALTER TABLE steps ADD COLUMN handled integer;

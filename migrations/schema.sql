@@ -1192,6 +1192,7 @@ CREATE TABLE steps (
   child_paused boolean DEFAULT false NOT NULL,
   reused_from text,
   cost_estimated boolean DEFAULT false NOT NULL,
+  handled integer,
   CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
@@ -2940,8 +2941,9 @@ BEGIN
     END IF;
   END LOOP;
 
-  FOR step IN SELECT * FROM json_to_recordset(observed) AS o (step_key text, event_id bigint) LOOP
-    UPDATE steps s SET event_id = step.event_id WHERE s.run_id = run AND s.step_key = step.step_key;
+  FOR step IN SELECT * FROM json_to_recordset(observed) AS o (step_key text, event_id bigint, nth integer) LOOP
+    UPDATE steps s SET event_id = coalesce(step.event_id, s.event_id), handled = coalesce(step.nth, s.handled)
+    WHERE s.run_id = run AND s.step_key = step.step_key;
   END LOOP;
 
   -- In the order of their numbers, since each gets its time when it is inserted.

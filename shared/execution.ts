@@ -101,6 +101,8 @@ export interface CarriedState {
   rounds: Record<string, number>;
   failures: number;
   observed: ObservedStep[];
+  /** The number of results that have entered the state. */
+  handled?: number;
   /** The current turn of each agent with tools, by step key. */
   turns?: Record<string, number>;
   /** The attempt of each step that waits for a child, by step key. */
@@ -216,6 +218,8 @@ export interface LedgerState {
   decisions: GateDecision[];
   rounds: Record<string, number>;
   failures: number;
+  /** The number of results that have entered the state. */
+  handled?: number;
   /** The last finished turn of each agent with tools, by step key. */
   turns?: Record<string, number>;
   /** The attempt of each unfinished step that waits for a child, by step key. */

@@ -2,10 +2,13 @@ import type { StoredRehearsal } from '#shared/contract/forks/fork.ts';
 import type { ControlStep } from '#shared/graph/schedule/run-state.ts';
 import type { JsonObject } from '#shared/json.ts';
 
-/** The workflow task in which a step's result entered the execution's state. */
+/** When a step's result entered the execution's state. */
 export interface ObservedStep {
   step_key: string;
-  event_id: number;
+  /** The event of the workflow task, for an activity. */
+  event_id?: number;
+  /** Its place among the results of the run. Absent in histories of 1.0.0. */
+  nth?: number;
 }
 
 /** The pending writes of every call: control steps and observations. */

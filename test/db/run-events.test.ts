@@ -4,6 +4,8 @@ import { pauseAtGates } from '#shared/db/gates/openings.ts';
 import { deleteEndpoint } from '#shared/db/webhooks/endpoints.ts';
 import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
 import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
+import { recordControl } from '#shared/db/runs/log.ts';
+import { readCaught } from '#shared/db/runs/restart.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
@@ -78,6 +80,32 @@ const abandon = (runId: string) =>
   abandonRun(engine.db, { runId, kind: 'crash', error: 'gone', alerts: false });
 const cancel = (runId: string) =>
   cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+
+test('a failure that is finished in the ledger keeps the errors that were caught', async () => {
+  const runId = await engine.trigger(workflowId);
+  const step = (step_key: string) => ({
+    ...{ step_key, node_id: step_key, label: step_key, kind: 'tool' as const, iteration: [] },
+    ...{ output_key: step_key },
+  });
+  const control = [{ ...step('a'), status: 'success' as const, output: 1 }];
+  await recordControl(engine.db, { run_id: runId, control, observed: [], execution });
+  const { iteration: _, output_key: __, ...failed } = step('a');
+  const report = await reportFailure(engine.db, {
+    ...{ run_id: runId, n: 1, observed: [], execution, alerts: false },
+    failed: [{ ...failed, iteration: [], error: 'lost', reason: 'node' }],
+    control: [
+      {
+        ...step('b'),
+        ...{ status: 'failed', error: 'broken' },
+        caught: { message: 'broken', kind: 'node', attempts: 1 },
+      },
+    ],
+  });
+  expect(report).toEqual({ verdict: 'finished', outputs: { a: 1 } });
+  expect(await readCaught(engine.db, runId)).toEqual({
+    b: { message: 'broken', kind: 'node', attempts: 1 },
+  });
+});
 
 /** The events of a run with the number of their deliveries. */
 const eventsOf = (runId: string) =>

@@ -13,7 +13,7 @@ import { nodeLabel } from '#shared/graph/compile.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { causeOf } from '#workflows/cause.ts';
 import { wholeRun } from './control.ts';
-import { pendingWrites, complete, type Run, wake } from './state.ts';
+import { complete, noteHandled, pendingWrites, type Run, wake } from './state.ts';
 import { show } from './status.ts';
 
 export const text = (error: unknown): string =>
@@ -36,6 +36,17 @@ export function fail(
 
 /** Takes the error edges of a failed step. Returns false when it has none, or when its error is never caught. */
 export function catchFailure(run: Run, stepKey: string, error: CaughtError | undefined): boolean {
+  if (!catchKnownFailure(run, stepKey, error)) return false;
+  noteHandled(run, stepKey);
+  return true;
+}
+
+/** Like `catchFailure`, for an error that is already in the ledger. */
+export function catchKnownFailure(
+  run: Run,
+  stepKey: string,
+  error: CaughtError | undefined,
+): boolean {
   if (error === undefined || !run.scheduler.catchFailure(stepKey, error)) return false;
   run.finished += 1;
   wake(run);

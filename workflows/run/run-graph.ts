@@ -81,6 +81,7 @@ async function drive(run: Run): Promise<RunResult> {
   if (input.from_ledger === true) {
     run.ledger = await wholeRun.loadLedger({ run_id: input.run_id });
     run.failureCount = run.ledger.failures;
+    run.handled = run.ledger.handled ?? 0;
     run.gates.learnLedger(run.ledger);
     if (run.ledger.order !== undefined) run.replay = createReplay(run.ledger.order);
     for (const [stepKey, turn] of Object.entries(run.ledger.turns ?? {})) {

@@ -70,8 +70,10 @@ export interface Run {
    */
   readonly known: (() => void)[];
   readonly failures: Map<string, { step: FailedStep; cause?: unknown }>;
-  /** The event ids at which results arrived, for the next call. */
+  /** The event ids and numbers of results, for the next call. */
   observed: ObservedStep[];
+  /** The number of results that have entered the state. */
+  handled: number;
   ledger: LedgerState | undefined;
   failureCount: number;
   atRest: boolean;
@@ -110,6 +112,7 @@ export function createRun(input: RunGraphInput): Run {
     known: [],
     failures: new Map(),
     observed: carried?.observed ?? [],
+    handled: carried?.handled ?? 0,
     ledger: undefined,
     failureCount: carried?.failures ?? 0,
     atRest: false,
@@ -169,7 +172,25 @@ export function handleKnown(run: Run, arrival: () => void): void {
   wake(run);
 }
 
+/**
+ * Numbers a result that enters the state. Results can be stored in another order, in which an error would stop other
+ * steps.
+ */
+export function noteHandled(run: Run, stepKey: string): void {
+  run.handled += 1;
+  const nth = run.handled;
+  const last = run.observed.at(-1);
+  if (last?.step_key === stepKey && last.nth === undefined) last.nth = nth;
+  else run.observed.push({ step_key: stepKey, nth });
+}
+
 export function complete(run: Run, stepKey: string, output: Json | JsonText): void {
+  noteHandled(run, stepKey);
+  completeKnown(run, stepKey, output);
+}
+
+/** Like `complete`, for a result that is already in the ledger. */
+export function completeKnown(run: Run, stepKey: string, output: Json | JsonText): void {
   run.finished += 1;
   run.scheduler.complete(stepKey, output);
   wake(run);

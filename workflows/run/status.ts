@@ -58,6 +58,7 @@ export async function carryOn(run: Run): Promise<never> {
       ...run.gates.carried(),
       failures: run.failureCount,
       observed: run.observed,
+      handled: run.handled,
       ...(run.children.open.size === 0 ? {} : { children: carriedChildren(run.children) }),
       ...(run.agents.size + run.turns.size === 0 ? {} : { turns: turnsOf(run) }),
     },

@@ -6,9 +6,9 @@ import { isDelay, nodeWork, startLong, startShort, startsShort } from './attempt
 import { startNodeChild } from './children.ts';
 import { control } from './control.ts';
 import { startDelay } from './delay.ts';
-import { catchFailure, collectFailed, fail, text } from './failures.ts';
+import { catchKnownFailure, collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
-import { pendingWrites, complete, type Run, handleKnown, wake } from './state.ts';
+import { completeKnown, handleKnown, pendingWrites, type Run, wake } from './state.ts';
 import { preparingWork, prepareStep } from '#shared/graph/prepare/step.ts';
 
 /**
@@ -128,7 +128,7 @@ function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
   if (caught === undefined) return false;
   handleKnown(run, () => {
     run.scheduler.fail(step_key);
-    catchFailure(run, step_key, caught);
+    catchKnownFailure(run, step_key, caught);
   });
   return true;
 }
@@ -139,7 +139,7 @@ function keptBefore(run: Run, { step_key }: ReadyNode): boolean {
   if (text === undefined) return false;
   // Each of its characters passes through the threads of all runs. If there were many, the next step waits.
   run.pace.add(text.length);
-  handleKnown(run, () => complete(run, step_key, new JsonText(text, step_key)));
+  handleKnown(run, () => completeKnown(run, step_key, new JsonText(text, step_key)));
   return true;
 }
 

@@ -81,8 +81,10 @@ export async function reportFailure(
     const continues =
       Object.keys(outputs).length > 0 || (run.wanted && run.failures_granted >= call.n);
     if (continues) {
-      // The failed steps will be retried, so only the other writes are stored.
-      const control = call.control.filter((step) => step.status !== 'failed');
+      // The failed steps will be retried, except those whose errors were caught.
+      const control = call.control.filter(
+        ({ status, caught }) => status !== 'failed' || caught !== undefined,
+      );
       if (run.wanted) await writePending(tx, { ...call, control });
       return Object.keys(outputs).length > 0
         ? { verdict: 'finished', outputs }

@@ -21,6 +21,7 @@ const runRow = z.object({
   turns: z.record(z.string(), z.number()).nullable(),
   children: z.record(z.string(), z.number()).nullable(),
   waited: z.record(z.string(), z.number()).nullable(),
+  handled: z.number(),
 });
 
 const caughtRow = z.object({
@@ -46,12 +47,20 @@ export async function readCaught(db: Db, runId: string): Promise<Record<string, 
 
 const endedRow = z.object({ step_key: z.string() });
 
-/** The keys of a run's steps with a result, in the order in which they ended. */
+/**
+ * The keys of a run's steps with a result, in the order in which they entered its state. Those without a number ended
+ * before the first one with a number, or never entered it.
+ */
 export async function readEndOrder(db: Db, runId: string): Promise<string[]> {
   const ended = await db.any(statement(endedRow)`
     SELECT step_key FROM steps s
     WHERE run_id = ${runId} AND (${hasResult} OR caught OR (kind = 'human_gate' AND finished_at IS NOT NULL))
-    ORDER BY finished_at, ordinal, step_key
+    ORDER BY CASE
+      WHEN handled IS NOT NULL THEN 1
+      WHEN reused_from IS NOT NULL OR finished_at <= coalesce((
+        SELECT min(n.finished_at) FROM steps n WHERE n.run_id = ${runId} AND n.handled IS NOT NULL), 'infinity') THEN 0
+      ELSE 2
+    END, handled, finished_at, ordinal, step_key
   `);
   return ended.map(({ step_key }) => step_key);
 }
@@ -78,6 +87,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
   }
   const run = await db.maybeOne(statement(runRow)`
     SELECT failures_reported,
+           (SELECT coalesce(max(handled), 0) FROM steps WHERE run_id = r.id) AS handled,
            (SELECT json_object_agg(step_key, round) FROM (
               SELECT step_key, max(round) AS round FROM gates WHERE run_id = r.id GROUP BY step_key) g) AS rounds,
            (SELECT json_object_agg(parent_step_key, turn) FROM (
@@ -97,6 +107,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
     decisions: await readDecisions(db, runId),
     rounds: run?.rounds ?? {},
     failures: run?.failures_reported ?? 0,
+    handled: run?.handled ?? 0,
     turns: run?.turns ?? {},
     children: run?.children ?? {},
     waited: run?.waited ?? {},

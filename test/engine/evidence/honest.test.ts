@@ -58,6 +58,39 @@ const approved = async (runId: string, answer: object = {}) => {
 };
 
 describe('the evidence of an honest run holds', () => {
+  test('when results entered the state in another order than the one in which they ended', async () => {
+    // Two parallel steps of an item fail, and the first of the errors is its result.
+    tools.answer('b', { status: 500, delayMs: 150 });
+    const runId = await engine.start({
+      nodes: [
+        { id: 'm', kind: 'map', items: '[1]', on_item_error: 'collect' },
+        echo('a', '1'),
+        tools.node('b'),
+        echo('c', '1 / 0'),
+        echo('d', '2'),
+      ],
+      edges: [
+        edge('m', 'a', 'true'),
+        edge('a', 'b'),
+        edge('a', 'c'),
+        edge('b', 'd'),
+        edge('c', 'd'),
+        edge('d', 'm'),
+      ],
+    } as never);
+    const run = await engine.until(runId, ['success']);
+    expect(run.output).toMatchObject({
+      m: [{ error: { message: expect.stringContaining('zero') } }],
+    });
+    // Of two steps that end almost at once, the execution can receive the second result first.
+    await engine.db.query(sql.unsafe`
+      UPDATE steps s SET finished_at = o.finished_at FROM steps o
+      WHERE s.run_id = ${runId} AND s.step_key = 'c#1' AND o.run_id = s.run_id AND o.step_key = 'b#1'`);
+    await engine.db.query(sql.unsafe`
+      UPDATE steps SET finished_at = finished_at - interval '1 ms' WHERE run_id = ${runId} AND step_key = 'b#1'`);
+    await holds(runId);
+  });
+
   test('with a gate, its input and its effects', async () => {
     const graph = chain(echo('first', 'amount * 2'), gate('ok'), pay('pay'), mock('thanks'));
     const runId = await engine.start(graph, { amount: 50 });
