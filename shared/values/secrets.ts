@@ -3,6 +3,9 @@ import type { Json, JsonObject } from '#shared/json.ts';
 /** The name of a secret: `{secrets.NAME}` refers to it. */
 export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 
+/** A shorter value would look like ordinary text in results. */
+export const MIN_SECRET_LENGTH = 8;
+
 /** The root of references to secrets. No key of the state can be read under this name. */
 export const SECRETS = 'secrets';
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { canonicalHost, SECRET_NAME } from '#shared/values/secrets.ts';
+import { canonicalHost, MIN_SECRET_LENGTH, SECRET_NAME } from '#shared/values/secrets.ts';
 import { timestamp } from '#shared/contract/common.ts';
 import { etag } from '#shared/contract/if-match.ts';
 
-/** A shorter value would look like ordinary text in results. */
-const MIN_VALUE = 8;
 const MAX_VALUE = 8_000;
 const MAX_HOSTS = 20;
 
@@ -40,12 +38,12 @@ export const secretInput = z
   .strictObject({
     value: z
       .string()
-      .min(MIN_VALUE)
+      .min(MIN_SECRET_LENGTH)
       .max(MAX_VALUE)
       .refine((text) => !text.includes('\0') && text.isWellFormed(), 'must be valid text')
       .refine(
-        (text) => text.trim().length >= MIN_VALUE,
-        `needs ${MIN_VALUE} characters besides spaces`,
+        (text) => text.trim().length >= MIN_SECRET_LENGTH,
+        `needs ${MIN_SECRET_LENGTH} characters besides spaces`,
       )
       .meta({ description: 'Stored sealed. No response contains it', format: 'password' }),
     allowed_hosts: z

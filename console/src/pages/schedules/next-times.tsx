@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { nextDue } from '#shared/values/cron.ts';
 import { nextTimes as text } from '#console/src/messages/en/workflows/schedules.ts';
 import { When } from '#console/src/parts/text/time.tsx';
+import { ownZone } from '#console/src/parts/text/times.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 const SHOWN = 5;
@@ -22,7 +23,7 @@ export function NextTimes({ cron, timezone }: { cron: string; timezone: string }
   return (
     <Box aria-live="polite">
       <Text size="sm" fw={500}>
-        {text.title}
+        {text.title(ownZone())}
       </Text>
       {times === undefined ? (
         <Text size="sm" c="danger" role="alert">

@@ -8,7 +8,7 @@ import {
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { JsonObject, Schedule, Workflow } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -18,9 +18,11 @@ import { Form } from '#console/src/parts/forms/form.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { schedulesKey } from '#console/src/queries/schedules.ts';
 import { anObject, JsonField } from '#console/src/parts/forms/json-field.tsx';
+import { startOfSchema } from '#console/src/parts/forms/schema-fields.ts';
 import { SchemaForm } from '#console/src/parts/forms/schema-form.tsx';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { workflowQuery } from '#console/src/queries/workflows.ts';
+import { ownZone } from '#console/src/parts/text/times.ts';
 import { NextTimes } from './next-times.tsx';
 import { isRecord } from '#console/src/parts/data/record.ts';
 
@@ -56,7 +58,6 @@ export function ScheduleDialog({
 }
 
 const zones = (): string[] => ['UTC', ...Intl.supportedValuesOf('timeZone')];
-const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const ScheduleForm = editForm<Schedule, { target: ScheduleTarget; onClose: () => void }, undefined>(
   function ScheduleFields({ editing, target, onClose }) {
@@ -71,7 +72,14 @@ const ScheduleForm = editForm<Schedule, { target: ScheduleTarget; onClose: () =>
       },
     });
     const { workflowId, name, cron, timezone, overlap } = form.values;
-    const [input, setInput] = useState<JsonObject>(given?.input ?? {});
+    const [entered, setInput] = useState<JsonObject | undefined>(given?.input);
+    const { data: workflow } = useQuery({
+      ...workflowQuery(workflowId),
+      enabled: workflowId !== '',
+    });
+    const schema = workflow?.input_schema ?? null;
+    const suggested = useMemo(() => startOfSchema(schema), [schema]);
+    const input = entered ?? suggested;
     const [broken, setBroken] = useState(false);
     // A member without the permission to start runs can prepare a schedule that another member enables.
     const enabled = useMay('run_workflows');
@@ -139,7 +147,7 @@ const ScheduleForm = editForm<Schedule, { target: ScheduleTarget; onClose: () =>
           />
         </div>
         <InputField
-          workflowId={workflowId}
+          schema={schema}
           value={input}
           onChange={setInput}
           onBroken={setBroken}
@@ -152,20 +160,18 @@ const ScheduleForm = editForm<Schedule, { target: ScheduleTarget; onClose: () =>
 
 /** A form, if the workflow has an input schema. */
 function InputField({
-  workflowId,
+  schema,
   value,
   onChange,
   onBroken,
   refusal,
 }: {
-  workflowId: string;
+  schema: JsonObject | null;
   value: JsonObject;
   onChange: (value: JsonObject) => void;
   onBroken: (broken: boolean) => void;
   refusal: string | undefined;
 }) {
-  const workflow = useQuery({ ...workflowQuery(workflowId), enabled: workflowId !== '' }).data;
-  const schema = workflow?.input_schema ?? null;
   if (schema !== null) return <SchemaForm {...{ schema, value, onChange, onBroken, refusal }} />;
   return (
     <JsonField

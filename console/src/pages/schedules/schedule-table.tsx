@@ -11,6 +11,7 @@ import { confirm } from '#console/src/parts/forms/confirm.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { WorkflowLink, RunLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
+import { ownZone } from '#console/src/parts/text/times.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { schedulesKey } from '#console/src/queries/schedules.ts';
@@ -44,7 +45,7 @@ export function ScheduleTable({
               <Table.Th>{text.schedule}</Table.Th>
               {workflowNames !== undefined && <Table.Th>{words.workflow}</Table.Th>}
               <Table.Th>{text.runsAt}</Table.Th>
-              <Table.Th>{text.nextRun}</Table.Th>
+              <Table.Th>{text.nextRun(ownZone())}</Table.Th>
               <Table.Th>{words.lastRun}</Table.Th>
               <Table.Th>{text.enabled}</Table.Th>
               <Table.Th>{words.actions}</Table.Th>

@@ -1,6 +1,7 @@
 import { PasswordInput, TagsInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Secret } from '#client/index.ts';
+import { MIN_SECRET_LENGTH, SECRET_NAME } from '#shared/values/secrets.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { secretForm as text } from '#console/src/messages/en/workspace/secrets.ts';
@@ -39,7 +40,11 @@ export const SecretForm = editForm<EnteredSecret, { onClose: () => void }, undef
         action={save}
         submit={secret === undefined ? text.create : text.replace}
         onCancel={onClose}
-        ready={name !== '' && fields.value !== '' && fields.allowed_hosts.length > 0}
+        ready={
+          SECRET_NAME.test(name) &&
+          fields.value.trim().length >= MIN_SECRET_LENGTH &&
+          fields.allowed_hosts.length > 0
+        }
       >
         <TextInput
           label={words.name}
@@ -50,6 +55,7 @@ export const SecretForm = editForm<EnteredSecret, { onClose: () => void }, undef
           disabled={secret !== undefined}
           data-autofocus={secret === undefined}
           {...form.getInputProps('name')}
+          error={name === '' || SECRET_NAME.test(name) ? undefined : text.wrongName}
         />
         <PasswordInput
           label={words.value}
@@ -58,6 +64,11 @@ export const SecretForm = editForm<EnteredSecret, { onClose: () => void }, undef
           required
           data-autofocus={secret !== undefined}
           {...form.getInputProps('value')}
+          error={
+            fields.value === '' || fields.value.trim().length >= MIN_SECRET_LENGTH
+              ? undefined
+              : text.shortValue(MIN_SECRET_LENGTH)
+          }
         />
         <TagsInput
           label={text.allowedHosts}

@@ -17,6 +17,9 @@ const absolute = new Intl.DateTimeFormat(locale, {
   hourCycle: 'h23',
   timeZoneName: 'short',
 });
+/** The zone of this browser, such as `Europe/Berlin`. */
+export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 // With "yesterday", a time 47 hours ago would seem to be on the wrong date.
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
 

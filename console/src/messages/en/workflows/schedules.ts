@@ -30,7 +30,7 @@ export const scheduleTable = {
   labelScrollable: 'Schedules, scrollable',
   schedule: 'Schedule',
   runsAt: 'Runs at',
-  nextRun: 'Next run',
+  nextRun: (zone: string) => `Next run (${zone})`,
   enabled: 'Enabled',
   overlapping: (timezone: string) => `${timezone}, allows overlapping runs`,
   never: 'Never',
@@ -74,7 +74,7 @@ export const scheduleDialog = {
 
 /** Messages for the next times of a schedule. */
 export const nextTimes = {
-  title: 'Next runs',
+  title: (zone: string) => `Next runs, in ${zone}`,
   invalid: 'Enter a valid cron expression and time zone, such as 0 9 * * 1-5 in Europe/Berlin.',
   none: 'No upcoming runs',
 } as const;

@@ -1,3 +1,5 @@
+import { plural } from '#console/src/messages/format.ts';
+
 /** Messages for the page of secrets. */
 export const secrets = {
   title: 'Secrets',
@@ -35,6 +37,9 @@ export const secretForm = {
   replace: 'Replace secret',
   aboutName: 'Capital letters, digits and _. Workflows refer to it as {secrets.NAME}.',
   aboutValue: 'At least 8 characters. It is never shown again.',
+  wrongName: 'Use capital letters, digits and _, and start with a letter, like CRM_API_KEY',
+  shortValue: (least: number) =>
+    plural(least, { one: 'At least # character', other: 'At least # characters' }),
   allowedHosts: 'Allowed hosts',
   aboutAllowedHosts: 'The only hosts that receive the value. Press Enter after each.',
 } as const;
