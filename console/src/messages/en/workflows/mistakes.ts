@@ -14,6 +14,16 @@ export const fixes = {
   requireOne: 'Require 1 approval',
   removeApproval: 'Remove the approval',
   removeParameter: (name: string) => `Remove “${name}”`,
+  removeRecheck: 'Remove the recheck',
+  removeCovers: 'Allow other writes',
+  removeReminder: 'Remove the reminder',
+  takeAlways: 'Take this edge always',
+  addBranch: (branch: string, target: string) => `Add the missing “${branch}” edge to ${target}`,
+  branches: { true: 'Yes', false: 'No' },
+  addBody: 'Add a body node',
+  leadBack: (from: string, to: string) => `Lead ${from} back to ${to}`,
+  use: (key: string) => `Use “${key}”`,
+  removeReference: (reference: string) => `Remove ${reference}`,
 } as const;
 
 /** Messages for a button that does nothing until mistakes are mended. */
