@@ -197,7 +197,7 @@ describeConsole('texts that know the state', (given) => {
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByText('Saved', { exact: true }).waitFor();
 
-      await page.getByRole('button', { name: 'Test this node' }).click();
+      await page.getByRole('tab', { name: 'Output' }).click();
       await page.getByRole('checkbox', { name: 'agent', exact: true }).check();
       await page.getByRole('button', { name: 'Test', exact: true }).click();
       const result = page.getByRole('region', { name: 'Result of the test' });
@@ -207,8 +207,8 @@ describeConsole('texts that know the state', (given) => {
         .locator('.react-flow__node[data-id="answer"]')
         .getByText(/pinned/)
         .waitFor();
-      // The panel of the test stays open for the next node.
-      await choose(page, 'check');
+      // The tab stays open for the next node.
+      await page.getByRole('combobox', { name: 'Node', exact: true }).selectOption('check');
       await page.getByRole('button', { name: 'Test', exact: true }).click();
       await result.getByText('true', { exact: true }).waitFor();
       expect(await obstacles(page)).toEqual([]);

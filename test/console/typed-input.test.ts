@@ -14,7 +14,7 @@ describeConsole('typed input in the console', (stage) => {
   test('is edited next to the graph, and gives the run dialog a form', async () => {
     const { id } = await call('POST', '', { name: 'Typed', graph });
     const { page, problems, context } = await stage().open(`/workflows/${id}/edit`);
-    await page.getByRole('tab', { name: 'Input' }).click();
+    await page.getByRole('tab', { name: 'Schema' }).click();
     await page.getByRole('button', { name: 'Create from the graph' }).click();
     await page.getByRole('button', { name: 'Preview form' }).click();
     const preview = page.getByRole('group', { name: 'Form of Input of runs' });

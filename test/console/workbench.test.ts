@@ -46,8 +46,8 @@ describeConsole('the editor as a workbench', (stage) => {
     expect(await obstacles(page)).toEqual([]);
 
     await card(page, 'read').click();
-    const result = page.getByRole('region', { name: 'What this node did in the run' });
-    await result.getByText('About tea').waitFor();
+    await page.getByRole('tab', { name: 'Output' }).click();
+    await page.getByRole('tabpanel', { name: 'Output' }).getByText('About tea').waitFor();
 
     // A run of the draft, and not of the version, which has no label.
     await page.getByRole('tab', { name: 'Run' }).click();

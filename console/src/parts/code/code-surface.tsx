@@ -9,6 +9,7 @@ import { darkCodeColours } from './code-colours.ts';
 import { codeLook } from './code-look.ts';
 import { type Completable, completion } from './completion.ts';
 import { type CodeLanguage, languageOf } from './languages.ts';
+import { onReference, PATH_TYPE } from './references.ts';
 
 export interface CodeSurfaceProps {
   /** The label for screen readers. */
@@ -26,6 +27,8 @@ export interface CodeSurfaceProps {
   invalid?: boolean;
   /** The names that are offered while the member types; none by default. */
   completable?: Completable | undefined;
+  /** Whether references to values can be inserted and dragged here. */
+  references?: boolean;
 }
 
 /** CodeMirror in the colors of the console. */
@@ -41,6 +44,7 @@ export function CodeSurface({
   describedBy,
   invalid = false,
   completable,
+  references = false,
 }: CodeSurfaceProps) {
   const holder = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
@@ -63,6 +67,7 @@ export function CodeSurface({
         extensions: [
           fixedParts({ label, language, readOnly, dark, minHeight, maxHeight }),
           readOnly ? [] : completion(language, () => known.current),
+          references ? takesReferences(language) : [],
           described.of(describedAs(describedBy, invalid)),
           marked.of(markedWith(marks)),
           EditorView.updateListener.of((update) => {
@@ -72,10 +77,15 @@ export function CodeSurface({
       }),
     });
     view.current = editor;
+    onReference(editor.contentDOM, (path) => {
+      const written = referenceIn(language, path);
+      editor.dispatch(editor.state.replaceSelection(written), { userEvent: 'input.paste' });
+      editor.focus();
+    });
     return () => editor.destroy();
     // The editor owns the text after its creation; the effect below applies external changes.
     // oxlint-disable-next-line react/exhaustive-deps
-  }, [label, readOnly, dark, minHeight, maxHeight, language, marked, described]);
+  }, [label, readOnly, dark, minHeight, maxHeight, language, references, marked, described]);
 
   useEffect(() => {
     view.current?.dispatch({
@@ -113,6 +123,27 @@ const fixedParts = ({
   EditorState.readOnly.of(readOnly),
   codeLook(language, sizes),
   sizes.dark ? syntaxHighlighting(darkCodeColours) : [],
+];
+
+/** A reference as the language writes it: in braces, except in expressions. */
+const referenceIn = (language: CodeLanguage, path: string): string =>
+  language === 'expression' ? path : `{${path}}`;
+
+/** Values can be inserted here, and dragged here. The browser inserts a dragged text as it is. */
+const takesReferences = (language: CodeLanguage): Extension => [
+  EditorView.contentAttributes.of({ 'data-references': '' }),
+  EditorView.domEventHandlers({
+    drop: (event, view) => {
+      const path = event.dataTransfer?.getData(PATH_TYPE) ?? '';
+      if (path === '') return false;
+      event.preventDefault();
+      const at = view.posAtCoords({ x: event.clientX, y: event.clientY }) ?? view.state.doc.length;
+      const insert = referenceIn(language, path);
+      view.dispatch({ changes: { from: at, insert }, selection: { anchor: at + insert.length } });
+      view.focus();
+      return true;
+    },
+  }),
 ];
 
 const describedAs = (ids: string | undefined, invalid: boolean): Extension =>

@@ -17,6 +17,7 @@ export function JsonField({
   maxHeight = 320,
   readOnly = false,
   completable,
+  references = false,
 }: {
   label: string;
   description?: string | undefined;
@@ -31,6 +32,8 @@ export function JsonField({
   readOnly?: boolean;
   /** The names that are offered in braces within strings. */
   completable?: Completable | undefined;
+  /** Whether references to values can be inserted. */
+  references?: boolean;
 }) {
   const { text, error, onText } = useJsonText(value, onChange, judge, onBroken);
   return (
@@ -45,6 +48,7 @@ export function JsonField({
       maxHeight={maxHeight}
       readOnly={readOnly}
       completable={completable}
+      references={references}
     />
   );
 }

@@ -1,10 +1,11 @@
 import './json-tree.css';
-import { Group, Text, TextInput } from '@mantine/core';
-import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { ActionIcon, Group, Text, TextInput } from '@mantine/core';
+import { IconChevronDown, IconChevronRight, IconTextPlus } from '@tabler/icons-react';
 import { type CSSProperties, type KeyboardEvent, useId, useMemo, useState } from 'react';
 import { words } from '#console/src/messages/en/words.ts';
 import { code } from '#console/src/messages/en/parts/code.ts';
 import { jsonTree as text } from '#console/src/messages/en/parts/json.ts';
+import { PATH_TYPE } from '#console/src/parts/code/references.ts';
 import { Copy } from '#console/src/parts/code/copy.tsx';
 import { treeKey } from '#console/src/parts/data/tree-keys.ts';
 import { useWindowed } from '#console/src/parts/data/windowed.ts';
@@ -17,8 +18,17 @@ const ROW_HEIGHT = 24;
 /** The maximum number of displayed characters per line. The selected line can be copied completely. */
 const SHOWN_CHARACTERS = 600;
 
-/** A JSON value as a tree that can be searched, and copied by value or path. */
-export function JsonTree({ value, what = code.theValue }: { value: unknown; what?: string }) {
+/** A JSON value as a tree that can be searched, and copied or inserted by value or path. */
+export function JsonTree({
+  value,
+  what = code.theValue,
+  onInsert,
+}: {
+  value: unknown;
+  what?: string;
+  /** Inserts the path of a value elsewhere; lines can then be dragged, too. */
+  onInsert?: (path: string) => void;
+}) {
   const [search, setSearch] = useState('');
   const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
   const small = useMemo(() => isSmall(value), [value]);
@@ -51,6 +61,7 @@ export function JsonTree({ value, what = code.theValue }: { value: unknown; what
     if ('to' in action) activate(action.to);
     else if ('open' in action) toggle(action.row, action.open);
     else if (action.choose.open !== undefined) toggle(action.choose, !action.choose.open);
+    else onInsert?.(action.choose.path);
   };
   return (
     <div className="json">
@@ -70,6 +81,18 @@ export function JsonTree({ value, what = code.theValue }: { value: unknown; what
         />
         {row !== undefined && row.path !== '' && active !== undefined && (
           <Copy text={row.path} what={text.path} path />
+        )}
+        {onInsert !== undefined && (
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={text.insert}
+            title={text.insert}
+            disabled={active === undefined || row === undefined || row.path === ''}
+            onClick={() => row && onInsert(row.path)}
+          >
+            <IconTextPlus size={16} aria-hidden />
+          </ActionIcon>
         )}
       </Group>
       <div
@@ -98,6 +121,7 @@ export function JsonTree({ value, what = code.theValue }: { value: unknown; what
                 active={index === active}
                 onPick={() => activate(index)}
                 onToggle={() => toggle(line, line.open !== true)}
+                {...(onInsert !== undefined && line.path !== '' && { onInsert })}
               />
             )
           );
@@ -122,12 +146,14 @@ function Line({
   active,
   onPick,
   onToggle,
+  onInsert,
 }: {
   id: string;
   row: JsonRow;
   active: boolean;
   onPick: () => void;
   onToggle: () => void;
+  onInsert?: (path: string) => void;
 }) {
   const { name, open, level, size, value } = row;
   const Chevron = open === true ? IconChevronDown : IconChevronRight;
@@ -144,7 +170,15 @@ function Line({
       onClick={() => {
         onPick();
         if (open !== undefined) onToggle();
+        else onInsert?.(row.path);
       }}
+      {...(onInsert !== undefined && {
+        draggable: true,
+        onDragStart: ({ dataTransfer }) => {
+          dataTransfer.setData(PATH_TYPE, row.path);
+          dataTransfer.setData('text/plain', `{${row.path}}`);
+        },
+      })}
     >
       <span className="json-chevron">
         {open !== undefined && <Chevron size={14} aria-hidden />}

@@ -2,6 +2,7 @@
 export const jsonTree = {
   searchIn: (what: string) => `Search in ${what}`,
   path: 'the path',
+  insert: 'Insert the selected value',
   cut: (lines: string) => `The first ${lines} lines. Search to see others.`,
   noMatch: 'No match',
 } as const;

@@ -18,6 +18,7 @@ export const fieldValue = {
 export const valuesFrom = {
   label: 'Values from',
   item: 'Item',
+  input: (value: string) => `Input: ${value}`,
   /** `2 · failed` */
   itemChoice: (item: string, status: string) => `${item} · ${status}`,
   noRuns: 'Run the workflow once to see the value of each field here.',

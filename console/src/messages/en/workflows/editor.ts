@@ -35,6 +35,7 @@ export const editorToolbar = {
 /** Messages for the tabs beside the drawing. */
 export const editorPanels = {
   selection: 'Selection',
+  schema: 'Schema',
   json: 'JSON',
   check: 'Check',
   checkWithMistakes: (count: string) => `Check (${count})`,
@@ -54,12 +55,33 @@ export const selectionPanel = {
 
 /** Messages for the form of a node. */
 export const nodeForm = {
-  delete: 'Delete node',
   label: 'Label',
   labelAbout: 'Display name. Default: the node ID.',
   id: 'ID',
   idAbout: 'Used in prompts and expressions',
   idTaken: 'Another node already has this ID',
+} as const;
+
+/** Messages for the parts of the panel of a node. */
+export const nodePanel = {
+  parts: 'Parts of the node',
+  settings: 'Settings',
+  test: 'Test',
+  noRuns: 'Run the workflow once: tests begin with the state of a past run.',
+  pin: 'Pin output',
+  unpin: 'Unpin',
+  more: 'More actions for the node',
+  delete: 'Delete node',
+  noState: 'Run the workflow once to see the state that this node starts with.',
+  insertAbout: 'Click a value to insert it into the field that you edited last, or drag it there.',
+  theState: 'the state before the node',
+  savedFirst: 'A test saves your changes first.',
+  pinned: 'Pinned output',
+  pinnedAt: 'Tests of other nodes use it. Pinned {when}.',
+  thePinned: 'the pinned output',
+  ofRun: 'Output in the run',
+  theOutput: 'the output of the node',
+  width: 'Width of the panel',
 } as const;
 
 /** Messages for the edges of a node. */
@@ -102,7 +124,6 @@ export const runPanel = {
   openRun: 'Open run',
   ofNode: 'What this node did in the run',
   openStep: 'Open step',
-  theNodeOutput: 'the output of the node',
 } as const;
 
 /** Messages for the last run on the cards of nodes. */

@@ -1,8 +1,6 @@
 /** Messages for the test of a node. */
 export const nodeTestPanel = {
-  title: 'Test this node',
   noRuns: 'No runs yet. Run the workflow once: tests begin with the state of a past run.',
-  saveFirst: 'Save the draft to test your changes.',
   test: 'Test',
   runAbout: 'Uses the state this node had in that run',
   allow: 'Allow',

@@ -13,7 +13,7 @@ import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { pinsKey } from '#console/src/queries/node-tests.ts';
 import { draftQuery, workflowQuery } from '#console/src/queries/workflows.ts';
-import { NodeTester } from '#console/src/pages/workflows/node-tests/node-test-panel.tsx';
+import { NodeTester } from '#console/src/pages/workflows/node-tests/node-tester.tsx';
 import { ForkButton } from '#console/src/pages/runs/actions/fork.tsx';
 import { nodeKeyOf } from '#console/src/pages/runs/steps/agent-steps.ts';
 
@@ -95,7 +95,6 @@ function TestForm({ run, step }: StepActionsProps) {
                 nodeId={step.node_id}
                 node={node}
                 draft={saved !== null}
-                unsaved={false}
                 from={{ runId: run.id, stepKey: step.step_key }}
               />
             );

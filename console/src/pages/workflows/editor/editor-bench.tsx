@@ -11,6 +11,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { DraftBar } from '#console/src/pages/workflows/publishing/draft-bar.tsx';
 import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { EditorDrawing } from './canvas/editor-drawing.tsx';
+import { EditorPanes } from './editor-panes.tsx';
 import { EditorPanels } from './editor-panels.tsx';
 import { EditorToolbar } from './editor-toolbar.tsx';
 import { RunFollower } from './run/run-panel.tsx';
@@ -61,13 +62,15 @@ export function EditorBench({
         {saving.conflict}
         <KeptNotice state={state} />
       </div>
-      <div className="editor-body">
-        <EditorDrawing state={state} workflowId={workflow.id} />
-        {/* The drawing ignores its delete key for elements that have the focus here. */}
-        <div className="editor-panels nokey" ref={side}>
-          <EditorPanels state={state} workflowId={workflow.id} />
-        </div>
-      </div>
+      <EditorPanes
+        drawing={<EditorDrawing state={state} workflowId={workflow.id} />}
+        panels={
+          // The drawing ignores its delete key for elements that have the focus here.
+          <div className="editor-panels nokey" ref={side}>
+            <EditorPanels state={state} />
+          </div>
+        }
+      />
     </div>
   );
 }

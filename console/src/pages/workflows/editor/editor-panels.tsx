@@ -10,34 +10,33 @@ import { isRunnable, type Mistake } from '#console/src/pages/workflows/mistakes/
 import { ScopeContext } from './authoring/scope.ts';
 import { useNodeScope } from './authoring/use-node-scope.ts';
 import { shownItem } from './authoring/use-values-run.ts';
-import { ValuesFrom } from './authoring/values-from.tsx';
-import { NodeTestPanel } from '#console/src/pages/workflows/node-tests/node-test-panel.tsx';
 import { nodeOf } from './draft.ts';
 import type { Selection } from './selection.ts';
 import { JsonPanel } from './json-panel.tsx';
 import { fieldAt } from './node-fields.ts';
-import { NodeResult, RunPanel } from './run/run-panel.tsx';
+import { NodePanel } from './node-panel/node-panel.tsx';
+import { RunPanel } from './run/run-panel.tsx';
 import { SelectionPanel } from './selection-panel.tsx';
 import type { EditorState } from './use-editor.ts';
 
 const NO_MISTAKES: readonly Mistake[] = [];
 
 /** The panels next to the drawing. */
-export function EditorPanels({ state, workflowId }: { state: EditorState; workflowId: string }) {
+export function EditorPanels({ state }: { state: EditorState }) {
   const { panel, setPanel, checked, graph, inputSchema, setInputSchema, change } = state;
   const { draftRun, choose, drawing } = state;
   const chooseNode = useCallback((id: string) => choose({ nodes: [id], edges: [] }), [choose]);
   return (
     <Tabs value={panel} onChange={setPanel} keepMounted={false}>
-      <Tabs.List mb="sm">
+      <Tabs.List className="editor-tabs">
         <Tabs.Tab value="chosen">{text.selection}</Tabs.Tab>
         <Tabs.Tab value="run">{words.run}</Tabs.Tab>
         <Tabs.Tab value="mistakes">{tabWords(checked.mistakes)}</Tabs.Tab>
-        <Tabs.Tab value="input">{words.input}</Tabs.Tab>
+        <Tabs.Tab value="input">{text.schema}</Tabs.Tab>
         <Tabs.Tab value="json">{text.json}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="chosen">
-        <ChosenPanel state={state} workflowId={workflowId} />
+        <ChosenPanel state={state} />
       </Tabs.Panel>
       <Tabs.Panel value="run">
         <RunPanel
@@ -67,7 +66,7 @@ export function EditorPanels({ state, workflowId }: { state: EditorState; workfl
   );
 }
 
-function ChosenPanel({ state, workflowId }: { state: EditorState; workflowId: string }) {
+function ChosenPanel({ state }: { state: EditorState }) {
   const { graph, inputSchema, drawing, selection, focused } = state;
   const { mistakes, tools } = state.checked;
   const { change, choose, values } = state;
@@ -78,12 +77,9 @@ function ChosenPanel({ state, workflowId }: { state: EditorState; workflowId: st
     run: values.run,
     stepKey: item?.step_key,
   });
-  const shown = values.chosen === undefined ? state.draftRun.run : values.run;
+  const node = nodeId === undefined ? undefined : nodeOf(graph, nodeId);
   return (
     <ScopeContext value={scope}>
-      {nodeId !== undefined && (
-        <NodeResult run={shown} step={shown === undefined ? undefined : item} />
-      )}
       <SelectionPanel
         graph={graph}
         drawing={drawing}
@@ -91,37 +87,14 @@ function ChosenPanel({ state, workflowId }: { state: EditorState; workflowId: st
         mistakes={mistakes ?? NO_MISTAKES}
         tools={tools}
         focused={focused}
-        values={<ValuesFrom values={values} nodeId={nodeId ?? ''} />}
+        around={(settings) =>
+          node !== undefined &&
+          nodeId !== undefined && <NodePanel {...{ state, node, nodeId, item, settings }} />
+        }
         change={change}
         onChoose={choose}
       />
-      {nodeId !== undefined && <SelectedTest {...{ state, workflowId, nodeId }} />}
     </ScopeContext>
-  );
-}
-
-/** The test of the selected node. */
-function SelectedTest({
-  state: { graph, saving, values },
-  workflowId,
-  nodeId,
-}: {
-  state: EditorState;
-  workflowId: string;
-  nodeId: string;
-}) {
-  const node = nodeOf(graph, nodeId);
-  if (node === undefined) return null;
-  const item = shownItem(values, nodeId);
-  return (
-    <NodeTestPanel
-      key={nodeId}
-      {...{ workflowId, nodeId, node }}
-      values={values}
-      from={item && { runId: values.runId, stepKey: item.step_key }}
-      draft={saving.etag !== undefined}
-      unsaved={saving.unsaved}
-    />
   );
 }
 

@@ -1,5 +1,4 @@
-import { Accordion, Button, Stack, TextInput } from '@mantine/core';
-import { IconTrash } from '@tabler/icons-react';
+import { Accordion, Stack, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { Graph } from '#client/index.ts';
 import { drawingOf } from '#console/src/graph/drawn.ts';
@@ -97,14 +96,6 @@ export function NodeForm({
         ))}
       </Accordion>
       <EdgeFields graph={graph} id={id} change={change} />
-      <Button
-        variant="light"
-        color="danger"
-        leftSection={<IconTrash size={16} aria-hidden />}
-        onClick={() => change({ type: 'remove', nodes: [id], edges: [] })}
-      >
-        {text.delete}
-      </Button>
     </Stack>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, Stack, Text, Title } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import type { Graph } from '#client/index.ts';
 import type { Drawing } from '#console/src/graph/drawn.ts';
 import { kindNames } from '#console/src/messages/en/graph.ts';
@@ -22,7 +22,7 @@ export function SelectionPanel({
   mistakes,
   tools,
   focused,
-  values,
+  around,
   change,
   onChoose,
 }: {
@@ -32,8 +32,8 @@ export function SelectionPanel({
   mistakes: readonly Mistake[];
   tools: readonly string[];
   focused: string | undefined;
-  /** Shown above the fields of a node. */
-  values: ReactNode;
+  /** What is around the fields of a node. */
+  around: (fields: ReactNode) => ReactNode;
   change: (action: DraftAction) => void;
   onChoose: (selection: Selection) => void;
 }) {
@@ -68,18 +68,20 @@ export function SelectionPanel({
           onChoose({ nodes: id === '' ? [] : [id], edges: [] });
         }}
       />
-      {node !== undefined && values}
       {node !== undefined && (
-        <NodeForm
-          key={placeOf(graph, node.id)}
-          graph={graph}
-          id={node.id}
-          mistakes={mistakes}
-          tools={tools}
-          focused={focused}
-          change={change}
-          onRenamed={(to) => onChoose({ nodes: [to], edges: [] })}
-        />
+        <Fragment key={placeOf(graph, node.id)}>
+          {around(
+            <NodeForm
+              graph={graph}
+              id={node.id}
+              mistakes={mistakes}
+              tools={tools}
+              focused={focused}
+              change={change}
+              onRenamed={(to) => onChoose({ nodes: [to], edges: [] })}
+            />,
+          )}
+        </Fragment>
       )}
       {edge !== undefined && (
         <div data-field="edges">

@@ -81,17 +81,19 @@ function useSelection(opening: string | undefined) {
     opening === undefined ? NOTHING : { nodes: [opening], edges: [] },
   );
   const [panel, setPanel] = useState<string | null>('chosen');
+  const [nodeTab, setNodeTab] = useState('settings');
   const side = useRef<HTMLDivElement>(null);
   const { focused, focusField } = useFieldFocus(side);
   const choose = useCallback(
     (next: Selection, field?: string): void => {
       setSelection(next);
       setPanel('chosen');
+      if (field !== undefined) setNodeTab('settings');
       focusField(field);
     },
     [focusField],
   );
-  return { selection, setSelection, panel, setPanel, side, focused, choose };
+  return { selection, setSelection, panel, setPanel, nodeTab, setNodeTab, side, focused, choose };
 }
 
 export type EditorState = ReturnType<typeof useEditor>;

@@ -32,7 +32,7 @@ export function TestResult({
         )}
         {step?.input != null && (
           <Box>
-            <Title order={4} size="h6">
+            <Title order={3} size="h6">
               {words.input}
             </Title>
             <JsonView value={step.input} what={text.theInput} />
@@ -40,7 +40,7 @@ export function TestResult({
         )}
         {status === 'success' && (
           <Box>
-            <Title order={4} size="h6">
+            <Title order={3} size="h6">
               {words.output}
             </Title>
             <JsonView value={step?.output} what={text.theOutput} />

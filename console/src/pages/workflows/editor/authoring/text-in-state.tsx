@@ -53,6 +53,7 @@ export function TextInState({
         value={text}
         marks={placed}
         completable={completable}
+        references
         minHeight={language === 'template' && lines === 2 ? 52 : 28}
         maxHeight={language === 'template' ? 280 : 200}
         onChange={(next) => {
@@ -88,6 +89,7 @@ export function JsonInState({
         value={value}
         onChange={onChange}
         completable={field.templates === true ? completable : undefined}
+        references={field.templates === true}
         {...(['object', 'params', 'schema'].includes(field.input) && { judge: anObject })}
       />
       {field.templates === true && (

@@ -8,6 +8,7 @@ import { useScope } from './scope.ts';
 import { itemsOfNode, shownItem, type ValuesRun } from './use-values-run.ts';
 
 const SHOWN_ITEMS = 100;
+const SHOWN_CHARACTERS = 90;
 
 /** Chooses the run whose values the fields of a node show and, in a map or loop, the item. */
 export function ValuesFrom({ values, nodeId }: { values: ValuesRun; nodeId: string }) {
@@ -21,7 +22,7 @@ export function ValuesFrom({ values, nodeId }: { values: ValuesRun; nodeId: stri
     <>
       <Select
         label={text.label}
-        description={problem}
+        description={problem ?? (run && text.input(excerptOf(run.input)))}
         data={runChoices(runs, runId, run)}
         value={runId}
         allowDeselect={false}
@@ -41,6 +42,11 @@ export function ValuesFrom({ values, nodeId }: { values: ValuesRun; nodeId: stri
     </>
   );
 }
+
+const excerptOf = (input: unknown): string => {
+  const text = JSON.stringify(input);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+};
 
 const itemLabel = ({ iteration, status }: Step): string =>
   text.itemChoice(iteration.join('.'), statuses[status]);

@@ -1,6 +1,6 @@
 import { Box, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
-import type { Run, Step } from '#client/index.ts';
+import type { Run } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runPanel as text } from '#console/src/messages/en/workflows/editor.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
@@ -151,38 +151,4 @@ function StepList({ run, onChoose }: { run: Run; onChoose: (nodeId: string) => v
       ))}
     </Stack>
   );
-}
-
-/** What the selected node did in the run whose values are shown. */
-export function NodeResult({ run, step }: { run: Run | undefined; step: Step | undefined }) {
-  if (run === undefined || step === undefined) return null;
-  return (
-    <Box component="section" aria-label={text.ofNode}>
-      <Stack gap="xs">
-        <Group gap="xs">
-          <Title order={2} size="h6">
-            {text.ofRun}
-          </Title>
-          <StateBadge state={shownState(step)} size="sm" />
-          {step.cost_usd > 0 && <Text size="sm">{dollarsText(step.cost_usd)}</Text>}
-          <RunLink run={run.id} step={step.step_key} size="sm">
-            {text.openStep}
-          </RunLink>
-        </Group>
-        <StepOutcome step={step} />
-      </Stack>
-    </Box>
-  );
-}
-
-function StepOutcome({ step }: { step: Step }) {
-  if (step.error != null) {
-    return (
-      <Text size="sm" c="var(--mantine-color-error)" role="alert">
-        <UserText>{step.error}</UserText>
-      </Text>
-    );
-  }
-  if (step.output == null) return null;
-  return <JsonView value={step.output} what={text.theNodeOutput} />;
 }
