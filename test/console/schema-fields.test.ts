@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   fieldsOfSchema,
   problemOfField,
+  problemsInWords,
   startOfSchema,
 } from '#console/src/parts/forms/schema-fields.ts';
 
@@ -71,4 +72,13 @@ describe('the fields of a schema', () => {
   ])('show %s at the field %j', (refusal, path, shown) => {
     expect(problemOfField(refusal, path)).toBe(shown);
   });
+});
+
+test('an error names the fields by their labels', () => {
+  const said = (problem: string) => problemsInWords(problem, schema);
+  expect(said('Invalid input: input.amount is missing: add it')).toBe('Amount is required.');
+  expect(said('Invalid input: input.amount must be >= 1; input.due is missing: add it')).toBe(
+    'Amount must be >= 1. due is required.',
+  );
+  expect(said('Invalid input: input must be an object')).toBeUndefined();
 });

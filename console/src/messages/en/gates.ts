@@ -13,6 +13,7 @@ export const decisionForm = {
   unsatisfiableAbout: (problem: string) =>
     `The input schema of the gate ${problem}. Reject the gate, correct the schema in the workflow, and run it again.`,
   unfit: (problem: string) => `Not sent. Correct the marked fields: ${problem}`,
+  unfitFields: (problems: string) => `Not sent. ${problems}`,
   approve: 'Approve',
   approveChanged: (changes: number) =>
     plural(changes, { one: 'Approve with # change', other: 'Approve with # changes' }),

@@ -18,6 +18,7 @@ import { ArgumentsField } from './arguments-field.tsx';
 import { DecisionFields } from './decision-fields.tsx';
 import { Conflict, Lists, MayNotDecide, TooLate, Unsatisfiable } from './decision-notes.tsx';
 import { GateRules } from './gate-rules.tsx';
+import { problemsInWords } from './schema-fields.ts';
 import { Rechecked } from './rechecked.tsx';
 import { ToolCall } from './tool-call.tsx';
 import { type AnswerKeys, useAnswerKeys } from './use-answer-keys.ts';
@@ -100,6 +101,11 @@ export function DecisionForm({
   );
 }
 
+function unfitText(problem: string, schema: unknown): string {
+  const inWords = problemsInWords(problem, schema);
+  return inWords === undefined ? text.unfit(problem) : text.unfitFields(inWords);
+}
+
 function Choices({ below, ...props }: ChoiceProps & { below: ReactNode }) {
   const { gate, known, inbox, rejection } = props;
   const decision = useDecision(props);
@@ -135,7 +141,7 @@ function Choices({ below, ...props }: ChoiceProps & { below: ReactNode }) {
         {keys.late && <TooLate />}
         {inFields && (
           <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            {text.unfit(unfit)}
+            {unfitText(unfit, gate.input_schema)}
           </Text>
         )}
         {check.error !== null && !inFields && !above && <Failure error={check.error} />}

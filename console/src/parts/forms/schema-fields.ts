@@ -154,6 +154,24 @@ const isListOfScalars = (values: unknown): values is unknown[] =>
   Array.isArray(values) && values.length > 0 && values.every(isScalar);
 
 /**
+ * What an error says about the fields of a form, with their labels: `Cost center is required.` Undefined if it is about
+ * something else.
+ */
+export function problemsInWords(refusal: string, schema: unknown): string | undefined {
+  const fields = fieldsOfSchema(schema) ?? [];
+  const [, all = ''] = /^Invalid [a-z]+: (.+)$/s.exec(refusal) ?? [];
+  const problems = all.split('; ').map((problem) => {
+    const [, name = '', rest = ''] = /^[a-z]+\.([^\s.]+) (.+)$/s.exec(problem) ?? [];
+    const field = fields.find((each) => each.name === name);
+    if (field === undefined) return undefined;
+    return rest.startsWith('is missing')
+      ? texts.isRequired(field.label)
+      : texts.problem(field.label, rest);
+  });
+  return problems.includes(undefined) ? undefined : problems.join(' ');
+}
+
+/**
  * The part of an error that is about one field. The service identifies problems by path, like `input.amount must be
  * integer; input.payee is missing: add it`, or the first one as `input must have required property 'amount'`. `path`
  * starts with the name of the root.

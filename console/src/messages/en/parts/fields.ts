@@ -11,6 +11,8 @@ export const schemaForm = {
   asForm: 'Edit as form',
   asJson: 'Edit as JSON',
   required: 'This field is required',
+  isRequired: (field: string) => `${field} is required.`,
+  problem: (field: string, problem: string) => `${field} ${problem}.`,
 } as const;
 
 /** Messages for a secret that is shown once. */

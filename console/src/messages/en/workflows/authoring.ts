@@ -32,6 +32,7 @@ export const paramsField = {
   add: 'Add parameter',
   select: 'Select a parameter',
   required: 'Required.',
+  example: 'For example total * 1.19',
   oneOf: (values: string) => `One of ${values}.`,
 } as const;
 

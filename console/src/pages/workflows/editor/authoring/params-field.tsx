@@ -129,7 +129,7 @@ function ParamInput({
 }) {
   const hints = [
     ...(required ? [texts.required] : []),
-    ...(description === undefined ? [] : [description]),
+    ...(kind === 'expression' ? [texts.example] : description === undefined ? [] : [description]),
     ...(values.length > 0 ? [texts.oneOf(values.join(', '))] : []),
   ];
   const field: NodeField = {
