@@ -163,7 +163,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/workflows/$workflowId/edit',
-    validateSearch: (search) => texts(search, 'node', 'run', 'step'),
+    validateSearch: (search) => texts(search, 'node', 'run', 'step', 'publish'),
     component: page(() => import('./pages/workflows/editor/editor.tsx'), 'EditorPage'),
   }),
   createRoute({

@@ -31,8 +31,13 @@ describe('the experiments of a workflow', () => {
     const whole = (await call('GET', url)).body;
     expect(whole).toMatchObject({
       ...{ workflow_id: workflowId, candidate: 'draft', next_cursor: null },
-      summary: { equal: 4, changed: 3, checks: { won: 0, lost: 1 } },
+      summary: {
+        ...{ equal: 4, changed: 3 },
+        checks: { won: 0, lost: 1, total: 1, broken: [{ name: '=small', runs: 1 }] },
+      },
     });
+    const { body: worst } = await call('GET', `/api/runs/${runIds[4]}`);
+    expect(whole.runs[0].input).toBe(JSON.stringify(worst.input));
     const order = whole.runs.map((run: { run_id: string }) => run.run_id);
     expect(order).toEqual([4, 6, 5, 3, 2, 1, 0].map((n) => runIds[n]));
 

@@ -31,7 +31,7 @@ export const experimentQuery = (experimentId: string, outcome?: ComparedRun['out
   infiniteQueryOptions({
     queryKey: [...experimentsKey, 'one', experimentId, outcome ?? ''],
     queryFn: ({ signal, pageParam }) =>
-      api().getExperiment(experimentId, { limit: 50, outcome, cursor: pageParam }, { signal }),
+      api().getExperiment(experimentId, { limit: 100, outcome, cursor: pageParam }, { signal }),
     ...cursorPages,
     refetchInterval: ({ state }) =>
       state.data?.pages[0]?.status === 'running'

@@ -84,6 +84,9 @@ const comparedRunSchema = z
       .string()
       .meta({ description: 'The run that was rehearsed. It may have been deleted' }),
     rehearsal_run_id: z.string().nullable(),
+    input: z.string().nullable().meta({
+      description: "The beginning of the run's input as JSON. Null once the run is deleted",
+    }),
     outcome: z.enum(experimentOutcomes),
     reason: z.string().nullable().meta({
       description: 'Why it failed, has no record, was refused, or is changed without a diff',
@@ -117,7 +120,15 @@ const summarySchema = z
     failed: z.int().meta({ description: 'Failed, and had not failed before' }),
     unrecorded: z.int().meta({ description: 'Reached a step or a gate that has no record' }),
     refused: z.int().meta({ description: 'Could not be rehearsed, or had no budget left' }),
-    checks: z.object({ won: z.int(), lost: z.int() }),
+    checks: z.object({
+      won: z.int(),
+      lost: z.int(),
+      total: z.int().meta({ description: 'The checks by which each run is scored' }),
+      broken: z.array(z.object({ name: z.string(), runs: z.int() })).meta({
+        description:
+          'The lost checks with the number of runs that lose them, most runs first; at most 10',
+      }),
+    }),
     cost_usd: total('The cost'),
     duration_ms: total('The duration of the steps'),
   })

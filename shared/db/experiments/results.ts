@@ -57,6 +57,7 @@ const resultRow = z.object({
   n: z.number(),
   run_id: z.string(),
   rehearsal_run_id: z.string().nullable(),
+  input: z.string().nullable(),
   outcome: z.enum(experimentOutcomes),
   badness: z.number(),
   reason: z.string().nullable(),
@@ -72,6 +73,7 @@ const resultRow = z.object({
 const toComparedRun = (row: z.infer<typeof resultRow>): ComparedRun => ({
   run_id: row.run_id,
   rehearsal_run_id: row.rehearsal_run_id,
+  input: row.input,
   outcome: row.outcome,
   reason: row.reason,
   diff: row.diff,
@@ -85,6 +87,9 @@ function pairOf(base: number | null, candidate: number | null, unit: (amount: nu
     ? null
     : { base: unit(base), candidate: unit(candidate) };
 }
+
+/** The length of the shown beginning of an input. */
+const INPUT_CHARACTERS = 300;
 
 const cursors = cursorsOf(z.tuple([z.int(), z.int()]));
 
@@ -101,8 +106,8 @@ export async function listResults(
   const outcome = page.outcome ?? null;
   const limit = page.limit === undefined ? null : page.limit + 1;
   const rows = await db.any(statement(resultRow)`
-    SELECT n, run_id, rehearsal_run_id, outcome, badness, reason, diff, checks_won, checks_lost, base_micros,
-           candidate_micros, base_ms, candidate_ms
+    SELECT n, run_id, rehearsal_run_id, (SELECT left(r.input::text, ${INPUT_CHARACTERS}) FROM runs r WHERE r.id = run_id) AS input,
+           outcome, badness, reason, diff, checks_won, checks_lost, base_micros, candidate_micros, base_ms, candidate_ms
     FROM experiment_runs
     WHERE experiment_id = ${experimentId} AND outcome IS NOT NULL
       AND (${outcome}::text IS NULL OR outcome = ${outcome}::text)
@@ -134,10 +139,14 @@ export const summaryShape = z.object({
   refused: z.number(),
   won: z.number(),
   lost: z.number(),
+  checks: z.number(),
+  broken: z.array(z.object({ name: z.string(), runs: z.number() })).nullable(),
   compared: z.number(),
   micros: figuresShape,
   ms: figuresShape,
 });
+
+const MOST_BROKEN = 10;
 
 const isCompared = sql.fragment`FILTER (WHERE x.outcome IN ('equal', 'changed'))`;
 
@@ -159,11 +168,17 @@ export const summaryJson = sql.fragment`(
     'unrecorded', count(*) FILTER (WHERE x.outcome = 'unrecorded'),
     'refused', count(*) FILTER (WHERE x.outcome = 'refused'),
     'won', coalesce(sum(json_array_length(x.checks_won)), 0), 'lost', coalesce(sum(json_array_length(x.checks_lost)), 0),
+    'checks', json_array_length(e.checks), 'broken', (
+      SELECT json_agg(b) FROM (
+        SELECT l.name, count(*) AS runs
+        FROM experiment_runs y CROSS JOIN json_array_elements_text(y.checks_lost) AS l (name)
+        WHERE y.experiment_id = e.id GROUP BY l.name ORDER BY runs DESC, l.name LIMIT ${MOST_BROKEN}) b),
     'compared', count(*) ${isCompared}, 'micros', ${figuresOf('micros')}, 'ms', ${figuresOf('ms')})
   FROM experiment_runs x WHERE x.experiment_id = e.id)`;
 
 export function toExperimentSummary(row: z.infer<typeof summaryShape>): ExperimentSummary {
-  const { equal, changed, failed, unrecorded, refused, won, lost, compared, micros, ms } = row;
+  const { equal, changed, failed, unrecorded, refused, won, lost, checks, broken } = row;
+  const { compared, micros, ms } = row;
   const totalOf = (figures: z.infer<typeof figuresShape>, unit: number, rounded: number) => {
     const round = (amount: number): number => Math.round((amount / unit) * rounded) / rounded;
     const interval = intervalOf({ count: compared, ...figures });
@@ -186,7 +201,7 @@ export function toExperimentSummary(row: z.infer<typeof summaryShape>): Experime
     failed,
     unrecorded,
     refused,
-    checks: { won, lost },
+    checks: { won, lost, total: checks, broken: broken ?? [] },
     cost_usd: totalOf(micros, MICROS_PER_DOLLAR, MICROS_PER_DOLLAR),
     duration_ms: totalOf(ms, 1, 10),
   };

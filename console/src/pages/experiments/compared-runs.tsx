@@ -1,18 +1,33 @@
-import { Badge, Box, Button, Collapse, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
+import './experiments.css';
+import { Badge, Box, Button, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useMemo, useState } from 'react';
 import type { ComparedRun, Experiment } from '#client/index.ts';
-import { comparedRuns as text } from '#console/src/messages/en/workflows/experiments.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import {
+  comparedRuns as text,
+  experimentResults,
+} from '#console/src/messages/en/workflows/experiments.ts';
 import { Message } from '#console/src/messages/message.tsx';
-import { JsonView } from '#console/src/parts/code/json-view.tsx';
-import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { RunLink } from '#console/src/parts/links.tsx';
-import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
-import { OutcomeBadge } from './outcome.tsx';
+import { OutputChange } from './output-change.tsx';
+import {
+  groupsOf,
+  meanDifference,
+  type Result,
+  resultOf,
+  results,
+  type RunGroup,
+} from './run-groups.ts';
+import { ResultBadge } from './outcome.tsx';
 
-/** The runs of an experiment that are done, each with its changes. */
+/** The runs of an experiment that are done: one row for all runs with the same change. */
 export function ComparedRuns({
   runs,
   status,
@@ -20,119 +35,164 @@ export function ComparedRuns({
   runs: readonly ComparedRun[];
   status: Experiment['status'];
 }) {
+  const [result, setResult] = useState<Result>();
+  const groups = useMemo(
+    () => groupsOf(runs.filter((run) => result === undefined || resultOf(run) === result)),
+    [runs, result],
+  );
   if (runs.length === 0) {
     return <Empty title={status === 'running' ? text.noneYet : text.none} />;
   }
   return (
-    <Stack gap="sm" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
-      {runs.map((run) => (
-        <Box component="li" key={run.run_id}>
-          <OneRun run={run} />
-        </Box>
-      ))}
+    <Stack gap="sm">
+      <ResultFilter runs={runs} result={result} choose={setResult} />
+      {groups.length === 0 ? <Empty title={text.noneOf} /> : <GroupTable groups={groups} />}
     </Stack>
   );
 }
 
-function OneRun({ run }: { run: ComparedRun }) {
-  const { outcome, reason, diff, checks } = run;
-  const [opened, { toggle }] = useDisclosure(false);
-  const differences = diff?.differences ?? [];
+const ALL = 'all';
+
+function ResultFilter({
+  runs,
+  result,
+  choose,
+}: {
+  runs: readonly ComparedRun[];
+  result: Result | undefined;
+  choose: (result: Result | undefined) => void;
+}) {
+  const countOf = (each: Result): number => runs.filter((run) => resultOf(run) === each).length;
+  const found = results.filter((each) => each === result || countOf(each) > 0);
   return (
-    <Paper withBorder p="sm">
-      <Group gap="sm" justify="space-between">
-        <Group gap="sm">
-          <OutcomeBadge outcome={outcome} />
-          <RunLinks run={run} />
-        </Group>
-        <Group gap="xs">
-          {checks.lost.map((name) => (
-            <CheckMark key={`lost ${name}`} name={name} word="lost" />
-          ))}
-          {checks.won.map((name) => (
-            <CheckMark key={`won ${name}`} name={name} word="won" />
-          ))}
-          {differences.length > 0 && (
-            <Button size="compact-sm" variant="default" aria-expanded={opened} onClick={toggle}>
-              {changesText(differences.length, { opened, more: diff?.more === true })}
-            </Button>
-          )}
-        </Group>
-      </Group>
-      {reason !== null && (
-        <Text size="sm" mt={4}>
-          <UserText>{reason}</UserText>
-        </Text>
-      )}
-      <Collapse expanded={opened}>
-        {opened && <Differences differences={differences} more={diff?.more === true} />}
-      </Collapse>
-    </Paper>
+    <Box style={{ overflowX: 'auto' }}>
+      <SegmentedControl
+        size="xs"
+        aria-label={text.filter}
+        value={result ?? ALL}
+        onChange={(value) => choose(value === ALL ? undefined : (value as Result))}
+        data={[
+          { value: ALL, label: text.all(countText(runs.length)) },
+          ...found.map((each) => ({
+            value: each,
+            label: text.of(experimentResults[each], countText(countOf(each))),
+          })),
+        ]}
+      />
+    </Box>
   );
 }
 
-function changesText(count: number, { opened, more }: { opened: boolean; more: boolean }): string {
-  if (more) return opened ? text.hideOfMore(count) : text.showOfMore(count);
-  return opened ? text.hide(count) : text.show(count);
-}
-
-function RunLinks({ run }: { run: ComparedRun }) {
-  const { run_id: runId, rehearsal_run_id: rehearsalId, cost_usd: cost } = run;
-  return (
-    <Text size="sm" component="div">
-      <RunLink run={runId} ff="monospace">
-        {runId}
-      </RunLink>
-      {rehearsalId !== null && (
-        <>
-          {' · '}
-          <RunLink run={rehearsalId}>{text.rehearsal}</RunLink>
-        </>
-      )}
-      {cost !== null && cost.base !== cost.candidate && (
-        <>
-          {' · '}
-          <ChangedValue before={dollarsText(cost.base)} after={dollarsText(cost.candidate)} />
-        </>
-      )}
-    </Text>
-  );
-}
-
-const CheckMark = ({ name, word }: { name: string; word: 'won' | 'lost' }) => (
-  <Badge variant="light" color={word === 'lost' ? 'danger' : 'success'} c="bright" tt="none">
-    <Message text={text.checks[word]} values={{ name }} />
-  </Badge>
+const GroupTable = ({ groups }: { groups: readonly RunGroup[] }) => (
+  <RowTable
+    label={text.table}
+    minWidth={960}
+    columns={[
+      words.result,
+      text.input,
+      text.beforeColumn,
+      text.after,
+      words.checks,
+      { label: text.cost, numbers: true },
+      { label: text.time, numbers: true },
+    ]}
+  >
+    {groups.map((group) => (
+      <GroupRow key={group.runs[0].run_id} {...group} />
+    ))}
+  </RowTable>
 );
 
-type Difference = NonNullable<ComparedRun['diff']>['differences'][number];
+const GroupRow = ({ result, runs }: RunGroup) => (
+  <Row className="compared-run">
+    <Group gap={4} wrap="nowrap">
+      {runs.length > 1 && <b>{text.times(countText(runs.length))}</b>}
+      <ResultBadge result={result} />
+    </Group>
+    <Inputs runs={runs} />
+    <OutputChange run={runs[0]} side="before" />
+    <OutputChange run={runs[0]} side="after" />
+    <Checks checks={runs[0].checks} />
+    <Table.Td className="numbers">
+      <Difference of={meanDifference(runs, 'cost_usd')} text={dollarsText} />
+    </Table.Td>
+    <Table.Td className="numbers">
+      <Difference of={meanDifference(runs, 'duration_ms')} text={durationText} />
+    </Table.Td>
+  </Row>
+);
 
-function Differences({ differences, more }: { differences: readonly Difference[]; more: boolean }) {
+/** The input of the first run of a group, with links to all of them. */
+function Inputs({ runs }: Pick<RunGroup, 'runs'>) {
+  const [opened, { toggle }] = useDisclosure(false);
+  const [first, ...others] = runs;
   return (
-    <Stack gap="sm" mt="sm">
-      {differences.map(({ path, change, from, to }) => (
-        <Box key={path}>
-          <Text size="sm" fw={600}>
-            <Message
-              text={text.changes[change]}
-              values={{ path: path === '' ? text.theOutput : path }}
-            />
-          </Text>
-          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
-            {change === 'added' ? (
-              <Dimmed>{text.notThereBefore}</Dimmed>
-            ) : (
-              <JsonView value={from} what={text.before(path)} />
-            )}
-            {change === 'removed' ? (
-              <Dimmed>{text.notThereAnyMore}</Dimmed>
-            ) : (
-              <JsonView value={to} what={text.withCandidate(path)} />
-            )}
-          </SimpleGrid>
-        </Box>
-      ))}
-      {more && <Dimmed>{text.more}</Dimmed>}
+    <Stack gap={8} align="flex-start">
+      <RunLinks run={first} />
+      {others.length > 0 && (
+        <Button size="compact-sm" variant="default" aria-expanded={opened} onClick={toggle}>
+          {opened ? text.hideRuns : text.runsOf(others.length)}
+        </Button>
+      )}
+      {opened && others.map((run) => <RunLinks key={run.run_id} run={run} />)}
     </Stack>
+  );
+}
+
+const RunLinks = ({
+  run: { run_id: runId, rehearsal_run_id: rehearsalId, input },
+}: {
+  run: ComparedRun;
+}) => (
+  <Stack gap={8} align="flex-start" fz="sm">
+    {input === null ? (
+      <Dimmed>{text.deleted}</Dimmed>
+    ) : (
+      <RunLink run={runId} className="compared-input">
+        {input}
+      </RunLink>
+    )}
+    {rehearsalId !== null && <RunLink run={rehearsalId}>{text.rehearsal}</RunLink>}
+  </Stack>
+);
+
+function Checks({ checks }: Pick<ComparedRun, 'checks'>) {
+  if (checks.lost.length + checks.won.length === 0) return null;
+  return (
+    <Group gap={4}>
+      {(['lost', 'won'] as const).map((word) =>
+        checks[word].map((name) => (
+          <Badge
+            key={`${word} ${name}`}
+            variant="light"
+            color={word === 'lost' ? 'danger' : 'success'}
+            c="bright"
+            tt="none"
+          >
+            <Message text={text.checks[word]} values={{ name: <UserText>{name}</UserText> }} />
+          </Badge>
+        )),
+      )}
+    </Group>
+  );
+}
+
+/** How much more, in red, or less, in green, the candidate needs per run. */
+function Difference({
+  of,
+  text: format,
+}: {
+  of: number | undefined;
+  text: (amount: number) => string;
+}) {
+  if (of === undefined || format(Math.abs(of)) === format(0)) {
+    return <Dimmed>{text.noDifference}</Dimmed>;
+  }
+  const colour = of > 0 ? 'danger' : 'success';
+  return (
+    <Text size="sm" c={`var(--mantine-color-${colour}-light-color)`}>
+      {of > 0 ? '+' : '−'}
+      {format(Math.abs(of))}
+    </Text>
   );
 }

@@ -1,6 +1,7 @@
 import { Group, Progress, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import type { Experiment } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -10,7 +11,6 @@ import {
 } from '#console/src/messages/en/workflows/experiments.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { Facts } from '#console/src/parts/data/facts.tsx';
-import { LoadMore } from '#console/src/parts/data/load-more.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { WorkflowLink } from '#console/src/parts/links.tsx';
@@ -18,6 +18,7 @@ import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { experimentQuery, experimentsKey } from '#console/src/queries/experiments.ts';
@@ -25,11 +26,17 @@ import { useMay } from '#console/src/queries/identity.ts';
 import { workflowQuery } from '#console/src/queries/workflows.ts';
 import { ComparedRuns } from './compared-runs.tsx';
 import { candidateText, ExperimentStatus } from './outcome.tsx';
+import { VerdictBanner } from './verdict-banner.tsx';
 
 /** One experiment: its progress, its summary, and its runs, worst first. */
 export function ExperimentPage() {
   const { experimentId } = useParams({ from: '/inside/experiments/$experimentId' });
   const query = useInfiniteQuery(experimentQuery(experimentId));
+  const { hasNextPage, isFetching, fetchNextPage } = query;
+  // All of them, because runs with the same change are one row.
+  useEffect(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
   const experiment = query.data?.pages[0];
   return (
     <Page
@@ -41,11 +48,11 @@ export function ExperimentPage() {
         {({ pages }) => (
           <Stack gap="xl">
             <Running experiment={pages[0]!} />
-            <Summary experiment={pages[0]!} />
+            <VerdictBanner experiment={pages[0]!} />
             <Section title={texts.runs}>
               <ComparedRuns runs={pages.flatMap((page) => page.runs)} status={pages[0]!.status} />
-              <LoadMore query={query} />
             </Section>
+            <Summary experiment={pages[0]!} />
           </Stack>
         )}
       </Loaded>
@@ -163,7 +170,10 @@ function Total({
   return (
     <>
       {text(base)} → {text(candidate)}
-      {difference !== null && (
+      {difference !== null && difference.low === 0 && difference.high === 0 && (
+        <Dimmed size="xs">{experimentSummary.noDifference}</Dimmed>
+      )}
+      {difference !== null && (difference.low !== 0 || difference.high !== 0) && (
         <Text size="xs" c="dimmed">
           <Message
             text={experimentSummary.perRun}

@@ -1,17 +1,18 @@
 import { Badge, type MantineColor } from '@mantine/core';
-import type { ComparedRun, ListedExperiment } from '#client/index.ts';
+import type { ListedExperiment } from '#client/index.ts';
 import {
   experimentCandidate,
-  experimentOutcomes,
+  experimentResults,
   experimentStatuses,
 } from '#console/src/messages/en/workflows/experiments.ts';
+import type { Result } from './run-groups.ts';
 
-const outcomeColours: Record<ComparedRun['outcome'], MantineColor> = {
-  equal: 'success',
-  changed: 'warning',
+const resultColours: Record<Result, MantineColor> = {
   failed: 'danger',
-  unrecorded: 'gray',
-  refused: 'gray',
+  broken: 'danger',
+  changed: 'warning',
+  equal: 'success',
+  none: 'gray',
 };
 
 const statusColours: Record<ListedExperiment['status'], MantineColor> = {
@@ -28,8 +29,8 @@ const Word = ({ word, colour }: { word: string; colour: MantineColor }) => (
 );
 
 /** The result of a rehearsal, as a word on a color. */
-export const OutcomeBadge = ({ outcome }: Pick<ComparedRun, 'outcome'>) => (
-  <Word word={experimentOutcomes[outcome]} colour={outcomeColours[outcome]} />
+export const ResultBadge = ({ result }: { result: Result }) => (
+  <Word word={experimentResults[result]} colour={resultColours[result]} />
 );
 
 /** The status of an experiment, as a word on a color. */

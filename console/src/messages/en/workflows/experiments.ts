@@ -1,13 +1,11 @@
-import type { ComparedRun, ListedExperiment } from '#client/index.ts';
+import type { ListedExperiment } from '#client/index.ts';
 import { plural } from '#console/src/messages/format.ts';
-
-type Change = NonNullable<ComparedRun['diff']>['differences'][number]['change'];
 
 /** Messages for the experiments of a workflow. */
 export const experimentsTab = {
   title: 'Experiments',
   required:
-    'This workflow is published only after an experiment that lost no check and failed no run.',
+    'This workflow is published only after an experiment that breaks no check and fails no run.',
   empty: {
     title: 'No experiments yet',
     about:
@@ -18,8 +16,8 @@ export const experimentsTab = {
   equal: 'Equal',
   changed: 'Changed',
   failed: 'Failed',
-  checksWon: 'Checks won',
-  checksLost: 'Checks lost',
+  checksWon: 'Checks fixed',
+  checksLost: 'Checks broken',
 } as const;
 
 /** Messages for the form that starts an experiment. */
@@ -28,9 +26,8 @@ export const startExperiment = {
   start: 'Start experiment',
   about:
     'Rehearses past runs and compares the results. Steps take their results from the record, so nothing is sent, and no data changes.',
-  agents: 'Ask models where the record has no answer',
-  agentsAbout:
-    'For agents that the candidate changes. Costs money. Without it, such runs have no result.',
+  agents: 'Call models for prompts that changed',
+  agentsAbout: 'Costs money. Without it, runs with a changed prompt have no result.',
   budget: 'Budget (USD)',
   budgetAbout: 'What the experiment may spend. Leave empty for the budgets of the workspace alone.',
   candidate: 'Candidate',
@@ -46,7 +43,7 @@ export const startExperiment = {
 export const experimentPage = {
   title: 'Experiment',
   titleOf: (candidate: string) => `Experiment: ${candidate}`,
-  runs: 'Runs, the worst first',
+  runs: 'Runs',
   about: '{workflow}, started by {starter} {when}',
   anApiKey: 'an API key',
   cancel: 'Cancel experiment',
@@ -66,44 +63,74 @@ export const experimentSummary = {
   changed: 'Changed output',
   failed: 'Failed',
   withoutResult: 'Without a result',
-  checksWon: 'Checks won',
-  checksLost: 'Checks lost',
+  checksWon: 'Checks fixed',
+  checksLost: 'Checks broken',
   spent: 'Spent by the experiment',
   spentOf: (spent: string, budget: string) => `${spent} of ${budget}`,
   perRun: 'Per run {mean}, 95% between {low} and {high}',
+  noDifference: 'No difference',
+} as const;
+
+/** The verdict of an experiment, and what to do next. */
+export const experimentVerdict = {
+  breaks: (broken: string, all: string, check: string) =>
+    `Do not publish: ${broken} of ${all} runs break “${check}”`,
+  fails: (failed: string, all: string) => `Do not publish: ${failed} of ${all} runs fail`,
+  fine: 'No check broke',
+  fixed: (fixed: string) => `No check broke, ${fixed} fixed`,
+  same: (all: string) => `Same output in all ${all} runs`,
+  differs: (changed: string, all: string) =>
+    `Outputs differ in ${changed} of ${all} runs; no checks`,
+  nothing: 'No verdict: no run has a result',
+  noRuns: 'No verdict: no run was rehearsed',
+  othersBroken: (checks: number) =>
+    plural(checks, { one: '# other check broke, too.', other: '# other checks broke, too.' }),
+  alsoFail: (runs: number) => plural(runs, { one: '# run fails.', other: '# runs fail.' }),
+  withoutResult: (runs: number) =>
+    plural(runs, {
+      one: '# run has no result, because it needs a step that was not recorded.',
+      other: '# runs have no result, because they need steps that were not recorded.',
+    }),
+  outdated: 'The draft was saved after this experiment.',
+  publish: 'Publish…',
+  openDraft: 'Open draft',
 } as const;
 
 /** Messages for the runs of an experiment, and of what changed in them. */
 export const comparedRuns = {
+  table: 'Runs of the experiment, the worst first',
   noneYet: 'No run is done yet',
   none: 'No run was rehearsed',
-  show: (count: number) => plural(count, { one: 'Show # change', other: 'Show # changes' }),
-  showOfMore: (count: number) => plural(count, { one: 'Show #+ change', other: 'Show #+ changes' }),
-  hide: (count: number) => plural(count, { one: 'Hide # change', other: 'Hide # changes' }),
-  hideOfMore: (count: number) => plural(count, { one: 'Hide #+ change', other: 'Hide #+ changes' }),
+  noneOf: 'No run has this result',
+  filter: 'Result',
+  all: (runs: string) => `All ${runs}`,
+  of: (result: string, runs: string) => `${result} ${runs}`,
+  input: 'Input',
+  beforeColumn: 'Before',
+  after: 'After',
+  cost: 'Cost',
+  time: 'Time',
+  times: (runs: string) => `${runs} ×`,
+  sameOutput: 'Same output',
+  deleted: 'The run was deleted',
+  runsOf: (runs: number) => plural(runs, { one: 'Show # other run', other: 'Show # other runs' }),
+  hideRuns: 'Hide runs',
   rehearsal: 'Rehearsal',
-  checks: { won: '{name}: won', lost: '{name}: lost' },
-  theOutput: 'The output',
-  changes: {
-    added: '{path} added',
-    removed: '{path} removed',
-    changed: '{path} changed',
-  } as const satisfies Record<Change, string>,
-  notThereBefore: 'Not there before',
-  notThereAnyMore: 'Not there any more',
-  before: (path: string) => `${path} before`,
-  withCandidate: (path: string) => `${path} with the candidate`,
-  more: 'There are more changes: compare the two runs.',
+  checks: { won: 'Fixed: {name}', lost: 'Broken: {name}' },
+  moreChanges: (count: string) => `and ${count} more changes`,
+  more: 'and more',
+  notThere: 'Not there',
+  noDifference: '–',
 } as const;
 
-/** The possible results of a rehearsal. */
-export const experimentOutcomes = {
-  equal: 'Equal',
-  changed: 'Changed',
+/** The results by which the runs of an experiment are filtered. */
+export const experimentResults = {
   failed: 'Failed',
-  unrecorded: 'Unrecorded',
-  refused: 'Refused',
-} as const satisfies Record<ComparedRun['outcome'], string>;
+  broken: 'Check broken',
+  changed: 'Changed',
+  equal: 'Equal',
+  none: 'No result',
+} as const;
 
 /** The statuses of experiments. */
 export const experimentStatuses = {

@@ -29,7 +29,7 @@ export function EditorBench({
   workflow: Workflow;
   saved: WorkflowDraft | null;
   /** The node that is initially selected, and the run and step whose values it shows. */
-  opening: Parameters<typeof useEditor>[2];
+  opening: Parameters<typeof useEditor>[2] & { publish?: string | undefined };
 }) {
   const state = useEditor(workflow, saved, opening);
   const { saving, side } = state;
@@ -56,6 +56,7 @@ export function EditorBench({
           content={state.content}
           checked={state.checked}
           saving={state.saving}
+          opening={opening.publish !== undefined}
         />
       </div>
       <div className="editor-notices">

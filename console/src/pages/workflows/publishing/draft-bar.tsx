@@ -20,11 +20,17 @@ interface Shown {
 export function DraftBar({
   content,
   checked,
+  opening,
   ...shown
-}: Shown & { content: Content; checked: Checked }) {
+}: Shown & {
+  content: Content;
+  checked: Checked;
+  /** Whether the page was opened to publish the draft. */
+  opening: boolean;
+}) {
   const { workflow, saving } = shown;
   const mayPublish = useMay('publish_workflows');
-  const [publishing, setPublishing] = useState(false);
+  const [publishing, setPublishing] = useState(opening && mayPublish && saving.etag !== undefined);
   return (
     <Group gap={8} justify="space-between" w="100%">
       <Box flex="1 1 240px" miw={0}>
