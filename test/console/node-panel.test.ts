@@ -4,7 +4,7 @@ import { obstacles } from './axe.ts';
 import { describeConsole, placeOf } from './browser.ts';
 
 describeConsole('the panel of a node', (stage) => {
-  const opened = async () => {
+  const opened = async (scheme: 'light' | 'dark' = 'light') => {
     const { engine, open } = stage();
     const graph = {
       nodes: [
@@ -17,7 +17,7 @@ describeConsole('the panel of a node', (stage) => {
     const workflowId = await engine.define(graph, 'Panel');
     const runId = await engine.trigger(workflowId, { ticket: 'Where is it?' });
     await engine.until(runId, ['success']);
-    return open(`/workflows/${workflowId}/edit?node=answer`, { height: 720 });
+    return open(`/workflows/${workflowId}/edit?node=answer`, { height: 720, scheme });
   };
 
   test('inserts a value of the state where the member wrote last, as the field writes it', async () => {
@@ -50,7 +50,7 @@ describeConsole('the panel of a node', (stage) => {
   });
 
   test('keeps its width, and has the state beside the fields when it is wide', async () => {
-    const { page, context, problems } = await opened();
+    const { page, context, problems } = await opened('dark');
     const handle = page.getByRole('separator', { name: 'Width of the panel' });
     const panel = page.locator('.editor-panels');
     expect((await placeOf(panel)).width).toBeLessThan(560);

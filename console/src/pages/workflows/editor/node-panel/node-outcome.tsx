@@ -11,7 +11,7 @@ import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
 export function NodeOutcome({ run, step }: { run: Run | undefined; step: Step | undefined }) {
   if (run === undefined || step === undefined) return null;
   return (
-    <Box component="section" aria-label={text.ofNode} mt="xs">
+    <Box component="section" aria-label={text.ofNode}>
       <Group gap="xs">
         <Text size="xs" c="dimmed">
           {text.ofRun}

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Menu, Tabs } from '@mantine/core';
+import { ActionIcon, Button, Group, Menu, Stack, Tabs } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import {
   IconDots,
@@ -76,8 +76,12 @@ export function NodePanel({
           onDelete={() => state.change({ type: 'remove', nodes: [nodeId], edges: [] })}
         />
       </div>
-      <NodeOutcome run={values.run} step={item} />
-      <ValuesFrom values={values} nodeId={nodeId} />
+      <Stack gap="xs">
+        <NodeOutcome run={values.run} step={item} />
+        <div>
+          <ValuesFrom values={values} nodeId={nodeId} />
+        </div>
+      </Stack>
       <Tabs.Panel value="input" mt="sm">
         {stateTree}
       </Tabs.Panel>
