@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Message, Run, Step } from '#client/index.ts';
-import { printable, type Paint } from './output.ts';
+import { costOf, printable, type Paint } from './output.ts';
 
 type Of<Role extends Message['role']> = Extract<Message, { role: Role }>;
 
@@ -61,10 +61,11 @@ export function conversationLines(
   return [paint('bold', line(0, `${agent.label} (${agent.step_key})`)), ...lines];
 }
 
-function turnText({ turn, cost_usd, usage }: Of<'assistant'>): string {
+function turnText({ turn, cost_usd, unpriced, usage }: Of<'assistant'>): string {
   const tokens =
     usage === null ? '' : `, ${usage.input_tokens} tokens in, ${usage.output_tokens} out`;
-  return `turn ${turn}: $${cost_usd}${tokens}`;
+  const cost = costOf({ cost_usd, unpriced_steps: unpriced === true ? 1 : 0 });
+  return `turn ${turn}: ${cost}${tokens}`;
 }
 
 /** What an approver or the workflow changed in the arguments, and who decided. */

@@ -111,4 +111,13 @@ export const exactJson = (value: unknown, indent = 2): string =>
     ).join(''),
   );
 
+/** At least the known cost, if some steps have no price. */
+export const costOf = ({
+  cost_usd: cost,
+  unpriced_steps: unpriced,
+}: {
+  cost_usd: number;
+  unpriced_steps: number;
+}): string => (unpriced > 0 ? `≥ $${cost}` : `$${cost}`);
+
 export const dollars = (amount: number | null): string => (amount === null ? '-' : `$${amount}`);

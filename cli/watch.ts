@@ -1,5 +1,5 @@
 import { type Client, type PendingGate, type Run, type Step, StreamError } from '#client/index.ts';
-import { exactJson, type Output, painter, printable } from './output.ts';
+import { costOf, exactJson, type Output, painter, printable } from './output.ts';
 
 /** The maximum wait before the next read of a run, with and without a stream. */
 const LOOK_MS = { streaming: 5_000, alone: 500 };
@@ -121,7 +121,7 @@ export function treeLines(run: Run, columns: number): string[] {
   const paint = painter(true);
   const cut = (text: string, taken: number): string =>
     printable(text).slice(0, Math.max(0, columns - taken));
-  const head = `${run.workflow_name} ${run.id} ${run.status} $${run.cost_usd}`;
+  const head = `${run.workflow_name} ${run.id} ${run.status} ${costOf(run)}`;
   const steps = run.steps.map((step, index) => {
     const branch = index === run.steps.length - 1 ? '└─ ' : '├─ ';
     const inset = '  '.repeat(depthOf(step));

@@ -77,6 +77,9 @@ CREATE UNLOGGED TABLE answer_pieces (
 );
 CREATE INDEX answer_pieces_created ON answer_pieces (created_at);
 
+-- A run counts its steps without a price, of which most runs have none.
+CREATE INDEX steps_unpriced ON steps (run_id) WHERE unpriced;
+
 -- The place of a step's result among those of its run, in the order in which they entered the state. NULL: the result of 1.0.0, or
 -- of another run, or it never did.
 ALTER TABLE steps ADD COLUMN handled integer;

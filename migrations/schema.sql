@@ -1201,6 +1201,7 @@ CREATE TABLE steps (
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text, 'unrecorded'::text])))
 );
 
+CREATE INDEX steps_unpriced ON public.steps USING btree (run_id) WHERE unpriced;
 CREATE TRIGGER steps_keep_attempt AFTER UPDATE ON public.steps FOR EACH ROW WHEN (((new.attempts > old.attempts) AND (old.attempts > 0))) EXECUTE FUNCTION keep_attempt();
 
 CREATE TABLE templates (

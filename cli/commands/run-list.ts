@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Client, Run, RunQuery, RunSummary } from '#client/index.ts';
 import { wholePositive } from '#cli/input.ts';
-import { dollars } from '#cli/output.ts';
+import { costOf } from '#cli/output.ts';
 import { misuse } from '#cli/endings.ts';
 import { inSession } from '#cli/session.ts';
 import { workflowIdOf } from './workflows.ts';
@@ -40,7 +40,7 @@ const listColumns = {
   Version: (row: RunSummary) => row.workflow_version,
   Status: (row: RunSummary) => row.status,
   Trigger: (row: RunSummary) => row.trigger,
-  Cost: (row: RunSummary) => dollars(row.cost_usd),
+  Cost: (row: RunSummary) => costOf(row),
   Created: (row: RunSummary) => row.created_at,
 };
 

@@ -5,7 +5,7 @@ import { bindDecision, sendDecision, type DecisionFlags, gateOf } from '#cli/dec
 import { printConsequences } from '#cli/consequences.ts';
 import { codeOfRun, Ending, exitCodes, misuse, refusal } from '#cli/endings.ts';
 import { collect, positive, readInput, readInputIf, wholePositive } from '#cli/input.ts';
-import { dollars, type Output } from '#cli/output.ts';
+import { costOf, dollars, type Output } from '#cli/output.ts';
 import { memberOf } from '#cli/references.ts';
 import { inSession, type Session } from '#cli/session.ts';
 import { createRunView, progressOf, rests, runStates } from '#cli/watch.ts';
@@ -252,14 +252,19 @@ const statusOf = ({ status, paused_child, reused_from }: Step): string => {
   return reused_from === undefined ? status : `${status} (reused)`;
 };
 
+const unpricedText = (steps: number): string => {
+  if (steps === 0) return '';
+  return steps === 1 ? ', 1 step without a price' : `, ${steps} steps without a price`;
+};
+
 async function showRun({ client, output }: Session, run: Run): Promise<void> {
   if (output.format === 'json') return output.record(run);
-  const { id, workflow_name, workflow_version, status, cost_usd, duration_ms, error } = run;
+  const { id, workflow_name, workflow_version, status, duration_ms, error } = run;
   output.record(run, {
     id,
     workflow: `${workflow_name} (version ${workflow_version})`,
     status,
-    cost: dollars(cost_usd),
+    cost: `${costOf(run)}${unpricedText(run.unpriced_steps)}`,
     ...(run.children_cost_usd === 0 ? {} : { children_cost: dollars(run.children_cost_usd) }),
     ...(run.parent_run_id === null
       ? {}
@@ -286,7 +291,8 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
     Kind: 'kind',
     Status: statusOf,
     Attempt: 'attempt',
-    Cost: (step) => dollars(step.cost_usd),
+    Cost: ({ cost_usd, unpriced }) =>
+      costOf({ cost_usd, unpriced_steps: unpriced === true ? 1 : 0 }),
     Duration: (step) => (step.duration_ms === null ? null : `${step.duration_ms} ms`),
     ...(run.steps.some(({ child_run_id }) => child_run_id !== undefined)
       ? { Run: (step: Step) => step.child_run_id ?? null }

@@ -37,6 +37,10 @@ const messageSchema = z
         model: z.string().nullable(),
         usage: usageSchema.nullable(),
         cost_usd: dollars,
+        unpriced: z
+          .boolean()
+          .optional()
+          .meta({ description: 'The model has no price, so the cost is unknown' }),
         at: timestamp,
       })
       .meta({ id: 'AssistantMessage' }),

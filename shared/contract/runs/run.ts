@@ -68,6 +68,10 @@ const summaryFields = {
   failure: failureSchema.nullable(),
   resumable: z.boolean(),
   cost_usd: dollars,
+  unpriced_steps: z.int().meta({
+    description:
+      'Steps, turns of agents included, whose model has no price, so that `cost_usd` does not contain all of their cost',
+  }),
   cost_cap_usd: dollars.nullable(),
   duration_ms: z.int().meta({ description: 'Active time, without the wait at gates' }),
   waiting_ms: z.int().meta({ description: 'Time spent waiting at gates' }),

@@ -25,6 +25,7 @@ const partRow = z.object({
   model: z.string().nullable(),
   usage: storedJson<Step['usage'] | null>(),
   cost_micros: z.number(),
+  unpriced: z.boolean(),
   finished_at: z.string().nullable(),
 });
 
@@ -46,7 +47,7 @@ export async function readMessages(
   },
 ): Promise<Message[] | undefined> {
   const parts = await db.any(statement(partRow)`
-    SELECT s.turn, s.call_index, s.status, s.input, s.output, s.error, s.model, s.usage, s.cost_micros, s.finished_at
+    SELECT s.turn, s.call_index, s.status, s.input, s.output, s.error, s.model, s.usage, s.cost_micros, s.unpriced, s.finished_at
     FROM runs r JOIN steps s ON s.run_id = r.id
     WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId} AND s.parent_step_key = ${scope.agentKey}
     ORDER BY s.turn, s.call_index NULLS FIRST
@@ -79,6 +80,7 @@ function messagesOf(
     model: part.model,
     usage: part.usage ?? null,
     cost_usd: toDollars(part.cost_micros),
+    ...(part.unpriced ? { unpriced: true } : {}),
     at: storedTime(part.finished_at ?? ''),
   };
   const results = requested.flatMap((call) =>

@@ -13,6 +13,7 @@ import { storedJson } from '#shared/db/stored-json.ts';
 export const summaryColumns = sql.fragment`
   r.id, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.status, r.trigger, r.parent_run_id, r.parent_step_key,
   r.forked_from, r.forked_from_step, r.graph IS NOT NULL AS of_draft, CASE WHEN r.rehearsal IS NOT NULL THEN 'recorded' END AS mode, r.error,
+  (SELECT count(*)::int FROM steps u WHERE u.run_id = r.id AND u.unpriced AND u.reused_from IS NULL) AS unpriced_steps,
   r.inbound_event_id, r.failure, r.cost_micros, r.cost_cap_micros, r.created_by, r.created_at, r.started_at, r.finished_at,
   r.resumed_count,
   r.active_ms + CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
@@ -38,6 +39,7 @@ export const summaryRow = z.object({
   error: z.string().nullable(),
   failure: storedJson<Failure | null>(),
   cost_micros: z.number(),
+  unpriced_steps: z.number(),
   cost_cap_micros: z.number().nullable(),
   created_by: z.string().nullable(),
   created_at: z.string(),

@@ -17,10 +17,10 @@ const settings = {
   },
 };
 
-const graph: GraphInput = {
-  nodes: [{ id: 'write', kind: 'agent', label: 'Write', model: 'openai/gpt-4o', prompt: 'Write' }],
+const writes = (model: string): GraphInput => ({
+  nodes: [{ id: 'write', kind: 'agent', label: 'Write', model, prompt: 'Write' }],
   edges: [],
-};
+});
 
 /** A text whose end comes when the test lets the model continue. */
 function slowText(text: string) {
@@ -40,6 +40,7 @@ describeConsole(
 
     async function start(): Promise<string> {
       const { engine, call } = stage;
+      const graph = writes('openai/gpt-4o');
       const workflow = await call('POST', '/api/workflows', { name: 'Letters', graph });
       const { body } = await call('POST', `/api/workflows/${workflow.body.id}/runs`, {});
       await engine.until(body.id, ['running', 'failed']);
@@ -85,6 +86,29 @@ describeConsole(
         expect(problems).toEqual([]);
         await context.close();
       }
+    });
+
+    test('without a price costs at least what is known, wherever its cost is shown', async () => {
+      models.answers.splice(0, Infinity, { text: 'Hello' });
+      const { engine, call } = stage;
+      const graph = writes('openai/new-model');
+      const workflow = await call('POST', '/api/workflows', { name: 'New model', graph });
+      const { body } = await call('POST', `/api/workflows/${workflow.body.id}/runs`, {});
+      await engine.until(body.id, ['success']);
+      const run = await call('GET', `/api/runs/${body.id}`);
+      expect(run.body).toMatchObject({ cost_usd: 0, unpriced_steps: 1 });
+
+      const { page, context, problems } = await stage.open(`/runs/${body.id}?step=write`);
+      await page.getByText('≥ $0.00 · 1 step without a price').first().waitFor();
+      await detail(page).getByText('≥ $0.00 · this model has no price').waitFor();
+      expect(await obstacles(page)).toEqual([]);
+      await page.goto(`${stage.url}/runs`);
+      await page.getByRole('row').filter({ hasText: 'New model' }).getByText('≥ $0.00').waitFor();
+      await page.goto(`${stage.url}/usage`);
+      await page.getByText(/≥ \$0\.00\d* · 1 step without a price/).waitFor();
+      expect(await obstacles(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await context.close();
     });
 
     test('says that it has not finished, and then why there is no answer', async () => {

@@ -4,6 +4,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { breakdown as text } from '#console/src/messages/en/usage.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Cost } from '#console/src/parts/text/cost.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { WorkflowLink } from '#console/src/parts/links.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
@@ -71,7 +72,9 @@ export function ModelTable({ rows }: { rows: UsageBreakdown['by_model'] }) {
             <Table.Td className="numbers">{countText(row.steps)}</Table.Td>
             <Table.Td className="numbers">{countText(row.input_tokens)}</Table.Td>
             <Table.Td className="numbers">{countText(row.output_tokens)}</Table.Td>
-            <Table.Td className="numbers">{dollarsText(row.cost_usd)}</Table.Td>
+            <Table.Td className="numbers">
+              <Cost usd={row.cost_usd} unpriced={row.unpriced_steps} />
+            </Table.Td>
           </Row>
         ))}
       </RowTable>

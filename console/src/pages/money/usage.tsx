@@ -10,6 +10,7 @@ import { DayBars } from '#console/src/parts/data/day-bars.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingCards, LoadingRows } from '#console/src/parts/loading.tsx';
+import { wholeCostText } from '#console/src/parts/text/cost.tsx';
 import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -132,13 +133,14 @@ function LastDays() {
 function Days({ data }: { data: UsageBreakdown }) {
   const runs = data.by_day.reduce((sum, day) => sum + day.runs, 0);
   const cost = data.by_day.reduce((sum, day) => sum + day.cost_usd, 0);
+  const unpriced = data.by_model.reduce((sum, model) => sum + model.unpriced_steps, 0);
   if (runs === 0) {
     return <Empty {...text.empty} />;
   }
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Stack gap="xs">
-        <Text size="sm">{text.cost(dollarsText(cost))}</Text>
+        <Text size="sm">{text.cost(wholeCostText({ usd: cost, unpriced }))}</Text>
         <DayBars
           label={text.costByDay}
           rows={data.by_day}

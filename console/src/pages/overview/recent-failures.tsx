@@ -7,7 +7,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { RunLink, TextLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingCards } from '#console/src/parts/loading.tsx';
-import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { Cost } from '#console/src/parts/text/cost.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { recentFailuresQuery } from '#console/src/queries/failures.ts';
@@ -63,7 +63,8 @@ function Failed({ run }: { run: RunSummary }) {
           </RunLink>
         </Text>
         <Text size="xs" c="dimmed">
-          <When at={run.finished_at ?? run.created_at} ago /> · {dollarsText(run.cost_usd)}
+          <When at={run.finished_at ?? run.created_at} ago /> ·{' '}
+          <Cost usd={run.cost_usd} unpriced={run.unpriced_steps} />
         </Text>
       </Group>
       <Text size="sm" lineClamp={2}>

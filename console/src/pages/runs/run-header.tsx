@@ -9,6 +9,7 @@ import { runTimes } from '#console/src/messages/en/parts/values.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { Copy } from '#console/src/parts/code/copy.tsx';
 import { RunLink, WorkflowLink } from '#console/src/parts/links.tsx';
+import { costText, wholeCostText } from '#console/src/parts/text/cost.tsx';
 import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
 import { useMoment } from '#console/src/parts/text/now.ts';
 import { RunBadge, RunTags } from '#console/src/parts/run-badges.tsx';
@@ -109,11 +110,12 @@ const Figure = ({ name, children }: { name: string; children: ReactNode }) => (
 function Cost({ run }: { run: Run }) {
   const { cost_cap_usd: cap } = run;
   const cost = cap === null ? run.cost_usd : run.cost_usd + run.children_cost_usd;
-  if (cap === null) return <Figure name={words.cost}>{dollarsText(cost)}</Figure>;
+  const costs = { usd: cost, unpriced: run.unpriced_steps };
+  if (cap === null) return <Figure name={words.cost}>{wholeCostText(costs)}</Figure>;
   const percent = cap === 0 ? 100 : (cost / cap) * 100;
   return (
     <Group gap={6} wrap="nowrap">
-      <Figure name={words.cost}>{text.costOfCap(dollarsText(cost), dollarsText(cap))}</Figure>
+      <Figure name={words.cost}>{text.costOfCap(costText(costs), dollarsText(cap))}</Figure>
       <Progress
         w={64}
         value={Math.min(percent, 100)}

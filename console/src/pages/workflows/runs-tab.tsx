@@ -7,7 +7,7 @@ import { runsTab as text } from '#console/src/messages/en/workflows/workflow.ts'
 import { Empty } from '#console/src/parts/empty.tsx';
 import { RunLink, TextLink } from '#console/src/parts/links.tsx';
 import { LoadedList } from '#console/src/parts/data/loaded-list.tsx';
-import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { Cost } from '#console/src/parts/text/cost.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { RunBadge, RunTags } from '#console/src/parts/run-badges.tsx';
 import { shortId } from '#console/src/parts/text/short-id.ts';
@@ -73,7 +73,9 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
           <Table.Td className="numbers">
             {run.started_at === null ? '–' : durationText(run.duration_ms)}
           </Table.Td>
-          <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
+          <Table.Td className="numbers">
+            <Cost usd={run.cost_usd} unpriced={run.unpriced_steps} />
+          </Table.Td>
         </Row>
       ))}
     </RowTable>

@@ -1,4 +1,5 @@
 import type { Run, RunStatus, Step } from '#client/index.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** The statuses of runs and steps, within a line of text. `rejected` is a gate. */
 export const statuses = {
@@ -53,6 +54,17 @@ export const verdicts = {
   redacted: 'redacted',
   granted: 'granted',
 } as const satisfies Record<Step['policy'][number]['decision'], string>;
+
+/** A cost that does not contain all steps. */
+export const costs = {
+  atLeast: (dollars: string) => `≥ ${dollars}`,
+  withUnpriced: (cost: string, steps: string) => `${cost} · ${steps}`,
+  unpriced: (steps: number, count: string) =>
+    plural(steps, {
+      one: `${count} step without a price`,
+      other: `${count} steps without a price`,
+    }),
+} as const;
 
 /** A lower and an upper bound. */
 export const ranges = {

@@ -45,7 +45,7 @@ export const stepFacts = {
   key: 'Key',
   queued: 'Queued',
   failedAttempts: 'Failed attempts',
-  unpriced: 'Unknown: this model has no price',
+  unpriced: (cost: string) => `${cost} · this model has no price`,
   atMost: (dollars: string) => `At most ${dollars}: the provider reported no tokens`,
   checkpoint: 'Checkpoint',
   historyEvent: (id: number) => `History event ${id}`,

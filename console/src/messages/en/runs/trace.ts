@@ -40,7 +40,6 @@ export const traceFilters = {
 export const traceRow = {
   expand: 'Expand',
   collapse: 'Collapse',
-  unknownCost: 'Unknown',
   kinds: {
     iteration: 'Iteration',
     attempt: 'Attempt',

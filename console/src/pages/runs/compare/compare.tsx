@@ -13,6 +13,7 @@ import { LoadingPage } from '#console/src/parts/loading.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import { RunBadge } from '#console/src/parts/run-badges.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
+import { Cost } from '#console/src/parts/text/cost.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
@@ -105,7 +106,7 @@ function Figures({ left, right }: TwoRuns) {
     ],
     [
       words.cost,
-      ({ cost_usd: cost }) => dollarsText(cost),
+      (run) => <Cost usd={run.cost_usd} unpriced={run.unpriced_steps} />,
       <Delta left={left.cost_usd} right={right.cost_usd} text={dollarsText} />,
     ],
     [words.steps, ({ steps }) => countText(steps.length)],

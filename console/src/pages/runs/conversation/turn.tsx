@@ -12,7 +12,8 @@ import { changedFields } from '#console/src/parts/data/changed-fields.ts';
 import { DecisionForm } from '#console/src/parts/forms/decision-form.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
-import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { wholeCostText } from '#console/src/parts/text/cost.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { ChildLink } from '#console/src/pages/runs/inspector/child-link.tsx';
@@ -44,12 +45,14 @@ export function Turn({ runId, message, calls, select }: TurnProps) {
   );
 }
 
-function figuresOf({ model, usage, cost_usd: cost }: Assistant): string {
+function figuresOf({ model, usage, cost_usd: usd, unpriced }: Assistant): string {
   const tokens =
     usage === null
       ? undefined
       : text.tokens(countText(usage.input_tokens), countText(usage.output_tokens));
-  return [model, tokens, dollarsText(cost)].filter(Boolean).join(' · ');
+  return [model, tokens, wholeCostText({ usd, unpriced: unpriced === true ? 1 : 0 })]
+    .filter(Boolean)
+    .join(' · ');
 }
 
 function Call({

@@ -3,6 +3,7 @@ import type { Run, Step } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { stepFacts as text } from '#console/src/messages/en/runs/inspector.ts';
 import { durationText } from '#console/src/parts/text/duration.ts';
+import { costText } from '#console/src/parts/text/cost.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
@@ -20,7 +21,7 @@ export function StepFacts({ run, step }: { run: Run; step: Step }) {
     facts.push([text.failedAttempts, durationText(step.retried_ms)]);
   }
   if (step.model !== undefined) facts.push([words.model, <UserText>{step.model}</UserText>]);
-  facts.push(...tokenFacts(step), [words.cost, costText(step)]);
+  facts.push(...tokenFacts(step), [words.cost, stepCostText(step)]);
   if (checkpoint?.event_id != null) {
     facts.push([text.checkpoint, text.historyEvent(checkpoint.event_id)]);
   }
@@ -36,8 +37,8 @@ export function StepFacts({ run, step }: { run: Run; step: Step }) {
   );
 }
 
-const costText = ({ unpriced, cost_estimated: estimated, cost_usd: cost }: Step): string => {
-  if (unpriced === true) return text.unpriced;
+const stepCostText = ({ unpriced, cost_estimated: estimated, cost_usd: cost }: Step): string => {
+  if (unpriced === true) return text.unpriced(costText({ usd: cost, unpriced: 1 }));
   return estimated === true ? text.atMost(dollarsText(cost)) : dollarsText(cost);
 };
 

@@ -9,7 +9,7 @@ import { RunLink } from '#console/src/parts/links.tsx';
 import { RunBadge, RunTags } from '#console/src/parts/run-badges.tsx';
 import { CopyId, IdEnd } from '#console/src/parts/short-id.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
-import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { Cost } from '#console/src/parts/text/cost.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { membersQuery } from '#console/src/queries/members.ts';
@@ -139,7 +139,9 @@ function RunRow({
         <When at={run.created_at} ago />
       </Table.Td>
       <Table.Td className="numbers">{durationText(run.duration_ms)}</Table.Td>
-      <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
+      <Table.Td className="numbers">
+        <Cost usd={run.cost_usd} unpriced={run.unpriced_steps} />
+      </Table.Td>
     </Table.Tr>
   );
 }

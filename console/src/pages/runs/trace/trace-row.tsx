@@ -6,6 +6,7 @@ import { traceRow as text } from '#console/src/messages/en/runs/trace.ts';
 import { tallies } from '#console/src/messages/en/runs/steps.ts';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
+import { Cost } from '#console/src/parts/text/cost.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import type { TimeAxis } from '#console/src/pages/runs/timeline/time-axis.ts';
@@ -89,7 +90,7 @@ function State({ row: { node }, texts: { status, failedItems }, onShowFailed }: 
 type RowParts = TraceRowProps & { texts: RowTexts };
 
 const costOf = ({ cost, unpriced }: RowTexts): ReactNode => {
-  if (unpriced) return text.unknownCost;
+  if (unpriced) return <Cost usd={cost ?? 0} unpriced={1} />;
   return cost !== undefined && cost > 0 && dollarsText(cost);
 };
 

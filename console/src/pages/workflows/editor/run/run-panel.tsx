@@ -9,7 +9,7 @@ import { RunLink } from '#console/src/parts/links.tsx';
 import { RunBadge } from '#console/src/parts/run-badges.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
-import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { Cost, wholeCostText } from '#console/src/parts/text/cost.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
@@ -108,7 +108,7 @@ function RunState({ run }: { run: Run }) {
   return (
     <Group gap="xs" role="status" aria-label={words.run}>
       <RunBadge run={run} />
-      <Text size="sm">{dollarsText(run.cost_usd)}</Text>
+      <Text size="sm">{wholeCostText({ usd: run.cost_usd, unpriced: run.unpriced_steps })}</Text>
       {hasEnded(run) && <Text size="sm">{durationText(run.duration_ms)}</Text>}
       <RunLink run={run.id} size="sm">
         {text.openRun}
@@ -142,7 +142,11 @@ function StepList({ run, onChoose }: { run: Run; onChoose: (nodeId: string) => v
                 <UserText>{step.label}</UserText>
               </Text>
               <Group gap="xs" wrap="nowrap">
-                {step.cost_usd > 0 && <Dimmed size="xs">{dollarsText(step.cost_usd)}</Dimmed>}
+                {(step.cost_usd > 0 || step.unpriced === true) && (
+                  <Dimmed size="xs">
+                    <Cost usd={step.cost_usd} unpriced={step.unpriced === true ? 1 : 0} />
+                  </Dimmed>
+                )}
                 <StateBadge state={shownState(step)} size="sm" />
               </Group>
             </Group>
