@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { echo, edge } from '#test/support/engine.ts';
+import { echo, edge, eventually } from '#test/support/engine.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, placeOf, type Visit } from './browser.ts';
 
@@ -112,7 +112,131 @@ describeConsole('the canvas of the editor', (stage) => {
     expect(await node.getAttribute('data-id')).toBe('ask');
     await settled(visit);
   });
+
+  test('opens empty with a first step, and keeps its toolbar in place', async () => {
+    const { body } = await stage().call('POST', '/api/workflows', { name: 'Empty' });
+    const visit = await stage().open(`/workflows/${body.id}/edit`);
+    const { page } = visit;
+    await page.getByText('No draft yet · Live: version 1 (empty)').waitFor();
+    const toolbar = page.getByRole('toolbar', { name: 'Editing' });
+    const buttons = async () => {
+      const all = await toolbar.getByRole('button').all();
+      return Promise.all(all.map(async (button) => (await placeOf(button)).x));
+    };
+    const before = await buttons();
+    await page.getByRole('button', { name: 'Add the first node' }).click();
+    await page.keyboard.type('merge');
+    await page.keyboard.press('Enter');
+    await card(page, 'merge_1').waitFor();
+    await page.getByText('Unsaved changes').waitFor();
+    await page.getByText('Editing a new draft · Live: version 1 (empty)').waitFor();
+    expect(await page.getByRole('button', { name: 'Add the first node' }).count()).toBe(0);
+    expect(await buttons()).toEqual(before);
+    await toolbar.getByRole('button', { name: 'Undo' }).hover();
+    await page.getByText('Undo · Ctrl Z').waitFor();
+    await settled(visit);
+  });
+
+  test('shows every node after nodes were added or arranged', async () => {
+    const nodes = Array.from({ length: 4 }, (_, at) => echo(`n${at}`));
+    const edges = nodes.slice(1).map(({ id }, at) => edge(`n${at}`, id));
+    const visit = await stage().open(`/workflows/${await made('Growing', { nodes, edges })}/edit`);
+    const { page } = visit;
+    await card(page, 'n3').click();
+    for (const id of ['merge_1', 'merge_2']) {
+      await page.keyboard.press('/');
+      await page.keyboard.type('merge');
+      await page.keyboard.press('Enter');
+      await card(page, id).waitFor();
+    }
+    await eventually(() => isInView(page, 'merge_2'));
+
+    // Zoomed in, most of them are out of view.
+    for (let press = 0; press < 3; press += 1) {
+      await page.getByRole('button', { name: 'Zoom In' }).click();
+    }
+    await eventually(async () => !(await isInView(page, 'n0')));
+    await page.getByRole('button', { name: 'Arrange' }).click();
+    for (const id of ['n0', 'n3', 'merge_2']) await eventually(() => isInView(page, id));
+    await settled(visit);
+  });
+
+  test('draws no edge through the label of what a map repeats', async () => {
+    const nodes = [{ id: 'each', kind: 'map', items: 'list' }, echo('a'), echo('b'), echo('sum')];
+    const edges = [
+      edge('each', 'a', 'true'),
+      edge('a', 'b'),
+      edge('b', 'each'),
+      edge('a', 'each', 'error'),
+      edge('each', 'sum', 'false'),
+    ];
+    const visit = await stage().open(`/workflows/${await made('Labels', { nodes, edges })}/edit`);
+    const { page } = visit;
+    await card(page, 'sum').waitFor();
+    const label = await placeOf(page.getByText('For each item of each'));
+    const points = await page.locator('.react-flow__edge-path').evaluateAll((paths) =>
+      paths.flatMap((path: any) => {
+        const onScreen = path.getScreenCTM();
+        const length = path.getTotalLength();
+        return Array.from({ length: Math.ceil(length / 3) }, (_, at) => {
+          const { x, y } = path.getPointAtLength(at * 3).matrixTransform(onScreen);
+          return { x, y };
+        });
+      }),
+    );
+    expect(points.length).toBeGreaterThan(100);
+    const through = points.filter(
+      ({ x, y }: { x: number; y: number }) =>
+        x > label.x && x < label.x + label.width && y > label.y && y < label.y + label.height,
+    );
+    expect(through).toEqual([]);
+    await settled(visit);
+  });
+
+  test('has a map above 20 nodes, and finds a node by its id, label or tool', async () => {
+    const nodes = [
+      ...Array.from({ length: 23 }, (_, at) => echo(`n${at}`)),
+      {
+        ...{ id: 'pay', label: 'Pay the bill', kind: 'tool', tool_name: 'http_request' },
+        params: { url: 'https://bank.example/pay' },
+      },
+    ];
+    const edges = nodes.slice(1).map(({ id }, at) => edge(`n${at}`, id));
+    const visit = await stage().open(`/workflows/${await made('Long', { nodes, edges })}/edit`);
+    const { page } = visit;
+    await page.locator('.react-flow__minimap').waitFor();
+    expect(await isInView(page, 'pay')).toBe(false);
+    await page.keyboard.press('Control+f');
+    const search = page.getByRole('combobox', { name: 'Find a node' });
+    await search.fill('BANK.example');
+    await page.getByRole('option', { name: /^Pay the bill http_request/ }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await eventually(() => isInView(page, 'pay'));
+    await page.getByRole('heading', { name: 'Tool', exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Find node' }).click();
+    await search.fill('n2');
+    await page.getByRole('option', { name: /^n22 json_transform/ }).click();
+    await eventually(() => isInView(page, 'n22'));
+    expect(await search.count()).toBe(0);
+    await settled(visit);
+  });
 });
+
+/** Whether a card is completely within the drawing. */
+async function isInView(page: Page, id: string): Promise<boolean> {
+  const frame = await placeOf(page.getByRole('region', { name: 'Graph editor' }));
+  // A card out of view may not be rendered.
+  if ((await card(page, id).count()) === 0) return false;
+  const { x, y, width, height } = await placeOf(card(page, id));
+  return (
+    x >= frame.x &&
+    y >= frame.y &&
+    x + width <= frame.x + frame.width &&
+    y + height <= frame.y + frame.height
+  );
+}
 
 const card = (page: Page, id: string): Locator =>
   page.locator(`.react-flow__node[data-id="${id}"]`);

@@ -34,7 +34,7 @@ export const edgeTypes = { route: RouteEdgeView };
 /** Above this number, cards outside the frame are not rendered. */
 const MANY_NODES = 100;
 /** Above this number, a map shows where the frame is. */
-const MAP_NODES = 20;
+export const MAP_NODES = 20;
 const EDGES_PER_FRAME = 100;
 /** The maximum width that pages have for a graph. */
 const FRAME_PX = 1_000;
@@ -271,7 +271,8 @@ function useResized(
   }, [frame, ready]);
 }
 
-const colourOnMap = ({ data }: CardNode): string =>
+/** The color of a card on the map of a graph. */
+export const colourOnMap = ({ data }: CardNode): string =>
   data.colour === undefined ? kindColour(data.kind) : `var(--mantine-color-${data.colour}-filled)`;
 
 /** The positions of the nodes: those saved in the graph if every node has one, otherwise those of the layout. */

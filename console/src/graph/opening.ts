@@ -15,12 +15,14 @@ export const openingView = {
 
 const HEIGHT = 1_200;
 
+type Placed = Pick<CardNode, 'id' | 'position'>;
+
 /**
  * How to fit the initial view: all nodes if they fit, else those near and after the selected or first node.
  * `framePx` is the maximum width of the frame.
  */
 export const fitting = (
-  nodes: readonly CardNode[],
+  nodes: readonly Placed[],
   { selected, framePx }: { selected?: string | undefined; framePx: number },
 ) => ({
   ...openingView,
@@ -29,7 +31,7 @@ export const fitting = (
 
 /** `width` is in graph coordinates. */
 function openingOf(
-  nodes: readonly CardNode[],
+  nodes: readonly Placed[],
   selected: string | undefined,
   width: number,
 ): { id: string }[] {
@@ -45,10 +47,25 @@ function openingOf(
   );
 }
 
-function fits(nodes: readonly CardNode[], width: number): boolean {
+function fits(nodes: readonly Placed[], width: number): boolean {
   const xs = nodes.map(({ position }) => position.x);
   const ys = nodes.map(({ position }) => position.y);
   return Math.max(...xs) - Math.min(...xs) <= width && Math.max(...ys) - Math.min(...ys) <= HEIGHT;
+}
+
+/** Whether a card is completely within the frame. */
+export function isInView(
+  flow: Pick<ReactFlowInstance, 'getViewport'>,
+  { x, y }: Place,
+  frame: HTMLElement,
+): boolean {
+  const { x: left, y: top, zoom } = flow.getViewport();
+  return (
+    x * zoom + left >= 0 &&
+    y * zoom + top >= 0 &&
+    (x + nodeSize.width) * zoom + left <= frame.clientWidth &&
+    (y + nodeSize.height) * zoom + top <= frame.clientHeight
+  );
 }
 
 /** Centers the view on a card that is not completely within the frame, zoomed in to at least `minZoom`. */
@@ -58,13 +75,7 @@ export function bringIntoView(
   frame: HTMLElement,
   minZoom = 0,
 ): void {
-  const { x: left, y: top, zoom } = flow.getViewport();
-  const inside =
-    x * zoom + left >= 0 &&
-    y * zoom + top >= 0 &&
-    (x + nodeSize.width) * zoom + left <= frame.clientWidth &&
-    (y + nodeSize.height) * zoom + top <= frame.clientHeight;
-  if (inside) return;
+  if (isInView(flow, { x, y }, frame)) return;
   const center = { x: x + nodeSize.width / 2, y: y + nodeSize.height / 2 };
-  void flow.setCenter(center.x, center.y, { zoom: Math.max(zoom, minZoom) });
+  void flow.setCenter(center.x, center.y, { zoom: Math.max(flow.getViewport().zoom, minZoom) });
 }

@@ -16,6 +16,8 @@ export const kindNames = {
 /** Messages for a drawn graph. */
 export const graphView = {
   layingOut: 'Laying the graph out',
+  find: 'Find a node',
+  nothingFound: 'No node has this text',
   map: 'Map',
   card: (label: string, about: string) => `${label}, ${about}`,
   insert: 'Insert node',

@@ -1,8 +1,9 @@
-import { Select, Skeleton } from '@mantine/core';
+import { Skeleton } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import type { Graph, Run, Step } from '#client/index.ts';
 import type { EdgeCondition } from '#shared/contract/workflows/graph.ts';
 import type { Drawing } from '#console/src/graph/drawn.ts';
+import { FindNode } from '#console/src/graph/find-node.tsx';
 import { type CardOf, GraphView } from '#console/src/graph/graph-view.tsx';
 import type { NodeCardData } from '#console/src/graph/node-card.tsx';
 import { runGraph as text } from '#console/src/messages/en/runs/run.ts';
@@ -89,29 +90,6 @@ const stepBehind = (nodeId: string, { states, items }: RunParts): string =>
 
 /** Up to this many nodes, all are in view. */
 const FEW_NODES = 20;
-
-/** Selects a node by its name, which brings its card into view. */
-const FindNode = ({
-  nodes,
-  selected,
-  onSelect,
-}: {
-  nodes: Drawing['nodes'];
-  selected: string | undefined;
-  onSelect: (nodeId: string | undefined) => void;
-}) => (
-  <Select
-    size="xs"
-    searchable
-    clearable
-    aria-label={text.find}
-    placeholder={text.find}
-    maw={320}
-    data={nodes.map(({ id, label }) => ({ value: id, label }))}
-    value={selected ?? null}
-    onChange={(nodeId) => onSelect(nodeId ?? undefined)}
-  />
-);
 
 const notReached: Partial<NodeCardData> = { faded: true, spoken: text.notReached };
 const toCome: Partial<NodeCardData> = { spoken: text.notReachedYet };

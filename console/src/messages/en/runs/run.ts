@@ -158,7 +158,6 @@ export const events = {
 
 /** Messages for the graph of a run. */
 export const runGraph = {
-  find: 'Find a node',
   notReached: 'not reached',
   notReachedYet: 'not reached yet',
   lastOf: (iteration: string, count: string) => `${iteration} of ${count}`,

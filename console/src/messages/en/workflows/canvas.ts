@@ -13,6 +13,8 @@ export const editorDrawing = {
   insertsBetween: (source: string, target: string) => `Inserts between ${source} and ${target}`,
   connectsAfter: (node: string) => `Connects after ${node}`,
   port: 'From',
+  addFirst: 'Add the first node',
+  orByKey: 'or press /',
   connectsBefore: (node: string) => `Connects before ${node}`,
   hidden: (count: number) =>
     plural(count, {

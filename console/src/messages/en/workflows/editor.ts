@@ -29,7 +29,14 @@ export const editorToolbar = {
   unsaved: 'Unsaved changes',
   addNode: 'Add node',
   addNodeKey: 'Press / on the canvas',
-  layOut: 'Auto-layout',
+  layOut: 'Arrange',
+  find: 'Find node',
+  keys: {
+    undo: 'Ctrl Z',
+    redo: 'Ctrl Shift Z',
+    find: 'Ctrl F',
+    save: 'Ctrl S',
+  },
 } as const;
 
 /** Messages for the tabs beside the drawing. */

@@ -8,6 +8,8 @@ export const draftBar = {
   publish: 'Publish',
   withoutDraft: (version: number, isEmpty: boolean) =>
     `No draft yet · Live: version ${version}${isEmpty ? ' (empty)' : ''}`,
+  newDraft: (version: number, isEmpty: boolean) =>
+    `Editing a new draft · Live: version ${version}${isEmpty ? ' (empty)' : ''}`,
   draft: (version: number) => `Draft, based on version ${version}`,
   draftSaved: 'Draft, based on version {version}, saved by {author} {when}',
   anApiKey: 'an API key',

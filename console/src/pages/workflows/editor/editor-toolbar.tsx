@@ -6,10 +6,10 @@ import {
   IconDeviceFloppy,
   IconPlayerPlay,
   IconPlus,
+  IconSearch,
   IconSitemap,
 } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import type { Drawing } from '#console/src/graph/drawn.ts';
 import { layOut } from '#console/src/graph/layout.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { editorToolbar as text } from '#console/src/messages/en/workflows/editor.ts';
@@ -17,19 +17,19 @@ import { useMay } from '#console/src/queries/identity.ts';
 import { BlockableButton } from '#console/src/pages/workflows/mistakes/blockable-button.tsx';
 import { isRunnable, runErrors } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import type { Saving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
-import type { DraftAction } from './draft.ts';
 import { RunDraft } from './run/run-form.tsx';
 import { useRunKey } from './run/use-run-key.ts';
 import type { EditorState } from './use-editor.ts';
 
 /** Actions on the draft as a whole. */
 export function EditorToolbar({ state }: { state: EditorState }) {
-  const { draft, drawing, change, saving } = state;
+  const { draft, drawing, change, saving, setFinding } = state;
   return (
     <Group gap="xs" role="toolbar" aria-label={text.title}>
       <AddButton state={state} />
       <IconAction
         label={text.undo}
+        keys={text.keys.undo}
         disabled={draft.past.length === 0}
         onClick={() => change({ type: 'undo' })}
       >
@@ -37,22 +37,33 @@ export function EditorToolbar({ state }: { state: EditorState }) {
       </IconAction>
       <IconAction
         label={text.redo}
+        keys={text.keys.redo}
         disabled={draft.future.length === 0}
         onClick={() => change({ type: 'redo' })}
       >
         <IconArrowForwardUp size={18} />
       </IconAction>
-      <LayOutButton drawing={drawing} change={change} />
-      <SavingState saving={saving} />
-      <Button
-        variant="default"
-        leftSection={<IconDeviceFloppy size={16} aria-hidden />}
-        disabled={!saving.unsaved}
-        loading={saving.pending}
-        onClick={saving.save}
+      <LayOutButton state={state} />
+      <IconAction
+        label={text.find}
+        keys={text.keys.find}
+        disabled={drawing.nodes.length === 0}
+        onClick={() => setFinding(true)}
       >
-        {text.save}
-      </Button>
+        <IconSearch size={18} />
+      </IconAction>
+      <SavingState saving={saving} />
+      <Tooltip label={text.keys.save} withinPortal={false}>
+        <Button
+          variant="default"
+          leftSection={<IconDeviceFloppy size={16} aria-hidden />}
+          disabled={!saving.unsaved}
+          loading={saving.pending}
+          onClick={saving.save}
+        >
+          {text.save}
+        </Button>
+      </Tooltip>
       <RunButton state={state} />
     </Group>
   );
@@ -60,17 +71,20 @@ export function EditorToolbar({ state }: { state: EditorState }) {
 
 function IconAction({
   label,
+  keys,
   children,
   ...action
 }: {
   label: string;
+  /** The keys that do the same. */
+  keys?: string;
   disabled?: boolean;
   loading?: boolean;
   onClick: () => void;
   children: ReactNode;
 }) {
   return (
-    <Tooltip label={label} withinPortal={false}>
+    <Tooltip label={keys === undefined ? label : `${label} · ${keys}`} withinPortal={false}>
       <ActionIcon variant="default" size={36} aria-label={label} {...action}>
         {children}
       </ActionIcon>
@@ -152,19 +166,14 @@ function AddButton({ state: { adding, setAdding, selection } }: { state: EditorS
 
 const LAYOUT_WITHIN_MS = 30_000;
 
-function LayOutButton({
-  drawing,
-  change,
-}: {
-  drawing: Drawing;
-  change: (action: DraftAction) => void;
-}) {
+function LayOutButton({ state: { drawing, change, setView } }: { state: EditorState }) {
   const [busy, setBusy] = useState(false);
   const layOutAll = async (): Promise<void> => {
     setBusy(true);
     try {
       const places = await layOut(drawing, AbortSignal.timeout(LAYOUT_WITHIN_MS));
       change({ type: 'place', places });
+      setView({ type: 'all' });
     } catch {
       // The drawing visibly stays unchanged.
     } finally {

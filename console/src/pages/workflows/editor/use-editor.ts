@@ -14,6 +14,9 @@ import { useKeptChanges } from '#console/src/pages/workflows/publishing/use-kept
 import { useLeaveGuard } from '#console/src/pages/workflows/publishing/use-leave-guard.ts';
 import { useUndoKeys } from './use-undo-keys.ts';
 
+/** Where the drawing is to be moved. Each object is one request. */
+export type ViewRequest = { type: 'all' } | { type: 'node'; id: string };
+
 const NOTHING: Selection = { nodes: [], edges: [] };
 
 /** The draft, its selection and view state, its last run, and the actions on it. `opening` is what a link to the editor names. */
@@ -52,10 +55,8 @@ export function useEditor(
     saving.continueFrom({ etag, version });
     kept.drop();
   };
-  const [adding, setAdding] = useState<Adding>();
   return {
-    adding,
-    setAdding,
+    ...useDrawingState(),
     draft,
     change,
     graph,
@@ -73,6 +74,14 @@ export function useEditor(
     connect,
     ...useSelection(opening.node),
   };
+}
+
+/** What is open over the drawing, and where its view is to be. */
+function useDrawingState() {
+  const [adding, setAdding] = useState<Adding>();
+  const [view, setView] = useState<ViewRequest>();
+  const [finding, setFinding] = useState(false);
+  return { adding, setAdding, view, setView, finding, setFinding };
 }
 
 /** What is selected, and which panel shows. */

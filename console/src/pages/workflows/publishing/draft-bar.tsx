@@ -81,11 +81,8 @@ export function DraftBar({
 
 function DraftState({ workflow, draft, saving }: Shown) {
   if (saving.etag === undefined) {
-    return (
-      <Text size="xs">
-        {text.withoutDraft(workflow.version, workflow.graph.nodes.length === 0)}
-      </Text>
-    );
+    const state = saving.unsaved ? text.newDraft : text.withoutDraft;
+    return <Text size="xs">{state(workflow.version, workflow.graph.nodes.length === 0)}</Text>;
   }
   return (
     <Text size="xs" component="div">

@@ -5,17 +5,16 @@ import {
   type Connection,
   Controls,
   type EdgeChange,
+  MiniMap,
   type NodeChange,
   type OnConnectEnd,
   ReactFlow,
-  type ReactFlowInstance,
 } from '@xyflow/react';
 import {
   type DragEvent,
   type KeyboardEvent,
   type MouseEvent as ReactMouseEvent,
   type RefObject,
-  useEffect,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -25,15 +24,15 @@ import type { Pin } from '#client/index.ts';
 import type { DrawnEdge, Drawing } from '#console/src/graph/drawn.ts';
 import { BodyFrames } from '#console/src/graph/body-frames.tsx';
 import { type CardActions, CardActionsContext } from '#console/src/graph/card-actions.ts';
-import { edgeTypes } from '#console/src/graph/graph-view.tsx';
+import { colourOnMap, edgeTypes, MAP_NODES } from '#console/src/graph/graph-view.tsx';
 import { nodeSize } from '#console/src/graph/layout.ts';
 import type { Place, Places } from '#console/src/graph/places.ts';
-import { bringIntoView, fitting } from '#console/src/graph/opening.ts';
+import { fitting } from '#console/src/graph/opening.ts';
 import { type CardNode, NodeCard } from '#console/src/graph/node-card.tsx';
 import type { PortId } from '#console/src/graph/ports.ts';
-import type { RouteEdge } from '#console/src/graph/route-edge.tsx';
 import { routesOf } from '#console/src/graph/routes.ts';
 import { useEdgePorts } from '#console/src/graph/use-edge-ports.ts';
+import { graphView as graphText } from '#console/src/messages/en/graph.ts';
 import { editorCanvas as text } from '#console/src/messages/en/workflows/canvas.ts';
 import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import type { RunCards } from '#console/src/pages/workflows/editor/run/run-cards.tsx';
@@ -43,8 +42,13 @@ import type { MenuAt } from './canvas-menu.tsx';
 import { droppedItem, isItemDrag, type PaletteItem } from './palette.tsx';
 import type { Adding } from '#console/src/pages/workflows/editor/draft.ts';
 import type { Selection } from '#console/src/pages/workflows/editor/selection.ts';
-
-type Flow = ReactFlowInstance<CardNode, RouteEdge>;
+import type { ViewRequest } from '#console/src/pages/workflows/editor/use-editor.ts';
+import {
+  type Flow,
+  useBroughtIntoView,
+  useGrownInView,
+  useViewRequests,
+} from './use-canvas-view.ts';
 
 const nodeTypes = { card: NodeCard };
 /** The width of the drawing until the width of the canvas is known. */
@@ -70,6 +74,8 @@ interface EditorCanvasProps {
   onPlace: (moved: ReadonlyMap<string, Place>) => void;
   onConnect: (source: string, target: string, port: PortId) => void;
   onRemove: (selection: Selection) => void;
+  /** Where the view is to be moved. */
+  view: ViewRequest | undefined;
   /** Opens the palette to add a node there. */
   onAdd: (adding: Adding) => void;
   /** An item of the palette was dropped. */
@@ -191,8 +197,17 @@ export function EditorCanvas(props: EditorCanvasProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [flow, setFlow] = useState<Flow>();
   const framePx = useFramePx(frame);
+  // New options would replace those of a later fit that has not happened yet.
+  const opening = useMemo(
+    () => ({ ...fitting(nodes, { framePx }), padding: PADDING }),
+    // oxlint-disable-next-line react/exhaustive-deps
+    [framePx],
+  );
   const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
   useBroughtIntoView(flow, frame, only === undefined ? undefined : places.get(only));
+  const moved = useRef(false);
+  useGrownInView(flow, frame, { ...props, moved });
+  useViewRequests(flow, props);
   const onNodesChange = (changes: NodeChange<CardNode>[]): void => {
     const moves = changes.filter((change) => change.type === 'position');
     const moved = new Map(
@@ -247,9 +262,13 @@ export function EditorCanvas(props: EditorCanvasProps) {
           colorMode={colorMode}
           onlyRenderVisibleElements={nodes.length > MANY_NODES}
           fitView
-          fitViewOptions={{ ...fitting(nodes, { framePx }), padding: PADDING }}
+          fitViewOptions={opening}
           minZoom={0.05}
           onInit={setFlow}
+          onMove={(event) => {
+            // Without an event, the editor moved the view.
+            if (event !== null) moved.current = true;
+          }}
           deleteKeyCode={DELETE_KEYS}
           multiSelectionKeyCode={SEVERAL_KEYS}
           onNodesChange={onNodesChange}
@@ -271,6 +290,14 @@ export function EditorCanvas(props: EditorCanvasProps) {
           <Background />
           <BodyFrames drawing={props.drawing} places={shownAt} />
           <Controls showInteractive={false} />
+          {nodes.length > MAP_NODES && (
+            <MiniMap<CardNode>
+              pannable
+              zoomable
+              nodeColor={colourOnMap}
+              ariaLabel={graphText.map}
+            />
+          )}
         </ReactFlow>
       </CardActionsContext>
     </Box>
@@ -301,20 +328,6 @@ function openedBy(event: KeyboardEvent): string | undefined {
   if (event.key !== 'Enter' || id === null) return undefined;
   event.preventDefault();
   return id;
-}
-
-/** Centers the view on a node that was selected elsewhere or just added, if it is out of view. */
-function useBroughtIntoView(
-  flow: Flow | undefined,
-  frame: RefObject<HTMLElement | null>,
-  place: Place | undefined,
-): void {
-  const { x, y } = place ?? {};
-  useEffect(() => {
-    const box = frame.current;
-    if (flow === undefined || box === null || x === undefined || y === undefined) return;
-    bringIntoView(flow, { x, y }, box);
-  }, [flow, frame, x, y]);
 }
 
 /** The selected IDs after the changes. */

@@ -1,8 +1,10 @@
-import { NativeSelect, Text } from '@mantine/core';
+import { Button, NativeSelect, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useCallback, useRef, useState } from 'react';
 import type { Pin } from '#client/index.ts';
 import type { Drawing } from '#console/src/graph/drawn.ts';
+import { FindNode, useFindKey } from '#console/src/graph/find-node.tsx';
 import { type PortId, portName, portOf, portsOfKind } from '#console/src/graph/ports.ts';
 import { LoadingRows } from '#console/src/parts/loading.tsx';
 import { pinsQuery } from '#console/src/queries/node-tests.ts';
@@ -25,7 +27,7 @@ const NO_PINS: readonly Pin[] = [];
 
 /** The drawing of the draft, with the state of its last run, the palette and the context menu. */
 export function EditorDrawing({ state, workflowId }: { state: EditorState; workflowId: string }) {
-  const { drawing, graph, setAdding, selection } = state;
+  const { drawing, graph, adding, setAdding, setFinding, selection } = state;
   const { data: pins } = useQuery(pinsQuery(workflowId));
   const { cards: runCards, noteOf } = useRunCards(state.draftRun.run);
   const box = useRef<HTMLDivElement>(null);
@@ -34,6 +36,7 @@ export function EditorDrawing({ state, workflowId }: { state: EditorState; workf
   const focusCard = useCardFocus(box);
   const openPalette = (): void => setAdding({ after: onlyOf(selection.nodes) });
   useCanvasKeys(box, actions, openPalette);
+  useFindKey(() => setFinding(true));
   const edits = useDrawingEdits(state, actions, focusCard);
   return (
     <div className="editor-drawing" ref={box}>
@@ -48,12 +51,24 @@ export function EditorDrawing({ state, workflowId }: { state: EditorState; workf
           pins={pins ?? NO_PINS}
           runCards={runCards}
           noteOf={noteOf}
+          view={state.view}
           onConnect={state.connect}
           onAdd={setAdding}
           onMenu={setMenu}
           {...edits}
         />
       )}
+      {graph.nodes.length === 0 && adding === undefined && (
+        <div className="editor-first">
+          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={openPalette}>
+            {text.addFirst}
+          </Button>
+          <Text size="sm" c="dimmed">
+            {text.orByKey}
+          </Text>
+        </div>
+      )}
+      {state.finding && <Finding state={state} focusCard={focusCard} />}
       <AddingPalette state={state} actions={actions} focusCard={focusCard} />
       <CanvasMenu
         at={menu}
@@ -114,6 +129,33 @@ function useDrawingEdits(
     [actions, focusCard],
   );
   return { onSelect, onPlace, onRemove, onOpen, onDropItem };
+}
+
+/** The search for a node, while it is open. It selects the node and moves the view to it. */
+function Finding({
+  state: { drawing, choose, setFinding, setView },
+  focusCard,
+}: {
+  state: EditorState;
+  focusCard: (id: string) => void;
+}) {
+  return (
+    <div className="editor-find">
+      <FindNode
+        nodes={drawing.nodes}
+        selected={undefined}
+        autoFocus
+        onSelect={(id) => {
+          setFinding(false);
+          if (id === undefined) return;
+          choose({ nodes: [id], edges: [] });
+          setView({ type: 'node', id });
+          focusCard(id);
+        }}
+        onClose={() => setFinding(false)}
+      />
+    </div>
+  );
 }
 
 /** The palette, while a node is being added. Afterward, the new card has the focus. */
