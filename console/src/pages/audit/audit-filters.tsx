@@ -1,7 +1,6 @@
-import { Button, Group, TextInput } from '@mantine/core';
+import { Button, Group, type OptionsFilter, Select, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useId } from 'react';
 import { auditActions, auditTargets } from '#shared/contract/audit/audit.ts';
 import { auditFilters } from '#console/src/messages/en/governance/audit.ts';
 import { FilterText } from '#console/src/parts/forms/filter-text.tsx';
@@ -20,7 +19,7 @@ export function AuditFilters() {
     void navigate({ search: { ...search, ...part }, replace: true });
   return (
     <Group gap="sm" align="flex-end" role="search" aria-label={auditFilters.search}>
-      <Suggested
+      <Listed
         label={auditFilters.action}
         texts={auditActions}
         value={search.action}
@@ -33,7 +32,7 @@ export function AuditFilters() {
         value={search.actor_id}
         onChange={(actor_id) => set({ actor_id })}
       />
-      <Suggested
+      <Listed
         label={auditFilters.targetType}
         texts={auditTargets}
         value={search.target_type}
@@ -59,8 +58,8 @@ export function AuditFilters() {
   );
 }
 
-/** A text field with the names and texts of all values as browser suggestions. */
-function Suggested({
+/** A list of the values with their texts, which is searched by both. The URL can have others. */
+function Listed({
   label,
   texts,
   value,
@@ -71,29 +70,33 @@ function Suggested({
   value: string | undefined;
   onChange: (value: string | undefined) => void;
 }) {
-  const id = useId();
+  const unknown = value === undefined || Object.hasOwn(texts, value) ? [] : [value];
   return (
-    <>
-      <FilterText
-        label={label}
-        list={id}
-        value={value}
-        onChange={(typed) => onChange(typed && nameOf(texts, typed))}
-      />
-      <datalist id={id}>
-        {Object.entries(texts).map(([name, text]) => (
-          <option key={name} value={name} label={text} />
-        ))}
-      </datalist>
-    </>
+    <Select
+      label={label}
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': auditFilters.clearOf(label) }}
+      data={[
+        ...Object.entries(texts).map(([name, text]) => ({ value: name, label: text })),
+        ...unknown.map((name) => ({ value: name, label: name })),
+      ]}
+      filter={matching}
+      value={value ?? null}
+      onChange={(name) => onChange(name ?? undefined)}
+      nothingFoundMessage={auditFilters.noneFound}
+    />
   );
 }
 
-/** The name that has this text, as the table shows it, or what was typed. */
-function nameOf(texts: Readonly<Record<string, string>>, typed: string): string {
-  const wanted = typed.trim().toLowerCase();
-  return Object.entries(texts).find(([, text]) => text.toLowerCase() === wanted)?.[0] ?? typed;
-}
+const matching: OptionsFilter = ({ options, search }) => {
+  const wanted = search.trim().toLowerCase();
+  return options.filter(
+    (option) =>
+      'value' in option &&
+      [option.label, option.value].some((text) => text.toLowerCase().includes(wanted)),
+  );
+};
 
 /** A minute in the viewer's time zone; the URL contains it in UTC. */
 function Instant({

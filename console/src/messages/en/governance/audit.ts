@@ -27,6 +27,8 @@ export const auditFilters = {
   from: 'From',
   to: 'To',
   clear: 'Clear filters',
+  clearOf: (filter: string) => `Clear ${filter}`,
+  noneFound: 'Nothing found',
 } as const;
 
 /** Messages for one entry of the audit log. */
