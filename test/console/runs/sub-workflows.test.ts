@@ -43,6 +43,37 @@ describeConsole('sub-workflows in the console', (given) => {
     await context.close();
   });
 
+  test('the input of a workflow with a schema is a form', async () => {
+    const child = await stage.call('POST', '/api/workflows', {
+      ...{ name: 'Pay a bill', graph: { nodes: [echo('a')], edges: [] } },
+      input_schema: {
+        type: 'object',
+        properties: {
+          amount: { type: 'number', description: 'In euros' },
+          note: { type: 'string' },
+        },
+        required: ['amount'],
+      },
+    });
+    expect(child.status).toBe(201);
+    const nodes = [{ id: 'pay', kind: 'workflow', workflow: 'Pay a bill' }];
+    const { body } = await stage.call('POST', '/api/workflows', {
+      ...{ name: 'Pays', graph: { nodes, edges: [] } },
+    });
+    const { page, context, problems } = await stage.open(`/workflows/${body.id}/edit?node=pay`);
+    const form = page.getByRole('group', { name: 'Input' });
+    await form.getByText('Required. In euros').waitFor();
+    await form.getByRole('textbox', { name: 'amount' }).click();
+    await page.keyboard.insertText('{total}');
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Draft saved').waitFor();
+    const { body: draft } = await stage.call('GET', `/api/workflows/${body.id}/draft`);
+    expect(draft.graph.nodes[0].input).toEqual({ amount: '{total}' });
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
   test("the page of a run links to its child, and the child's page back", async () => {
     const { engine, open } = stage;
     const child = await engine.define({ nodes: [echo('a')], edges: [] }, 'Child of the page');

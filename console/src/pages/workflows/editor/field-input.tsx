@@ -1,5 +1,6 @@
 import { Checkbox, MultiSelect, NativeSelect, TagsInput, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { asTool } from '#shared/tools.ts';
 import { membersQuery } from '#console/src/queries/members.ts';
 import { jsonText } from '#console/src/parts/forms/json-text.ts';
 import { SchemaBuilder } from '#console/src/parts/forms/schema-builder/schema-builder.tsx';
@@ -64,7 +65,7 @@ export function FieldInput({ field, value, onChange, marks, tools, node }: Field
         <JsonInState {...{ field, value, onChange, error }} />
       );
     case 'params':
-      return <ParamsField {...{ field, tool: node?.['tool_name'], value, onChange, marks }} />;
+      return <ParamsField {...{ field, tool: calledBy(node), value, onChange, marks }} />;
     case 'names':
       return <NamesInput {...{ common, value, onChange }} choices={field.choices} />;
     case 'members':
@@ -109,6 +110,12 @@ export function FieldInput({ field, value, onChange, marks, tools, node }: Field
       return <ToolInput {...{ common, tools, onText }} value={textOf(value)} />;
   }
 }
+
+/** The tool whose parameters a node gives. A workflow is one, with its input. */
+const calledBy = (node: JsonRecord = {}): unknown =>
+  node['kind'] === 'workflow' && typeof node['workflow'] === 'string'
+    ? asTool(node['workflow'])
+    : node['tool_name'];
 
 function ChoiceInput({
   common,

@@ -99,7 +99,7 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
   ],
   workflow: [
     { name: 'workflow', ...text.workflow, input: 'workflow' },
-    { name: 'input', ...text.workflowInput, input: 'object', templates: true },
+    { name: 'input', ...text.workflowInput, input: 'params', templates: true },
     { name: 'version', ...text.workflowVersion, input: 'version' },
     outputKey,
   ],
