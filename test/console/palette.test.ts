@@ -106,6 +106,10 @@ describeConsole('the command palette', (opened) => {
     await field(page).fill('approve next');
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/approvals/${runId}/sign`);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy the link to this approval' }).click();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(copied).toBe(`${stage.url}/approvals/${runId}/sign`);
     expect(problems).toEqual([]);
     await context.close();
   });

@@ -48,6 +48,7 @@ export const gateList = {
 
 /** Messages for one gate. */
 export const gateDetail = {
+  theLink: 'the link to this approval',
   label: (gate: string) => `Gate ${gate}`,
   prompt: 'Prompt',
   noPrompt: 'This gate has no prompt.',

@@ -5,6 +5,8 @@ import type { Gate as AskedGate, Graph, PendingGate, Run, Step } from '#client/i
 import { gateDetail as texts } from '#console/src/messages/en/approvals.ts';
 import { triggers } from '#console/src/messages/en/parts/values.ts';
 import { words } from '#console/src/messages/en/words.ts';
+import { gatePage } from '#shared/contract/alerts/alerts.ts';
+import { Copy } from '#console/src/parts/code/copy.tsx';
 import { Message } from '#console/src/messages/message.tsx';
 import { DecisionForm } from '#console/src/parts/forms/decision-form.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
@@ -134,7 +136,15 @@ const Heading = ({
       </Dimmed>
     </Box>
     <Group gap="sm">
-      {gate !== undefined && <Assignee gate={gate} />}
+      {gate !== undefined && (
+        <>
+          <Copy
+            text={window.location.origin + gatePage(run.id, gate.node_id, gate.step_key)}
+            what={texts.theLink}
+          />
+          <Assignee gate={gate} />
+        </>
+      )}
       <StateBadge state={run.status} />
     </Group>
   </Group>
