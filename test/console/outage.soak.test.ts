@@ -166,6 +166,7 @@ describeConsole('the console while the API is down', (opened) => {
     dialog(page).getByLabel(label).first();
   const approve = async (page: Page): Promise<void> => {
     await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByRole('button', { name: 'Send now' }).waitFor();
   };
 
   interface Moment {
@@ -185,7 +186,8 @@ describeConsole('the console while the API is down', (opened) => {
     'on the list of runs': { path: '/runs', shows: 'Letters' },
     'in the search of runs': {
       path: '/runs',
-      shows: 'Letters',
+      // What is typed filters the list.
+      shows: 'Export',
       field: (page) => page.getByRole('textbox', { name: 'Search runs' }),
     },
     'in the filters of runs': {

@@ -40,7 +40,7 @@ export const guideMapQuery = queryOptions({
       if (title !== undefined) groups.push({ title, guides: [] });
       const [, name, question] = ENTRY.exec(line) ?? [];
       if (name !== undefined && question !== undefined) {
-        groups.at(-1)?.guides.push({ name, question });
+        groups.at(-1)?.guides.push({ name, question: question.replaceAll('`', '') });
       }
     }
     // The last group is about the code, for people who have it.

@@ -25,7 +25,7 @@ export function RunTable({
 }) {
   const { data: members = [] } = useQuery(membersQuery);
   return (
-    <Table.ScrollContainer minWidth={760} className="run-table">
+    <Table.ScrollContainer minWidth={760} type="native" className="run-table" pos="relative">
       <Table aria-label={text.label} highlightOnHover>
         <Table.Thead>
           <Table.Tr>
@@ -101,7 +101,6 @@ function RunRow({
           <RunLink run={run.id} fw={500} truncate>
             <UserText>{run.workflow_name}</UserText> <IdEnd id={run.id} />
           </RunLink>
-          <CopyId id={run.id} />
           {run.input_excerpt !== null && (
             <Text
               span
@@ -114,6 +113,7 @@ function RunRow({
               <UserText>{run.input_excerpt}</UserText>
             </Text>
           )}
+          <CopyId id={run.id} />
         </Group>
       </Table.Td>
       <Table.Td className="run-state">
