@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { burnDown } from '#console/src/pages/money/burn-down-days.ts';
+import { spentBefore, suggestedEstimate } from '#console/src/pages/money/spent-before.ts';
 
 const now = Date.parse('2026-11-18T12:00:00Z');
 const week = {
@@ -41,5 +42,35 @@ describe('the burn-down of a budget', () => {
     expect(burnDown({ ...total, days: [] }, 0, now)).toEqual([
       { date: '2026-11-18', spent: 0, left: 100, pace: null },
     ]);
+  });
+});
+
+describe('what was spent before a budget', () => {
+  const day = (date: string, cost_usd: number, runs = 1) => ({ date, runs, cost_usd });
+  // A Wednesday.
+  const days = [
+    day('2026-09-30', 1),
+    day('2026-10-01', 2),
+    day('2026-10-31', 4),
+    day('2026-11-08', 8),
+    day('2026-11-09', 16),
+    day('2026-11-15', 32),
+    day('2026-11-16', 64),
+    day('2026-11-17', 128),
+    day('2026-11-18', 256),
+  ];
+
+  test.each<[Parameters<typeof spentBefore>[1], number]>([
+    ['month', 6],
+    ['week', 48],
+    ['day', 128],
+    ['total', 511],
+  ])('is that of the window before: %s', (window, spent) => {
+    expect(spentBefore(days, window, now)).toBe(spent);
+  });
+
+  test('suggests the average cost of a run, up to the next cent', () => {
+    expect(suggestedEstimate([day('2026-11-17', 0.1, 3), day('2026-11-18', 0, 1)])).toBe(0.03);
+    expect(suggestedEstimate([day('2026-11-18', 0, 0)])).toBeUndefined();
   });
 });

@@ -21,7 +21,9 @@ describeConsole(
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill('Letters');
       await dialog.getByLabel('Limit (USD)').fill('2');
-      await dialog.getByRole('switch', { name: 'Reserve an estimate for active runs' }).check();
+      await dialog.getByText('Last month, all workflows spent $0.00.').waitFor();
+      const reserve = dialog.getByRole('switch', { name: 'Reserve an estimate for active runs' });
+      expect(await reserve.isChecked()).toBe(true);
       await dialog.getByLabel('Estimate per run (USD)').fill('0.5');
       await pressInDialog(page, 'Create budget');
       const card = page.getByRole('article', { name: 'Letters' });
@@ -42,6 +44,14 @@ describeConsole(
       await button(card, 'Show daily spend').click();
       const today = new Date().toISOString().slice(0, 10);
       await card.getByRole('row', { name: `${today} $0.75 $1.25` }).waitFor();
+
+      await button(page, 'New budget').click();
+      await dialog.getByLabel('Window').selectOption('total');
+      await dialog.getByText('In the last 90 days, all workflows spent $0.75.').waitFor();
+      const estimate = dialog.getByLabel('Estimate per run (USD)');
+      await eventually(async () => (await estimate.inputValue()) === '0.75');
+      await button(dialog, 'Cancel').click();
+      await dialog.waitFor({ state: 'detached' });
 
       await button(card, 'Edit').click();
       await dialog.getByLabel('Limit (USD)').fill('0.5');
@@ -66,8 +76,10 @@ describeConsole(
         await dialog.getByLabel('Name').fill('Loose');
         await dialog.getByLabel('Limit (USD)').fill('2');
         // A budget without an estimate does not look at single steps.
+        const reserve = dialog.getByRole('switch', { name: 'Reserve an estimate for active runs' });
+        await reserve.uncheck();
         expect(await aboveLimit.count()).toBe(0);
-        await dialog.getByRole('switch', { name: 'Reserve an estimate for active runs' }).check();
+        await reserve.check();
         await dialog.getByLabel('Estimate per run (USD)').fill('0.5');
         expect(await aboveLimit.isChecked()).toBe(false);
         await aboveLimit.check();

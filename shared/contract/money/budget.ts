@@ -56,7 +56,8 @@ const fields = {
   name: z.string().trim().min(1).max(200),
   limit_usd: dollarsInput,
   reservation_estimate_usd: dollarsInput.nullish().meta({
-    description: 'What each trigger reserves. Without it only settled spend counts.',
+    description:
+      'What each trigger reserves. Without it only the cost of ended runs counts, and a run that has started can exceed the limit.',
   }),
   overrun: overrunField.optional(),
 };

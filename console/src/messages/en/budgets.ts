@@ -71,10 +71,17 @@ export const budgetForm = {
   saved: 'Budget saved',
   create: 'Create budget',
   limit: 'Limit (USD)',
+  spentBefore: {
+    day: (dollars: string) => `Yesterday, all workflows spent ${dollars}.`,
+    week: (dollars: string) => `Last week, all workflows spent ${dollars}.`,
+    month: (dollars: string) => `Last month, all workflows spent ${dollars}.`,
+    total: (dollars: string) => `In the last 90 days, all workflows spent ${dollars}.`,
+  },
   reserve: 'Reserve an estimate for active runs',
   aboutReserve:
-    'Each run reserves an estimate until it ends, so concurrent runs cannot exceed the limit together.',
+    'Stops runs before they exceed the limit. Without it, only ended runs count: a run that has started can spend any amount.',
   estimate: 'Estimate per run (USD)',
+  aboutEstimate: 'A run is not stopped while it costs less.',
   overrun: 'Allow one step above the limit',
   aboutOverrun:
     'A step begins while something is left. Otherwise it begins only if everything it may cost fits.',

@@ -1,6 +1,7 @@
 import { NativeSelect, NumberInput, Select, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import type { BodyOf, Budget } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { budgetForm as text } from '#console/src/messages/en/budgets.ts';
@@ -8,12 +9,17 @@ import { words } from '#console/src/messages/en/words.ts';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { budgetsKey } from '#console/src/queries/budgets.ts';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
+import { breakdownQuery } from '#console/src/queries/workspace.ts';
+import { spentBefore, suggestedEstimate } from './spent-before.ts';
 
 type NewBudget = BodyOf<'POST /api/budgets'>;
 
 const LEAST = 0.000001;
+/** The longest period that the service adds up. */
+const USAGE_DAYS = 90;
 
 /** Creates or edits a budget. The scope and window of its counters cannot be changed. */
 export const BudgetForm = editForm<Budget, { onClose: () => void }, undefined>(
@@ -27,12 +33,21 @@ export const BudgetForm = editForm<Budget, { onClose: () => void }, undefined>(
         window: budget?.window ?? 'month',
         workflowId: budget?.workflow_id ?? null,
         limit: budget?.limit_usd ?? '',
-        holds: typeof budget?.reservation_estimate_usd === 'number',
+        holds: budget === undefined || budget.reservation_estimate_usd !== null,
         estimate: budget?.reservation_estimate_usd ?? '',
         oneStep: budget?.overrun === 'one_step',
       },
     });
     const { name, window, workflowId, limit, holds, estimate, oneStep } = form.values;
+    const { data: usage } = useQuery(breakdownQuery(USAGE_DAYS));
+    const days = usage?.by_day ?? [];
+    const suggested = fixed ? undefined : suggestedEstimate(days);
+    const { setFieldValue, isTouched } = form;
+    const untouched = !isTouched('estimate');
+    useEffect(() => {
+      if (suggested !== undefined && untouched) setFieldValue('estimate', suggested);
+      // oxlint-disable-next-line react/exhaustive-deps
+    }, [suggested]);
     const fields: NewBudget = {
       name,
       limit_usd: Number(limit),
@@ -97,6 +112,11 @@ export const BudgetForm = editForm<Budget, { onClose: () => void }, undefined>(
         {fixed && <Dimmed size="xs">{text.fixed}</Dimmed>}
         <NumberInput
           label={text.limit}
+          description={
+            workflowId === null && usage !== undefined
+              ? text.spentBefore[window](dollarsText(spentBefore(days, window, Date.now())))
+              : undefined
+          }
           max={1_000_000_000}
           {...amount}
           {...form.getInputProps('limit')}
@@ -108,7 +128,12 @@ export const BudgetForm = editForm<Budget, { onClose: () => void }, undefined>(
         />
         {holds && (
           <>
-            <NumberInput label={text.estimate} {...amount} {...form.getInputProps('estimate')} />
+            <NumberInput
+              label={text.estimate}
+              description={text.aboutEstimate}
+              {...amount}
+              {...form.getInputProps('estimate')}
+            />
             <Switch
               label={text.overrun}
               description={text.aboutOverrun}
