@@ -3,6 +3,8 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiError } from '#client/index.ts';
 import { failure as text } from '#console/src/messages/en/parts/page.ts';
 import { Message } from '#console/src/messages/message.tsx';
+import { TextLink } from './links.tsx';
+import { isOverBudget } from './text/budget-link.tsx';
 import { describeError, gotNoResponse, requestIdOf } from './text/describe-error.ts';
 
 /** Whether a retry may succeed: errors with status 403 and 404 are permanent. */
@@ -20,6 +22,11 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
     <Alert color="danger" icon={<IconAlertTriangle size={18} />} role="alert">
       <Stack gap={6}>
         <Text size="sm">{describeError(error)}</Text>
+        {isOverBudget(error) && (
+          <TextLink to="/budgets" size="sm">
+            {text.openBudgets}
+          </TextLink>
+        )}
         {(requestId !== undefined || onRetry !== undefined) && (
           <Group gap="sm">
             {onRetry !== undefined && isTransient(error) && (

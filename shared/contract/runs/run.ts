@@ -125,6 +125,10 @@ export const runSchema = z
         'Every gate that can be decided now, oldest first. A run with other active branches may have some, too',
     }),
     evals: evalsSchema.nullable(),
+    laid: z.record(z.string(), jsonObject).optional().meta({
+      description:
+        'For a fork, and a run that was started from one: what was merged into the state, by the step before which it was',
+    }),
     graph: jsonObject
       .optional()
       .meta({ description: 'For a run of a draft: its graph, as a workflow has it' }),

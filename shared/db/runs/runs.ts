@@ -39,6 +39,7 @@ const runRow = z.object({
   state: z.string().nullable(),
   output: z.string().nullable(),
   evals: storedJson<Evals | null>(),
+  laid: storedJson<Run['laid'] | null>(),
   temporal_run_id: z.string().nullable(),
   graph_of_maps: storedJson<Graph | null>(),
   graph_of_draft: storedJson<Run['graph'] | null>(),
@@ -93,7 +94,7 @@ export async function readRun(
   scope: TemporalPages & { workspaceId: string; runId: string; maxSteps?: number },
 ): Promise<Run | undefined> {
   const row = await db.maybeOne(statement(runRow)`
-    SELECT ${summaryColumns}, r.input::text, r.state::text, r.output::text, r.evals, r.temporal_run_id,
+    SELECT ${summaryColumns}, r.input::text, r.state::text, r.output::text, r.evals, r.laid, r.temporal_run_id,
       ${graphOfMaps} AS graph_of_maps, r.graph AS graph_of_draft,
       CASE WHEN EXISTS (SELECT FROM runs c WHERE c.parent_run_id = r.id) THEN (
         SELECT sum(b.cost_micros)::bigint FROM runs b WHERE b.id = ANY (ARRAY(SELECT a.id FROM runs_below(r.id) AS a))
@@ -108,7 +109,7 @@ export async function readRun(
   if (row === null) return undefined;
   const gates = await toGates(db, scope.workspaceId, row.gates);
   const { fields, payloads, input: inputText, state, output, evals, ...given } = row;
-  const { graph_of_maps: withMaps, graph_of_draft: graph, temporal_run_id, ...known } = given;
+  const { graph_of_maps: withMaps, graph_of_draft: graph, laid, temporal_run_id, ...known } = given;
   const { gates: _gates, children_micros, ...rest } = known;
   const { rows: steps, next_cursor } = cutPage(withPayloads(fields, payloads), scope.maxSteps);
   const whole = next_cursor === null;
@@ -119,6 +120,7 @@ export async function readRun(
     state: null,
     output: null,
     evals,
+    ...(laid === null ? {} : { laid }),
     ...(graph === null ? {} : { graph }),
     children_cost_usd: toDollars(children_micros),
     steps: whole ? toSteps(steps) : await toPage(db, row.id, steps),

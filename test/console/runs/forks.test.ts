@@ -38,7 +38,15 @@ describeConsole('running again in the console', (given) => {
     const { page, context, problems } = await stage.open(`/runs/${runId}?step=answer`);
     await page.getByRole('button', { name: 'Fork from here' }).click();
     const dialog = page.getByRole('dialog', { name: 'Fork the run from this step' });
-    await rewrite(dialog.getByRole('textbox', { name: 'Changes of the state' }), '{"tone": "?"}');
+    // The state as it was there, and what is changed in it.
+    const state = dialog.getByRole('textbox', { name: 'State' });
+    await state.getByText('"About tea"').waitFor();
+    await rewrite(state, '{"letter": "tea", "tone": "?"}');
+    await dialog.getByText("set 'read' to null").waitFor();
+    expect(await dialog.getByRole('button', { name: 'Fork', exact: true }).isDisabled()).toBe(true);
+    await rewrite(state, '{"letter": "tea", "tone": "?", "read": "About tea"}');
+    const changes = dialog.getByRole('group', { name: 'State changes' });
+    await changes.getByText('tone: from "!" → to "?"').waitFor();
     await dialog.getByRole('combobox', { name: 'Graph' }).click();
     await page.getByRole('option', { name: 'The draft' }).click();
     expect(await obstacles(page)).toEqual([]);
@@ -48,11 +56,19 @@ describeConsole('running again in the console', (given) => {
     expect(forked).toMatchObject({
       ...{ forked_from: runId, forked_from_step: 'answer', of_draft: true },
       ...{ output: { answer: 'About tea??' }, cost_usd: 0 },
+      laid: { answer: { tone: '?' } },
     });
+    await page.getByText(/Forked from run .{6} at “answer” with 1 change/).waitFor();
     await page.getByText('Draft of the workflow').waitFor();
     await page.getByRole('row', { name: /^Read/i }).click();
     await page.getByText('it took no time and cost nothing here').waitFor();
-    await page.getByRole('link', { name: 'Forked from a step of another run' }).click();
+    await page.goto(`${stage.url}/runs/${runId}/compare/${forked.id}`);
+    const figures = page.getByRole('table', { name: 'Figures of the runs' });
+    await figures.getByRole('rowheader', { name: 'State at “answer”' }).waitFor();
+    await figures.getByText('tone: from "!" → to "?"').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await page.goBack();
+    await page.getByRole('link', { name: `run ${runId.slice(-6)}` }).click();
     await page.waitForURL((url) => url.pathname.endsWith(runId));
     expect(problems).toEqual([]);
     await context.close();
@@ -103,7 +119,7 @@ describeConsole('running again in the console', (given) => {
     const dialog = page.getByRole('dialog', { name: 'Run workflow' });
     await dialog.getByRole('button', { name: 'Run', exact: true }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(runId));
-    await page.getByRole('link', { name: 'Started from another run' }).waitFor();
+    await page.getByText(`Started again from run ${runId.slice(-6)}`).waitFor();
     const again = await stage.engine.until(idOf(page.url()), ['success']);
     expect(again).toMatchObject({ forked_from: runId, input: { letter: 'tea', tone: '!' } });
     expect(problems).toEqual([]);

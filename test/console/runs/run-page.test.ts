@@ -160,4 +160,103 @@ describeConsole('the page of a run', (given) => {
     expect(problems).toEqual([]);
     await context.close();
   });
+
+  test('names the times of a run alike in its header, its list and a comparison', async () => {
+    const runId = await started([echo('a')], [], 'success');
+    const { page, context } = await stage.open(`/runs/${runId}`);
+    for (const name of ['Total', 'Working', 'Waiting']) {
+      await page.getByText(new RegExp(`^${name} \\d`)).waitFor();
+    }
+    // Once: nowhere else on the page is a step or a bar called that.
+    expect(await page.getByText(/working/i).count()).toBe(1);
+    await page.goto(`${stage.url}/runs/${runId}/compare/${runId}`);
+    const figures = page.getByRole('table', { name: 'Figures of the runs' });
+    for (const name of ['Total', 'Working', 'Waiting']) {
+      await figures.getByRole('rowheader', { name }).waitFor();
+    }
+    await page.goto(`${stage.url}/runs`);
+    await page.getByRole('columnheader', { name: 'Working' }).waitFor();
+    await context.close();
+  });
+
+  test('has an override, but nothing to mend, where a budget stopped the run', async () => {
+    const { engine } = stage;
+    const nodes = [mock('dear', { cost_usd: 0.5 }), mock('next', { cost_usd: 0.1 })];
+    const workflowId = await engine.define({ nodes, edges: [edge('dear', 'next')] }, 'Dear');
+    const capped = { run_cap_usd: 0.2, overrun: 'one_step' };
+    await stage.call('PUT', `/api/workflows/${workflowId}`, capped);
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed']);
+    const { page, context } = await stage.open(`/runs/${runId}`);
+    await page.getByRole('button', { name: 'Override budget' }).click();
+    const buttons = page.getByRole('dialog').locator('form button[type]');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
+    const names = (await buttons.allInnerTexts()).filter((name) => name !== '');
+    expect(names).toEqual(['Cancel', 'Override and resume']);
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('link', { name: 'Fix in the editor' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'More actions' }).click();
+    expect(await page.getByRole('menuitem').first().innerText()).toBe('Resume');
+    await context.close();
+  });
+
+  test('says once that a budget refuses a start, and links it', async () => {
+    const { engine } = stage;
+    const workflowId = await engine.define({ nodes: [mock('a', { cost_usd: 0.2 })], edges: [] });
+    const budget = {
+      scope: 'workflow',
+      workflow_id: workflowId,
+      limit_usd: 0.5,
+      reservation_estimate_usd: 1,
+    };
+    const made = await stage.call('POST', '/api/budgets', { name: 'None', ...budget });
+    expect(made.status).toBe(201);
+    const { page, context } = await stage.open(`/workflows/${workflowId}?run=true`);
+    const dialog = page.getByRole('dialog', { name: 'Run workflow' });
+    await dialog.getByText('has no room').waitFor();
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+    await dialog.getByRole('alert').getByText('exhausted').waitFor();
+    expect(await dialog.getByText(/has no room|exhausted/).count()).toBe(1);
+    expect(await obstacles(page)).toEqual([]);
+    await dialog.getByRole('link', { name: 'Open budgets' }).click();
+    await page.getByRole('heading', { name: 'Budgets', level: 1 }).waitFor();
+    await context.close();
+  });
+
+  test('is a record on paper, and the same as before on the screen', async () => {
+    const { engine } = stage;
+    const nodes = [gate, echo('good', '1'), echo('bad', 'good / 0')];
+    const edges = [edge('sign', 'good', 'true'), edge('good', 'bad')];
+    const runId = await started(nodes, edges, 'paused');
+    await stage.call('POST', `/api/runs/${runId}/approve`, { reason: 'as agreed' });
+    await engine.until(runId, ['failed']);
+    const { page, context, problems } = await stage.open(`/runs/${runId}`, { scheme: 'dark' });
+    await steps(page).getByRole('row', { name: /^good/ }).click();
+    await page.getByRole('textbox', { name: 'Search steps' }).fill('o');
+
+    await page.emulateMedia({ media: 'print' });
+    const record = page.getByRole('article');
+    await record.getByRole('heading', { name: 'Letters' }).waitFor();
+    for (const text of [runId, 'division by zero', 'as agreed', 'Started manually', 'Failed']) {
+      await record.getByText(text).first().waitFor();
+    }
+    expect(await record.getByRole('row').count()).toBe(4);
+    // Nothing else: no sidebar, no buttons, no panes.
+    const shown = await page.locator('body').innerText();
+    expect(shown).not.toContain('Governance');
+    expect(shown).not.toContain('Checkpoints');
+    expect(await page.getByRole('button').count()).toBe(0);
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    // Dark on white, also in the dark scheme: backgrounds are not printed.
+    const colour = 'getComputedStyle(document.querySelector(".run-record")).color';
+    expect(await page.evaluate(colour)).toBe('rgb(0, 0, 0)');
+
+    await page.emulateMedia({ media: 'screen' });
+    await side(page, 'Selected step').getByText('good').first().waitFor();
+    expect(await page.getByRole('textbox', { name: 'Search steps' }).inputValue()).toBe('o');
+    expect(await record.count()).toBe(0);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
 });

@@ -15,10 +15,14 @@ import { useMoment } from '#console/src/parts/text/now.ts';
 import { RunBadge, RunTags } from '#console/src/parts/run-badges.tsx';
 import { stateColours } from '#console/src/theme.ts';
 import { durationText } from '#console/src/parts/text/duration.ts';
+import { shortId } from '#console/src/parts/text/short-id.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import type { Liveness } from '#console/src/queries/follow.ts';
 import { membersQuery } from '#console/src/queries/members.ts';
+import { useForkChanges } from './fork-changes.ts';
+import { stepName } from './node-states.ts';
 import { hasEnded, webAddress } from './run-facts.ts';
+import { useRunGraph } from './use-run-graph.ts';
 import { rejectedGates } from './steps/step-state.ts';
 
 /**
@@ -45,7 +49,7 @@ export function RunLine({
       <WorkflowLink workflow={run.workflow_id}>
         {run.of_draft ? text.draft : text.version(run.workflow_version)}
       </WorkflowLink>
-      <StartedBy run={run} />
+      <Started run={run} />
       <StartedFrom run={run} />
       <Details run={run} />
     </Group>
@@ -127,7 +131,7 @@ function Cost({ run }: { run: Run }) {
 }
 
 /** Who started the run, and how. */
-function StartedBy({
+export function Started({
   run: { trigger, parent_run_id, parent_step_key, created_by: by },
 }: {
   run: Run;
@@ -152,13 +156,30 @@ function StartedBy({
   );
 }
 
-/** The run that this one was started from, and the step. */
-function StartedFrom({ run: { forked_from: runId, forked_from_step: step, mode } }: { run: Run }) {
+/** The run that this one was started from, the step, and what was changed. */
+function StartedFrom({ run }: { run: Run }) {
+  const { forked_from: runId, forked_from_step: stepKey, mode } = run;
+  const { drawing } = useRunGraph(run);
+  const changes = useForkChanges(run);
   if (runId === null) return null;
-  return (
-    <RunLink run={runId} step={step}>
-      {mode !== null ? text.rehearses : step === null ? text.anotherRun : text.stepOfAnotherRun}
+  const step = run.steps.find(({ step_key }) => step_key === stepKey);
+  const node = drawing?.nodes.find(({ id }) => id === stepKey?.split(/[#/]/, 1)[0]);
+  const label = step === undefined ? (node?.label ?? stepKey) : stepName(step);
+  const count = changes === undefined ? 0 : changes.input.length + changes.state.length;
+  const link = (
+    <RunLink run={runId} step={stepKey}>
+      {text.otherRun(shortId(runId))}
     </RunLink>
+  );
+  return (
+    <span>
+      {stepKey === null ? (
+        <Message text={mode === null ? text.startedFrom : text.rehearses} values={{ run: link }} />
+      ) : (
+        <Message text={text.forkedFrom} values={{ run: link, step: label ?? '' }} />
+      )}
+      {count > 0 && ` ${text.withChanges(count)}`}
+    </span>
   );
 }
 

@@ -17,13 +17,14 @@ import { Panes } from './panes.tsx';
 import { RunError } from './run-error.tsx';
 import { failingStep } from './run-facts.ts';
 import { RunLine } from './run-header.tsx';
+import { RunRecord } from './run-record.tsx';
 import { RunViews } from './run-views.tsx';
 import { SelectedStep, WaitingGates, WholeRun } from './run-side.tsx';
 import { useItems, useWithFailures } from './use-items.ts';
 import { useRunId, useSelection } from './use-selection.ts';
 
-/** Minimum width to show the step beside the run. */
-const WIDE = '(min-width: 75em)';
+/** Minimum width to show the step beside the run. Paper does not count: after printing, the page is as it was. */
+const WIDE = 'print, (min-width: 75em)';
 
 /** One run, updated live. */
 export function RunPage() {
@@ -77,6 +78,7 @@ function RunView({ run: read, readAt, liveness }: RunViewProps) {
       wide
       fill={wide}
     >
+      <RunRecord run={run} />
       <RunError run={run} items={items} failing={failing} chosen={key} select={select} />
       <Panes
         wide={wide}

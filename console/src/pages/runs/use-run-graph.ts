@@ -13,14 +13,13 @@ export interface RunGraph {
 }
 
 /** The graph that a run executes: its own for a run of a draft, otherwise that of its version. */
-export function useRunGraph({
-  workflow_id: workflowId,
-  workflow_version: version,
-  graph: own,
-}: Pick<Run, 'workflow_id' | 'workflow_version' | 'graph'>): RunGraph {
+export function useRunGraph(
+  run: Pick<Run, 'workflow_id' | 'workflow_version' | 'graph'> | undefined,
+): RunGraph {
+  const own = run?.graph;
   const { data, error, refetch } = useQuery({
-    ...versionQuery(workflowId, version),
-    enabled: own === undefined,
+    ...versionQuery(run?.workflow_id ?? '', run?.workflow_version ?? 0),
+    enabled: run !== undefined && own === undefined,
   });
   const graph = (own as Graph | undefined) ?? data?.graph;
   const drawing = useMemo(() => (graph === undefined ? undefined : drawingOf(graph)), [graph]);

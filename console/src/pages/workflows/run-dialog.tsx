@@ -6,6 +6,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { runDialog as text } from '#console/src/messages/en/workflows/workflow.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
+import { isOverBudget } from '#console/src/parts/text/budget-link.tsx';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { workflowsKey } from '#console/src/queries/workflows.ts';
@@ -76,11 +77,14 @@ function RunForm({
         onChange={setTyped}
         onBroken={setBroken}
       />
-      <DryRunPanel
-        workflow={workflow}
-        input={input}
-        version={again === undefined ? undefined : workflow.version}
-      />
+      {/* What the service has refused, the form says. */}
+      {!isOverBudget(start.error) && (
+        <DryRunPanel
+          workflow={workflow}
+          input={input}
+          version={again === undefined ? undefined : workflow.version}
+        />
+      )}
     </Form>
   );
 }

@@ -2,7 +2,7 @@ import { Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { RunSummary, Workflow } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
-import { triggers } from '#console/src/messages/en/parts/values.ts';
+import { runTimes, triggers } from '#console/src/messages/en/parts/values.ts';
 import { runsTab as text } from '#console/src/messages/en/workflows/workflow.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { RunLink, TextLink } from '#console/src/parts/links.tsx';
@@ -55,7 +55,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
         words.started,
         words.startedBy,
         { label: words.version, numbers: true },
-        { label: words.duration, numbers: true },
+        { label: runTimes.working, numbers: true },
         { label: words.cost, numbers: true },
       ]}
     >

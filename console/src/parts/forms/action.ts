@@ -1,9 +1,11 @@
 import { notifications } from '@mantine/notifications';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { createElement } from 'react';
 import { ApiError } from '#client/index.ts';
 import { actionUnanswered } from '#console/src/connection.ts';
 import { action as text } from '#console/src/messages/en/forms.ts';
-import { describeError, gotNoResponse } from '#console/src/parts/text/describe-error.ts';
+import { ErrorMessage } from '#console/src/parts/text/budget-link.tsx';
+import { gotNoResponse } from '#console/src/parts/text/describe-error.ts';
 
 export interface ActionOptions<Input, Answer> {
   /** Keys of the queries to invalidate. */
@@ -42,7 +44,7 @@ export function useAction<Input, Answer>(
       notifications.show({
         color: 'danger',
         title: text.failed,
-        message: describeError(error),
+        message: createElement(ErrorMessage, { error }),
       });
     },
     onSettled: () =>

@@ -20,6 +20,7 @@ export const page = {
 /** Messages for an error. */
 export const failure = {
   again: 'Try again',
+  openBudgets: 'Open budgets',
   request: 'Request {id}',
   timedOut: 'The request timed out. Try again.',
   unreachable: 'Cannot reach the service. Check your connection and try again.',

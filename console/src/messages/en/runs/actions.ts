@@ -83,8 +83,11 @@ export const fork = {
   submit: 'Fork',
   about:
     'Starts a new run. It reuses every finished step that does not depend on {step}, and executes that step and what follows it, with their effects and costs.',
-  state: 'Changes of the state',
-  aboutState: 'A JSON object. Its keys replace those of the state from this step on.',
+  state: 'State',
+  aboutState: 'What this step starts with. Your changes count from this step on.',
+  unknownState: 'The state here is not known. The keys of this JSON object replace its keys.',
+  stateChanges: 'State changes',
+  noRemoval: (key: string) => `A key cannot be removed: set '${key}' to null.`,
   aboutInput: 'Steps before this one that read a changed key are executed again.',
   notReused: (steps: number) =>
     plural(steps, {
@@ -108,20 +111,21 @@ export const rehearse = {
   submit: 'Rehearse',
   about:
     'Starts a run that takes the results of its steps from the record of this one. It has no effects, and costs nothing unless you allow agents.',
-  aboutInput: 'Steps that read a changed key have no record.',
+  aboutInput: 'Steps that use a value you change cannot reuse their result.',
 } as const;
 
 /** Messages for what a rehearsal may execute. */
 export const rehearsalFields = {
-  allow: 'Execute without a record',
+  allow: 'Run for real if nothing was recorded',
   aboutAllow:
-    'Also custom:<name>. Everything else that has no record ends the rehearsal, unless it only computes.',
+    'Pick the steps that may run, also custom:<name>. Any other unrecorded step stops the rehearsal.',
   execute: 'Execute failed steps again',
   aboutExecute: 'If they are allowed above. Otherwise a recorded failure fails again.',
   pins: 'Use my pinned outputs',
   aboutPins: 'Nodes have the outputs that you pinned in the editor, and not those of the record.',
   rehearse: 'Rehearse',
-  aboutRehearse: 'Takes what follows from the record, too. Nothing is asked, sent or written.',
+  aboutRehearse:
+    'Also reuse the recorded results after this step. No model is called, nothing is sent.',
 } as const;
 
 /** Messages for the dialog that chooses a run to compare with. */

@@ -10,7 +10,7 @@ export const compare = {
   right: 'Right',
   difference: 'Difference',
   draft: 'Draft',
-  workingTime: 'Working time',
+  inState: (step: string) => `State at “${step}”`,
 } as const;
 
 /** Messages for the compared steps. */

@@ -72,9 +72,12 @@ export const runHeader = {
     workflow: 'Started by a workflow of {name}',
   },
   parentRun: 'Started by a parent run',
-  rehearses: 'Rehearses another run',
-  anotherRun: 'Started from another run',
-  stepOfAnotherRun: 'Forked from a step of another run',
+  otherRun: (end: string) => `run ${end}`,
+  rehearses: 'Rehearses {run}',
+  startedFrom: 'Started again from {run}',
+  forkedFrom: 'Forked from {run} at “{step}”',
+  withChanges: (changes: number) =>
+    plural(changes, { one: 'with # change', other: 'with # changes' }),
   costOfCap: (cost: string, cap: string) => `${cost} of ${cap}`,
   shareOfCap: (percent: string) => `Cost: ${percent} of the cap`,
   details: 'Details',
@@ -161,4 +164,13 @@ export const runGraph = {
   notReached: 'not reached',
   notReachedYet: 'not reached yet',
   lastOf: (iteration: string, count: string) => `${iteration} of ${count}`,
+} as const;
+
+/** Messages for a printed run. */
+export const runRecord = {
+  id: 'ID',
+  draft: 'Draft of the workflow',
+  finished: 'Finished',
+  decisions: 'Decisions',
+  cut: (shown: string) => `The first ${shown} steps, failed ones included.`,
 } as const;

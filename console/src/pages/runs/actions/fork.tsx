@@ -17,6 +17,7 @@ import { useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { workflowQuery } from '#console/src/queries/workflows.ts';
 import { listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
+import { StateField } from './state-field.tsx';
 import { RehearsalSwitch, type RehearsalGiven, rehearsalOptions } from './rehearsal-fields.tsx';
 import { useOpenRun } from '#console/src/parts/open-run.ts';
 
@@ -79,13 +80,11 @@ function ForkForm({ run, step, onClose }: { run: Run; step: Step; onClose: () =>
       <Text size="sm">
         <Message text={text.about} values={{ step: listedName(step) }} />
       </Text>
-      <JsonField
-        label={text.state}
-        description={text.aboutState}
-        value={given.state ?? {}}
-        judge={anObject}
+      <StateField
+        {...{ run, step }}
+        changed={given.state}
+        onChange={(state) => setGiven((before) => ({ ...before, state }))}
         onBroken={(is) => setBroken((before) => ({ ...before, state: is }))}
-        onChange={(value) => setGiven({ ...given, state: filled(value) })}
       />
       <AgainFields
         run={run}
@@ -160,9 +159,6 @@ export function AgainFields({
     </>
   );
 }
-
-const filled = (value: unknown): JsonObject | undefined =>
-  isRecord(value) && Object.keys(value).length > 0 ? (value as JsonObject) : undefined;
 
 function showNotReused({ not_reused: again, mode }: Fork): void {
   if (again.length === 0 || mode !== null) return;

@@ -2,10 +2,12 @@ import '#console/src/pages/runs/runs.css';
 import { Alert, Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { ApiError, type Run } from '#client/index.ts';
+import { runTimes } from '#console/src/messages/en/parts/values.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { compare as text } from '#console/src/messages/en/runs/compare.ts';
+import { ChangedPaths, changesOf } from '#console/src/parts/data/changed-paths.tsx';
 import { RowTable } from '#console/src/parts/data/row-table.tsx';
 import { RunLink, ButtonLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
@@ -19,6 +21,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { runQuery } from '#console/src/queries/runs.ts';
+import { useForkChanges } from '#console/src/pages/runs/fork-changes.ts';
 import { MissingRun } from '#console/src/pages/runs/missing-run.tsx';
 import { hasEnded } from '#console/src/pages/runs/run-facts.ts';
 import { isCut } from './compared.ts';
@@ -94,16 +97,44 @@ const namesOf = (left: Run, right: Run): string =>
     ? left.workflow_name
     : `${left.workflow_name}, ${right.workflow_name}`;
 
+type FigureRow = [name: string, of: (run: Run) => ReactNode, difference?: ReactNode];
+
+const times: readonly [name: string, msOf: (run: Run) => number][] = [
+  [runTimes.total, (run) => run.duration_ms + run.waiting_ms],
+  [runTimes.working, (run) => run.duration_ms],
+  [runTimes.waiting, (run) => run.waiting_ms],
+];
+
+const nothing = (): null => null;
+
+/** What the runs were given, if it differs: their input, and what a fork of one from the other has changed in the state. */
+function useGivenRows({ left, right }: TwoRuns): FigureRow[] {
+  const inputs = useMemo(() => changesOf(left.input, right.input), [left.input, right.input]);
+  const swapped = left.forked_from === right.id;
+  const fork = swapped ? left : right;
+  const found = useForkChanges(fork);
+  const related = fork.forked_from === (swapped ? right : left).id;
+  const states = (related ? (found?.state ?? []) : []).map(({ path, from, to }) =>
+    swapped ? { path, from: to, to: from } : { path, from, to },
+  );
+  return [
+    [words.input, inputs] as const,
+    [text.inState(fork.forked_from_step ?? ''), states] as const,
+  ].flatMap(([name, changes]): FigureRow[] =>
+    changes.length === 0 ? [] : [[name, nothing, <ChangedPaths changes={changes} />]],
+  );
+}
+
 function Figures({ left, right }: TwoRuns) {
-  const rows: [name: string, of: (run: Run) => ReactNode, difference?: ReactNode][] = [
+  const rows: FigureRow[] = [
     [words.status, (run) => <RunBadge run={run} />],
     [words.created, ({ created_at: at }) => <When at={at} />],
     [words.version, (run) => (run.of_draft ? text.draft : run.workflow_version)],
-    [
-      text.workingTime,
-      ({ duration_ms: ms }) => durationText(ms),
-      <Delta left={left.duration_ms} right={right.duration_ms} text={durationText} />,
-    ],
+    ...times.map(([name, msOf]): FigureRow => [
+      name,
+      (run) => durationText(msOf(run)),
+      <Delta left={msOf(left)} right={msOf(right)} text={durationText} />,
+    ]),
     [
       words.cost,
       (run) => <Cost usd={run.cost_usd} unpriced={run.unpriced_steps} />,
@@ -111,6 +142,7 @@ function Figures({ left, right }: TwoRuns) {
     ],
     [words.steps, ({ steps }) => countText(steps.length)],
     [words.error, ({ error }) => error !== null && <UserText>{error}</UserText>],
+    ...useGivenRows({ left, right }),
   ];
   return (
     <RowTable

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ListedRun } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runTable as text } from '#console/src/messages/en/runs/list.ts';
-import { triggers } from '#console/src/messages/en/parts/values.ts';
+import { runTimes, triggers } from '#console/src/messages/en/parts/values.ts';
 import { RunLink } from '#console/src/parts/links.tsx';
 import { RunBadge, RunTags } from '#console/src/parts/run-badges.tsx';
 import { CopyId, IdEnd } from '#console/src/parts/short-id.tsx';
@@ -46,7 +46,7 @@ export function RunTable({
             <Table.Th>{words.status}</Table.Th>
             <Table.Th>{words.startedBy}</Table.Th>
             <Table.Th>{words.created}</Table.Th>
-            <Table.Th className="numbers">{words.duration}</Table.Th>
+            <Table.Th className="numbers">{runTimes.working}</Table.Th>
             <Table.Th className="numbers">{words.cost}</Table.Th>
           </Table.Tr>
         </Table.Thead>

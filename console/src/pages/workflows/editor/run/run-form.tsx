@@ -4,6 +4,7 @@ import type { JsonObject } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runForm as text } from '#console/src/messages/en/workflows/editor.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
+import { isOverBudget } from '#console/src/parts/text/budget-link.tsx';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { DryRunPanel } from '#console/src/pages/workflows/dry-run-panel.tsx';
@@ -62,7 +63,7 @@ function RunForm({ content, checked, draftRun, saving, onClose, onStarted }: Run
         {saving.unsaved && `${text.savedFirst} `}
         {text.isReal}
       </Dimmed>
-      <Estimate {...{ workflowId, content, saving, input }} />
+      {!isOverBudget(start.error) && <Estimate {...{ workflowId, content, saving, input }} />}
     </Form>
   );
 }
