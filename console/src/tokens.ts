@@ -172,6 +172,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
   },
   dark: {
     '--mantine-color-dimmed': dark[1],
+    // Also on a selected row.
+    '--mantine-color-anchor': accent[3],
     '--mantine-color-error': red[5],
     '--logo-ground': accent[3],
     '--logo-line': dark[9],

@@ -205,7 +205,7 @@ function Facts({ run, gate }: { run: Run; gate: PendingGate | undefined }) {
         />
       </Fact>
       <Fact name={words.run}>
-        <RunLink run={run.id}>{run.id}</RunLink>
+        <UserText>{run.workflow_name}</UserText> <RunLink run={run.id}>{run.id}</RunLink>
       </Fact>
     </SimpleGrid>
   );
