@@ -29,6 +29,7 @@ describeConsole('the panel of a node', (stage) => {
     await page.getByRole('tab', { name: 'Input', exact: true }).click();
     const state = page.getByRole('tree', { name: 'the state before the node' });
     await state.getByRole('treeitem', { name: /^topic: / }).waitFor();
+    expect(await page.getByText('or drag it there.').count()).toBe(0);
     expect(await obstacles(page)).toEqual([]);
     await state.getByRole('treeitem', { name: /^topic: / }).click();
     await prompt.getByText('Write about {read.topic}').waitFor();
@@ -59,6 +60,7 @@ describeConsole('the panel of a node', (stage) => {
     const beside = page.getByRole('region', { name: 'Input' });
     const line = beside.getByRole('treeitem', { name: /^topic: / });
     await line.waitFor();
+    await beside.getByText('or drag it there.').waitFor();
     const { width } = await placeOf(panel);
     expect(width).toBeLessThanOrEqual(641);
     expect(width).toBeGreaterThan(560);

@@ -53,7 +53,7 @@ export function NodePanel({
   });
   const wide = width >= WIDE;
   const tab = wide && nodeTab === 'input' ? 'settings' : nodeTab;
-  const stateTree = <NodeInput onInsert={insert.insert} />;
+  const stateTree = <NodeInput beside={wide} onInsert={insert.insert} />;
   return (
     <Tabs
       ref={ref}
