@@ -220,6 +220,8 @@ export interface LedgerState {
   failures: number;
   /** The number of results that have entered the state. */
   handled?: number;
+  /** The steps in `order` whose results have not entered it. */
+  unhandled?: string[];
   /** The last finished turn of each agent with tools, by step key. */
   turns?: Record<string, number>;
   /** The attempt of each unfinished step that waits for a child, by step key. */

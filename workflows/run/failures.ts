@@ -41,7 +41,7 @@ export function catchFailure(run: Run, stepKey: string, error: CaughtError | und
   return true;
 }
 
-/** Like `catchFailure`, for an error that is already in the ledger. */
+/** Like `catchFailure`, without a number for the error. */
 export function catchKnownFailure(
   run: Run,
   stepKey: string,

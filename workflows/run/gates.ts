@@ -16,7 +16,7 @@ import { control } from './control.ts';
 import { catchFailure, fail, failedStep, text } from './failures.ts';
 import { startClocks, stopClock } from './gate-clocks.ts';
 import type { DecidedGate } from './open-gates.ts';
-import { noteHandled, pendingWrites, type Run, wake } from './state.ts';
+import { noteHandled, noteKnown, pendingWrites, type Run, wake } from './state.ts';
 import { show } from './status.ts';
 
 const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
@@ -116,14 +116,15 @@ function decide(run: Run, gate: DecidedGate): void {
   const { step, decision } = gate;
   if (decision.timed_out === 'fail') reject(run, gate);
   else if (run.scheduler.decide(step.step_key, decision) === 'rejected') failRejected(run, gate);
-  else if (!isInLedger(run, gate)) noteHandled(run, step.step_key);
+  else if (isInLedger(run, gate)) noteKnown(run, step.step_key);
+  else noteHandled(run, step.step_key);
 }
 
-/** Whether the run had continued past the gate with this decision. */
+/** Whether the decision is in the ledger. */
 const isInLedger = ({ ledger }: Run, { opening }: DecidedGate): boolean =>
   ledger?.decisions.some(
     ({ step_key: key, round }) => key === opening.step_key && round === opening.round,
-  ) === true && ledger.order?.includes(opening.step_key) === true;
+  ) === true;
 
 function reject(run: Run, gate: DecidedGate): void {
   run.scheduler.fail(gate.step.step_key);

@@ -82,6 +82,8 @@ async function drive(run: Run): Promise<RunResult> {
     run.ledger = await wholeRun.loadLedger({ run_id: input.run_id });
     run.failureCount = run.ledger.failures;
     run.handled = run.ledger.handled ?? 0;
+    const unhandled = new Set(run.ledger.unhandled);
+    run.numbered = new Set(run.ledger.order?.filter((key) => !unhandled.has(key)));
     run.gates.learnLedger(run.ledger);
     if (run.ledger.order !== undefined) run.replay = createReplay(run.ledger.order);
     for (const [stepKey, turn] of Object.entries(run.ledger.turns ?? {})) {

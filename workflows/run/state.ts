@@ -75,6 +75,8 @@ export interface Run {
   /** The number of results that have entered the state. */
   handled: number;
   ledger: LedgerState | undefined;
+  /** The steps in the ledger whose results have a number. */
+  numbered: ReadonlySet<string>;
   failureCount: number;
   atRest: boolean;
   shownStatus: string;
@@ -114,6 +116,7 @@ export function createRun(input: RunGraphInput): Run {
     observed: carried?.observed ?? [],
     handled: carried?.handled ?? 0,
     ledger: undefined,
+    numbered: new Set(),
     failureCount: carried?.failures ?? 0,
     atRest: false,
     shownStatus: 'running',
@@ -184,12 +187,17 @@ export function noteHandled(run: Run, stepKey: string): void {
   else run.observed.push({ step_key: stepKey, nth });
 }
 
+/** For a result in the ledger, which can have a number from an earlier execution. */
+export function noteKnown(run: Run, stepKey: string): void {
+  if (!run.numbered.has(stepKey)) noteHandled(run, stepKey);
+}
+
 export function complete(run: Run, stepKey: string, output: Json | JsonText): void {
   noteHandled(run, stepKey);
   completeKnown(run, stepKey, output);
 }
 
-/** Like `complete`, for a result that is already in the ledger. */
+/** Like `complete`, without a number for the result. */
 export function completeKnown(run: Run, stepKey: string, output: Json | JsonText): void {
   run.finished += 1;
   run.scheduler.complete(stepKey, output);

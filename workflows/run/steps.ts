@@ -8,7 +8,7 @@ import { control } from './control.ts';
 import { startDelay } from './delay.ts';
 import { catchKnownFailure, collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
-import { completeKnown, handleKnown, pendingWrites, type Run, wake } from './state.ts';
+import { completeKnown, handleKnown, noteKnown, pendingWrites, type Run, wake } from './state.ts';
 import { preparingWork, prepareStep } from '#shared/graph/prepare/step.ts';
 
 /**
@@ -128,6 +128,7 @@ function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
   if (caught === undefined) return false;
   handleKnown(run, () => {
     run.scheduler.fail(step_key);
+    noteKnown(run, step_key);
     catchKnownFailure(run, step_key, caught);
   });
   return true;
@@ -139,7 +140,10 @@ function keptBefore(run: Run, { step_key }: ReadyNode): boolean {
   if (text === undefined) return false;
   // Each of its characters passes through the threads of all runs. If there were many, the next step waits.
   run.pace.add(text.length);
-  handleKnown(run, () => completeKnown(run, step_key, new JsonText(text, step_key)));
+  handleKnown(run, () => {
+    noteKnown(run, step_key);
+    completeKnown(run, step_key, new JsonText(text, step_key));
+  });
   return true;
 }
 

@@ -45,15 +45,20 @@ export async function readCaught(db: Db, runId: string): Promise<Record<string, 
   return Object.fromEntries(caught.map(({ step_key, ...error }) => [step_key, error]));
 }
 
-const endedRow = z.object({ step_key: z.string() });
+const endedRow = z.object({ step_key: z.string(), unhandled: z.boolean() });
 
 /**
  * The keys of a run's steps with a result, in the order in which they entered its state. Those without a number ended
  * before the first one with a number, or never entered it.
  */
 export async function readEndOrder(db: Db, runId: string): Promise<string[]> {
-  const ended = await db.any(statement(endedRow)`
-    SELECT step_key FROM steps s
+  return (await readEnded(db, runId)).map(({ step_key }) => step_key);
+}
+
+/** `unhandled`: the result has no number, and is not that of another run. */
+const readEnded = (db: Db, runId: string): Promise<readonly z.infer<typeof endedRow>[]> =>
+  db.any(statement(endedRow)`
+    SELECT step_key, handled IS NULL AND reused_from IS NULL AS unhandled FROM steps s
     WHERE run_id = ${runId} AND (${hasResult} OR caught OR (kind = 'human_gate' AND finished_at IS NOT NULL))
     ORDER BY CASE
       WHEN handled IS NOT NULL THEN 1
@@ -62,8 +67,6 @@ export async function readEndOrder(db: Db, runId: string): Promise<string[]> {
       ELSE 2
     END, handled, finished_at, ordinal, step_key
   `);
-  return ended.map(({ step_key }) => step_key);
-}
 
 /** A run that cannot continue from its ledger, because an output is older than the present limits and exceeds them. */
 export class UnusableLedgerError extends Error {
@@ -101,6 +104,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
             FROM steps WHERE run_id = r.id AND kind = 'tool' AND status = 'running' AND claim IS NULL) AS waited
     FROM runs r WHERE id = ${runId}
   `);
+  const ended = await readEnded(db, runId);
   return {
     texts: Object.fromEntries(finished.map((row) => [row.step_key, row.output])),
     caught: await readCaught(db, runId),
@@ -111,7 +115,8 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
     turns: run?.turns ?? {},
     children: run?.children ?? {},
     waited: run?.waited ?? {},
-    order: await readEndOrder(db, runId),
+    order: ended.map(({ step_key }) => step_key),
+    unhandled: ended.flatMap(({ step_key, unhandled }) => (unhandled ? [step_key] : [])),
   };
 }
 
