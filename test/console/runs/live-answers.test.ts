@@ -61,7 +61,9 @@ describeConsole(
       await answerIn(late.page).getByText('The first chapter').waitFor();
       for (const { page } of [early, late]) {
         await detail(page).getByText('Answering…').waitFor();
-        await page.getByRole('treegrid').locator('.trace-live').waitFor();
+        expect(await page.getByRole('treegrid').locator('.trace-live').innerText()).toMatch(
+          /It was a long night/,
+        );
         expect(await detail(page).getByText('null').count()).toBe(0);
       }
       expect(await obstacles(late.page)).toEqual([]);

@@ -35,6 +35,8 @@ const reasonOf = (status: Step['status'], isAgent: boolean): string => {
 
 /** The length of a line in the tree. */
 const LINE = 120;
+/** The marks of Markdown that would make a line hard to read. */
+const MARKS = /\*\*|`+|^#+ /gm;
 
 /** The end of the text that a model is writing, in one line. Screen readers have the answer itself. */
 export function LiveLine({ stepKey, turn }: { stepKey: string; turn: number | undefined }) {
@@ -42,7 +44,7 @@ export function LiveLine({ stepKey, turn }: { stepKey: string; turn: number | un
   if (live === undefined || (turn !== undefined && turn !== live.turn)) return null;
   return (
     <Text span size="xs" c="dimmed" className="trace-live" aria-hidden>
-      <bdi>{live.text.slice(-LINE).replace(/\s+/g, ' ').trim()}</bdi>
+      <bdi>{live.text.slice(-LINE).replace(MARKS, '').replace(/\s+/g, ' ').trim()}</bdi>
     </Text>
   );
 }
