@@ -193,6 +193,32 @@ describeConsole('the canvas of the editor', (stage) => {
     await settled(visit);
   });
 
+  test('tests a node from its card, its menu and by a key, with the panel at the result', async () => {
+    const { engine } = stage();
+    const graph = {
+      nodes: [echo('read', '1'), echo('sum', 'read + 41')],
+      edges: [edge('read', 'sum')],
+    };
+    const workflowId = await engine.define(graph, 'Tested');
+    await engine.until(await engine.trigger(workflowId, {}), ['success']);
+    const visit = await stage().open(`/workflows/${workflowId}/edit`);
+    const { page } = visit;
+    const result = page.getByRole('region', { name: 'Result of the test' });
+    await card(page, 'sum').hover();
+    await page.getByRole('button', { name: 'Test sum' }).click();
+    await result.getByText('"read + 41"').waitFor();
+    await result.getByText('42', { exact: true }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+
+    await card(page, 'read').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: /^Test this node/ }).click();
+    await result.getByText('"1"').waitFor();
+    await card(page, 'sum').click();
+    await page.keyboard.press('t');
+    await result.getByText('"read + 41"').waitFor();
+    await settled(visit);
+  });
+
   test('has a map above 20 nodes, and finds a node by its id, label or tool', async () => {
     const nodes = [
       ...Array.from({ length: 23 }, (_, at) => echo(`n${at}`)),

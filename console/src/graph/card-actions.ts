@@ -5,6 +5,8 @@ import type { PortId } from './ports.ts';
 export interface CardActions {
   /** Adds a node after this one, from this port, with the palette beside the handle. */
   onAddFrom: (nodeId: string, port: PortId, handle: Element) => void;
+  /** Tests a node. Undefined for members who may not. */
+  onTest: ((nodeId: string) => void) | undefined;
 }
 
 /** Undefined where a graph is only read. */

@@ -1,5 +1,5 @@
 import './graph.css';
-import { IconClock, IconHandStop } from '@tabler/icons-react';
+import { IconClock, IconHandStop, IconPlayerPlay } from '@tabler/icons-react';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { type CSSProperties, memo, type ReactNode, useContext } from 'react';
 import type { NodeKind } from '#shared/contract/workflows/graph.ts';
@@ -134,10 +134,29 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
           style={{ width: `${Math.max(MIN_SHARE, failedShare) * 100}%` }}
         />
       )}
+      <TestButton id={id} label={label} />
       <Ports id={id} label={label} ports={ports} />
     </div>
   );
 });
+
+/** Seen while the card has the pointer or is selected. The menu of the card and a key test it, too. */
+function TestButton({ id, label }: { id: string; label: string }) {
+  const onTest = useContext(CardActionsContext)?.onTest;
+  if (onTest === undefined) return null;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      className="graph-card-test nodrag nopan"
+      aria-label={text.test(label)}
+      title={text.testKey}
+      onClick={() => onTest(id)}
+    >
+      <IconPlayerPlay size={14} stroke={2} aria-hidden />
+    </button>
+  );
+}
 
 /** The ports of a card. In a graph that is only read, the names of those with edges. */
 function Ports({ id, label, ports }: { id: string; label: string; ports: readonly Port[] }) {

@@ -19,6 +19,8 @@ export const graphView = {
   find: 'Find a node',
   nothingFound: 'No node has this text',
   map: 'Map',
+  test: (node: string) => `Test ${node}`,
+  testKey: 'Test this node · T',
   card: (label: string, about: string) => `${label}, ${about}`,
   insert: 'Insert node',
   port: (port: string, node: string) => `${port} of ${node}: add a node`,

@@ -30,6 +30,7 @@ export const canvasMenu = {
   addNode: 'Add node',
   addNodeAfter: 'Add node after',
   addNodeFrom: (port: string) => `Add node: ${port}`,
+  test: 'Test this node',
   insertNode: 'Insert node',
   paste: 'Paste',
   deleteEdge: 'Delete edge',
@@ -37,6 +38,7 @@ export const canvasMenu = {
   selectAll: 'Select all',
   keys: {
     add: '/',
+    test: 'T',
     copy: 'Ctrl C',
     paste: 'Ctrl V',
     duplicate: 'Ctrl D',

@@ -76,12 +76,13 @@ export function useEditor(
   };
 }
 
-/** What is open over the drawing, and where its view is to be. */
+/** What is open over the drawing, where its view is to be, and the node whose test was requested by its card. */
 function useDrawingState() {
   const [adding, setAdding] = useState<Adding>();
   const [view, setView] = useState<ViewRequest>();
   const [finding, setFinding] = useState(false);
-  return { adding, setAdding, view, setView, finding, setFinding };
+  const [toTest, setToTest] = useState<string>();
+  return { toTest, setToTest, adding, setAdding, view, setView, finding, setFinding };
 }
 
 /** What is selected, and which panel shows. */

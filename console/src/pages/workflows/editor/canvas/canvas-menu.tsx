@@ -3,6 +3,7 @@ import {
   IconClipboard,
   IconCopy,
   IconCopyPlus,
+  IconPlayerPlay,
   IconPlus,
   IconSelectAll,
   IconTrash,
@@ -34,6 +35,8 @@ export interface MenuActions {
   ports: readonly { id: PortId; name: string }[];
   addFrom: (port: PortId) => void;
   insert: () => void;
+  /** Undefined unless one node is selected, which the member may test. */
+  test: (() => void) | undefined;
   copy: () => void;
   paste: () => void;
   duplicate: () => void;
@@ -108,6 +111,14 @@ function entriesFor(target: MenuAt['for'], actions: MenuActions): Entry[] {
               icon: add.icon,
               act: () => actions.addFrom(id),
             }))),
+        ...(actions.test === undefined
+          ? []
+          : [
+              {
+                ...{ label: text.test, keys: text.keys.test, act: actions.test },
+                icon: <IconPlayerPlay size={16} aria-hidden />,
+              },
+            ]),
         copyEntry(actions),
         paste,
         duplicateEntry(actions),

@@ -80,6 +80,8 @@ interface EditorCanvasProps {
   onAdd: (adding: Adding) => void;
   /** An item of the palette was dropped. */
   onDropItem: (item: PaletteItem, position: Place) => void;
+  /** Tests a node; undefined for members who may not. */
+  onTest: ((nodeId: string) => void) | undefined;
   /** Opens the fields of a node. */
   onOpen: (nodeId: string) => void;
   onMenu: (at: MenuAt) => void;
@@ -231,15 +233,16 @@ export function EditorCanvas(props: EditorCanvasProps) {
   };
   const { onConnectEnd, ...drops } = canvasDrops(flow, frame, props);
   const menus = useCanvasMenu(props);
-  const { onAdd } = props;
+  const { onAdd, onTest } = props;
   const cardActions = useMemo<CardActions>(
     () => ({
+      onTest,
       onAddFrom: (after, port, handle) => {
         const { right: x, top: y } = handle.getBoundingClientRect();
         onAdd({ after, port, at: within(frame, { x, y }) });
       },
     }),
-    [onAdd],
+    [onAdd, onTest],
   );
   return (
     <Box

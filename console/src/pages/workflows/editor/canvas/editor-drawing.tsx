@@ -7,6 +7,7 @@ import type { Drawing } from '#console/src/graph/drawn.ts';
 import { FindNode, useFindKey } from '#console/src/graph/find-node.tsx';
 import { type PortId, portName, portOf, portsOfKind } from '#console/src/graph/ports.ts';
 import { LoadingRows } from '#console/src/parts/loading.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
 import { pinsQuery } from '#console/src/queries/node-tests.ts';
 import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import type { Place } from '#console/src/graph/places.ts';
@@ -35,7 +36,10 @@ export function EditorDrawing({ state, workflowId }: { state: EditorState; workf
   const actions = useCanvasActions(state);
   const focusCard = useCardFocus(box);
   const openPalette = (): void => setAdding({ after: onlyOf(selection.nodes) });
-  useCanvasKeys(box, actions, openPalette);
+  const onTest = useTest(state);
+  const only = onlyOf(selection.nodes);
+  const test = onTest && only !== undefined ? () => onTest(only) : undefined;
+  useCanvasKeys(box, actions, { openPalette, test: () => test?.() });
   useFindKey(() => setFinding(true));
   const edits = useDrawingEdits(state, actions, focusCard);
   return (
@@ -54,6 +58,7 @@ export function EditorDrawing({ state, workflowId }: { state: EditorState; workf
           view={state.view}
           onConnect={state.connect}
           onAdd={setAdding}
+          onTest={onTest}
           onMenu={setMenu}
           {...edits}
         />
@@ -78,6 +83,7 @@ export function EditorDrawing({ state, workflowId }: { state: EditorState; workf
           ports: portChoices(drawing, onlyOf(selection.nodes)),
           addFrom: (port) => setAdding({ after: onlyOf(selection.nodes), port }),
           insert: () => setAdding({ into: edgeIndex(drawing, selection.edges[0]) }),
+          test,
           copy: actions.copy,
           paste: () => actions.paste(undefined),
           duplicate: actions.duplicate,
@@ -89,6 +95,19 @@ export function EditorDrawing({ state, workflowId }: { state: EditorState; workf
       <HiddenParts hidden={graph.nodes.length - drawing.nodes.length} />
     </div>
   );
+}
+
+/** Tests a node in its panel. Undefined without the permission. */
+function useTest({ choose, setToTest }: EditorState): ((nodeId: string) => void) | undefined {
+  const mayRun = useMay('run_workflows');
+  const onTest = useCallback(
+    (id: string): void => {
+      choose({ nodes: [id], edges: [] });
+      setToTest(id);
+    },
+    [choose, setToTest],
+  );
+  return mayRun ? onTest : undefined;
 }
 
 /** Changes of the draft that are made in the drawing. */

@@ -7,16 +7,16 @@ import {
 import type { CanvasActions } from './use-canvas-actions.ts';
 
 /**
- * The keys of the drawing: `/` opens the palette; Ctrl+C, X, V, D and A (Cmd on a Mac) act on the selection while the
+ * The keys of the drawing: `/` opens the palette and `t` tests the selected node; Ctrl+C, X, V, D and A (Cmd on a Mac) act on the selection while the
  * focus is in the drawing, or nowhere. Copied nodes are in the clipboard as JSON, so that they can be pasted in another
  * tab.
  */
 export function useCanvasKeys(
   drawing: RefObject<HTMLElement | null>,
   actions: CanvasActions,
-  openPalette: () => void,
+  { openPalette, test }: { openPalette: () => void; test: () => void },
 ): void {
-  useShortcuts({ '/': openPalette });
+  useShortcuts({ '/': openPalette, t: test });
   useEffect(() => {
     const isHere = ({ target }: Event): boolean =>
       target instanceof Element &&

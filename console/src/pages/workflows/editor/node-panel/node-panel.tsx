@@ -7,7 +7,7 @@ import {
   IconPlayerPlay,
   IconTrash,
 } from '@tabler/icons-react';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { Step } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { nodePanel as text } from '#console/src/messages/en/workflows/editor.ts';
@@ -51,6 +51,11 @@ export function NodePanel({
     stepKey: item?.step_key,
     draft: saving.saveFirst,
   });
+  const runTest = (): void => {
+    setNodeTab('output');
+    testing.test.mutate(undefined);
+  };
+  useTestOfCard(state, { nodeId, canTest: testing.pinFrom !== '', runTest });
   const wide = width >= WIDE;
   const tab = wide && nodeTab === 'input' ? 'settings' : nodeTab;
   const stateTree = <NodeInput beside={wide} onInsert={insert.insert} />;
@@ -72,7 +77,7 @@ export function NodePanel({
         </Tabs.List>
         <NodeActions
           testing={testing}
-          onTest={() => setNodeTab('output')}
+          onTest={runTest}
           onDelete={() => state.change({ type: 'remove', nodes: [nodeId], edges: [] })}
         />
       </div>
@@ -100,6 +105,19 @@ export function NodePanel({
   );
 }
 
+/** Runs the test that was requested at the card of the node. Without a run, the output says what is missing. */
+function useTestOfCard(
+  { toTest, setToTest, setNodeTab }: EditorState,
+  { nodeId, canTest, runTest }: { nodeId: string; canTest: boolean; runTest: () => void },
+): void {
+  useEffect(() => {
+    if (toTest !== nodeId) return;
+    setNodeTab('output');
+    setToTest(undefined);
+    if (canTest) runTest();
+  });
+}
+
 /** What can be done with the node, always in view. */
 function NodeActions({
   testing: { test, pin, unpin, pinned, pinFrom },
@@ -119,10 +137,7 @@ function NodeActions({
         loading={test.isPending}
         leftSection={<IconPlayerPlay size={14} aria-hidden />}
         title={noRun ? text.noRuns : undefined}
-        onClick={() => {
-          onTest();
-          test.mutate(undefined);
-        }}
+        onClick={onTest}
       >
         {text.test}
       </Button>
