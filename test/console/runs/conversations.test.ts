@@ -202,6 +202,12 @@ describeConsole('the page of a run with an agent', (given) => {
     await turnPart(1).getByLabel('the result of json_transform').getByText('21').waitFor();
     await turnPart(1).getByText('Error').waitFor();
     await turnPart(1).getByText('division by zero').waitFor();
+    // The agent waits, as its run does.
+    const rows = page.getByRole('treegrid', { name: 'Steps' }).getByRole('row');
+    await rows
+      .filter({ hasText: /^Triage/ })
+      .filter({ hasText: /Paused|Waiting/ })
+      .waitFor();
     // The call is decided here, and nowhere else on the page.
     await turnPart(2).getByText('"5 + 5"').waitFor();
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(1);

@@ -20,6 +20,7 @@ import { RunLine } from './run-header.tsx';
 import { RunRecord } from './run-record.tsx';
 import { RunViews } from './run-views.tsx';
 import { SelectedStep, WaitingGates, WholeRun } from './run-side.tsx';
+import { withWaitingAgents } from './steps/agent-steps.ts';
 import { useItems, useWithFailures } from './use-items.ts';
 import { useRunId, useSelection } from './use-selection.ts';
 
@@ -59,6 +60,7 @@ interface RunViewProps {
 
 function RunView({ run: read, readAt, liveness }: RunViewProps) {
   const run = useWithFailures(read);
+  const shown = useMemo(() => withWaitingAgents(run), [run]);
   const items = useItems(run);
   const selection = useSelection();
   const { step: key, select } = selection;
@@ -82,7 +84,7 @@ function RunView({ run: read, readAt, liveness }: RunViewProps) {
       <RunError run={run} items={items} failing={failing} chosen={key} select={select} />
       <Panes
         wide={wide}
-        views={<RunViews {...{ run, items, chosen, selection, wide }} />}
+        views={<RunViews run={shown} {...{ items, chosen, selection, wide }} />}
         gates={<WaitingGates run={run} />}
         whole={<WholeRun run={run} />}
         step={

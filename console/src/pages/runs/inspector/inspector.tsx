@@ -1,4 +1,5 @@
 import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useMemo } from 'react';
 import type { Run, Step } from '#client/index.ts';
 import { kindNames } from '#console/src/messages/en/graph.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -13,7 +14,11 @@ import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { type Items, placeInItems } from '#console/src/pages/runs/items.ts';
 import { stepName } from '#console/src/pages/runs/node-states.ts';
 import { Part } from '#console/src/pages/runs/part.tsx';
-import { isNodeStep, listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
+import {
+  isNodeStep,
+  listedName,
+  withWaitingAgents,
+} from '#console/src/pages/runs/steps/agent-steps.ts';
 import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
 import { WaitingGate } from '#console/src/pages/runs/waiting-gate.tsx';
@@ -26,6 +31,7 @@ import { StepTabs, type InspectorProps } from './step-tabs.tsx';
 /** All details of the selected step: what it is, what can be done with it, and its data in tabs. */
 export function Inspector(props: InspectorProps) {
   const { run, items, step, select } = props;
+  const shown = useMemo(() => withWaitingAgents(run).steps, [run]);
   const gate = run.pending_gates.find(({ step_key }) => step_key === step.step_key);
   return (
     <Stack gap="sm">
@@ -34,7 +40,9 @@ export function Inspector(props: InspectorProps) {
       </Title>
       <AgentLink run={run} step={step} select={select} />
       <Group gap="xs">
-        <StateBadge state={shownState(step)} />
+        <StateBadge
+          state={shownState(shown.find(({ step_key: key }) => key === step.step_key) ?? step)}
+        />
         <Dimmed>
           {[kindNames[step.kind], items && placeInItems(step, items)].filter(Boolean).join(' · ')}
         </Dimmed>

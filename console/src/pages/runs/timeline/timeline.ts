@@ -147,7 +147,8 @@ function waitOf({ kind, decision, started_at }: Step, turn: Step | undefined): S
 }
 
 function phaseOf({ kind, status }: Step): Phase {
-  if (kind === 'human_gate' || status === 'paused') return 'waiting';
+  // What an agent waits for is in its calls.
+  if (kind === 'human_gate' || (status === 'paused' && kind !== 'agent')) return 'waiting';
   return repeats({ kind }) ? 'iterations' : 'working';
 }
 
