@@ -140,4 +140,24 @@ describeConsole('failures in maps and loops', (given) => {
     await card(page, 'double').getByText('#1200 of 1,200').waitFor();
     await context.close();
   });
+
+  test('are all reachable in the tree, also beyond the first 100', async () => {
+    const { engine } = stage;
+    const runId = await engine.start(doubling({ on_item_error: 'collect' }), { list: [] });
+    await engine.until(runId, ['success']);
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO steps (run_id, step_key, node_id, label, kind, iteration, ordinal, status, caught, error, finished_at)
+      SELECT ${runId}, 'double#' || i, 'double', 'double', 'tool', ARRAY[i], i + 10,
+             CASE WHEN i > 1000 THEN 'failed' ELSE 'success' END, i > 1000,
+             CASE WHEN i > 1000 THEN 'no amount' END, clock_timestamp()
+      FROM generate_series(1, 1200) i`);
+    const { page, context } = await stage.open(`/runs/${runId}`);
+    await row(page, /all 1,200 items 200 failed/).waitFor();
+    await page.getByRole('textbox', { name: 'Search steps' }).fill('double#1199');
+    await page.getByText(/^0 of /).waitFor();
+    await page.getByRole('button', { name: 'Load more failed steps' }).click();
+    await row(page, /^double #1199 Failed/).click();
+    await page.waitForURL(/step=double%231199/);
+    await context.close();
+  });
 });

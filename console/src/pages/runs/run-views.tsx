@@ -1,4 +1,5 @@
 import { Button, Group, Skeleton, Tabs, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { lazyPart } from '#console/src/chunks.ts';
 import type { Run, Step } from '#client/index.ts';
@@ -6,6 +7,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { runViews as text } from '#console/src/messages/en/runs/run.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
+import { runStepsQuery } from '#console/src/queries/runs.ts';
 import { EventLog } from './event-log.tsx';
 import type { Items } from './items.ts';
 import { RunChecks, RunCheckpoints } from './run-results.tsx';
@@ -65,7 +67,11 @@ export function RunViews({ run, items, chosen, selection, wide }: RunViewsProps)
 }
 
 /** Says that the tree does not have all steps, and where they are. */
-function Cut({ run: { step_counts: counts, steps }, show }: { run: Run; show: () => void }) {
+function Cut({ run: { id, step_counts: counts, steps }, show }: { run: Run; show: () => void }) {
+  const failed = useInfiniteQuery({
+    ...runStepsQuery(id, { status: 'failed' }),
+    enabled: counts !== null,
+  });
   if (counts === null) return null;
   const all = counts.reduce((sum, { total }) => sum + total, 0);
   return (
@@ -76,6 +82,16 @@ function Cut({ run: { step_counts: counts, steps }, show }: { run: Run; show: ()
       <Button size="compact-sm" variant="default" onClick={show}>
         {text.all}
       </Button>
+      {failed.hasNextPage && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          loading={failed.isFetchingNextPage}
+          onClick={() => void failed.fetchNextPage()}
+        >
+          {text.moreFailed}
+        </Button>
+      )}
     </Group>
   );
 }

@@ -14,13 +14,13 @@ export function useItems(run: Run): Items | undefined {
   );
 }
 
-/** The run with the first steps that failed, which the record of a run with many steps may leave out. */
+/** The run with the steps that failed, as far as they were read, which the record of a run with many steps may leave out. */
 export function useWithFailures<Read extends Run | undefined>(run: Read): Read {
   const { data } = useInfiniteQuery({
     ...runStepsQuery(run?.id ?? '', { status: 'failed' }),
     enabled: run !== undefined && run.steps_next_cursor !== null,
   });
-  const failed = data?.pages[0]?.steps;
+  const failed = useMemo(() => data?.pages.flatMap(({ steps }) => steps), [data]);
   return useMemo(() => {
     if (run === undefined || failed === undefined) return run;
     const known = new Set(run.steps.map(({ step_key }) => step_key));

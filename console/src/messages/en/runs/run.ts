@@ -27,6 +27,7 @@ export const runViews = {
   checkpoints: 'Checkpoints',
   /** Above the tree of a run with more steps than the tree has. */
   cut: 'The tree has {shown} of {all} steps, failed ones included.',
+  moreFailed: 'Load more failed steps',
   all: 'Show all by node',
 } as const;
 
