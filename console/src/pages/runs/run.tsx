@@ -86,7 +86,8 @@ function RunView({ run: read, readAt, liveness }: RunViewProps) {
         wide={wide}
         views={<RunViews run={shown} {...{ items, chosen, selection, wide }} />}
         gates={<WaitingGates run={run} />}
-        whole={<WholeRun run={run} />}
+        // After the tree, which it is below in a narrow window, so that it does not move.
+        whole={items !== undefined && <WholeRun run={run} />}
         step={
           key !== undefined && <SelectedStep {...{ run, items, select }} step={chosen} id={key} />
         }
