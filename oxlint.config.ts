@@ -208,7 +208,7 @@ export default defineConfig({
     },
     {
       // The API and the worker use it to compute when a schedule is due.
-      files: ['shared/values/cron.ts', 'shared/values/time-zone.ts'],
+      files: ['shared/values/cron.ts', 'shared/values/iso-time.ts', 'shared/values/time-zone.ts'],
       rules: {
         'no-restricted-globals': 'off',
         'no-restricted-properties': ['error', noEnvironment, noGlobalEnvironment],

@@ -16,6 +16,7 @@ import { recordRunSpan } from '#shared/operations/runs/run-span.ts';
 import { evaluateStoredChecks } from '#shared/platform/threads/run-checks.ts';
 import { type ChildDeps, createChildActivities, executionId } from './children.ts';
 import { runGone, withFinalErrors } from './final-errors.ts';
+import { createWaitActivities } from './waits.ts';
 import { checkOpenGate, readsAt } from './gate-rechecks.ts';
 
 /** `ControlActivities`, as the worker implements them. */
@@ -83,6 +84,7 @@ export function createControlActivities(
     },
     loadLedger: async (call) => rawLedger(await loadLedger(db, call.run_id)),
     ...createChildActivities(deps),
+    ...createWaitActivities(deps),
   });
 }
 

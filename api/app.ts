@@ -61,6 +61,7 @@ import { policyRoutes } from './routes/ops/policies/policies.ts';
 import { priceRoutes } from './routes/ops/money/prices.ts';
 import { draftRoutes } from './routes/ops/workflows/drafts.ts';
 import { dryRunRoutes } from './routes/ops/workflows/dry-runs.ts';
+import { eventRoutes } from './routes/ops/events/events.ts';
 import { experimentRoutes } from './routes/ops/experiments/experiments.ts';
 import { forkRoutes } from './routes/ops/forks/forks.ts';
 import { nodeTestRoutes } from './routes/ops/workflows/node-tests.ts';
@@ -111,6 +112,7 @@ const operationSections: readonly Section[] = [
   ['Workflows', workflowRoutes, versionRoutes, draftRoutes],
   ['Templates', templateRoutes],
   ['Runs', runRoutes, runExportRoutes, evidenceRoutes, runViewRoutes, dryRunRoutes, forkRoutes],
+  ['Events', eventRoutes],
   ['Experiments', experimentRoutes],
   ['Runs', nodeTestRoutes],
   ['Workflows', pinRoutes],

@@ -16,6 +16,7 @@ import { policyCommands } from './commands/policies.ts';
 import { runCommands } from './commands/runs.ts';
 import { scheduleCommands } from './commands/schedules.ts';
 import { signInCommands } from './commands/sign-in.ts';
+import { eventCommands } from './commands/events.ts';
 import { secretCommands } from './commands/secrets.ts';
 import { toolCommands } from './commands/tools.ts';
 import { webhookCommands } from './commands/webhooks.ts';
@@ -65,6 +66,7 @@ export function createProgram(): Command {
     dataKeyCommands,
     scheduleCommands,
     toolCommands,
+    eventCommands,
     secretCommands,
     dataCommands,
     alertCommands,

@@ -11,6 +11,7 @@ import { gateMethods } from './gates.ts';
 import { headerValue, runMethods } from './runs.ts';
 import { scheduleMethods } from './schedules.ts';
 import { draftMethods } from './drafts.ts';
+import { eventMethods } from './events.ts';
 import { experimentMethods } from './experiments.ts';
 import { inboundEventMethods } from './inbound-events.ts';
 import { secretMethods } from './secrets.ts';
@@ -60,6 +61,7 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof scheduleMethods> &
   ReturnType<typeof toolMethods> &
   ReturnType<typeof draftMethods> &
+  ReturnType<typeof eventMethods> &
   ReturnType<typeof experimentMethods> &
   ReturnType<typeof inboundEventMethods> &
   ReturnType<typeof secretMethods> &
@@ -110,6 +112,7 @@ export function createClient({
     ...scheduleMethods(send),
     ...toolMethods(send),
     ...draftMethods(send),
+    ...eventMethods(send),
     ...experimentMethods(send),
     ...inboundEventMethods(send),
     ...secretMethods(send),

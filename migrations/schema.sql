@@ -121,6 +121,22 @@ CREATE TABLE audit_unsealed (
   CONSTRAINT audit_unsealed_pkey PRIMARY KEY (workspace_id, seq)
 );
 
+CREATE TABLE awaited_events (
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  place integer NOT NULL,
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  path text DEFAULT ''::text NOT NULL,
+  value text DEFAULT ''::text NOT NULL,
+  match text,
+  state json DEFAULT '{}'::json NOT NULL,
+  CONSTRAINT awaited_events_pkey PRIMARY KEY (run_id, step_key, place),
+  CONSTRAINT awaited_events_run_id_step_key_fkey FOREIGN KEY (run_id, step_key) REFERENCES run_waits(run_id, step_key) ON DELETE CASCADE
+);
+
+CREATE INDEX awaited_events_value ON public.awaited_events USING btree (workspace_id, name, path, value, run_id, step_key);
+
 CREATE TABLE background_jobs (
   id text NOT NULL,
   workspace_id text NOT NULL,
@@ -620,6 +636,41 @@ CREATE TABLE data_turns (
   CONSTRAINT data_turns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
+CREATE TABLE event_names (
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  seq bigint DEFAULT 0 NOT NULL,
+  matched bigint DEFAULT 0 NOT NULL,
+  matched_after text DEFAULT ''::text NOT NULL,
+  paths text[] DEFAULT '{}'::text[] NOT NULL,
+  CONSTRAINT event_names_pkey PRIMARY KEY (workspace_id, name),
+  CONSTRAINT event_names_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX event_names_behind ON public.event_names USING btree (workspace_id, name) WHERE (matched < seq);
+
+CREATE TABLE events (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  seq bigint NOT NULL,
+  given_id text,
+  data json NOT NULL,
+  source text NOT NULL,
+  created_by text,
+  created_by_name text,
+  run_id text,
+  woke integer DEFAULT 0 NOT NULL,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT events_pkey PRIMARY KEY (id),
+  CONSTRAINT events_workspace_id_name_seq_key UNIQUE (workspace_id, name, seq),
+  CONSTRAINT events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT events_source_check CHECK ((source = ANY (ARRAY['api'::text, 'tool'::text])))
+);
+
+CREATE UNIQUE INDEX events_given_id ON public.events USING btree (workspace_id, given_id) WHERE (given_id IS NOT NULL);
+CREATE INDEX events_newest ON public.events USING btree (workspace_id, created_at DESC, id DESC);
+
 CREATE TABLE examples_made (
   workspace_id text NOT NULL,
   key text NOT NULL,
@@ -907,7 +958,7 @@ CREATE TABLE outbox (
   last_error text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
-  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'alert'::text, 'child'::text, 'job'::text])))
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'alert'::text, 'child'::text, 'job'::text, 'waited'::text]))) NOT VALID
 );
 
 CREATE INDEX outbox_by_run ON public.outbox USING btree (run_id, id);
@@ -972,6 +1023,33 @@ CREATE TABLE run_views (
 );
 
 CREATE INDEX run_views_by_member ON public.run_views USING btree (member_id);
+
+CREATE TABLE run_waits (
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  workspace_id text NOT NULL,
+  node_id text NOT NULL,
+  label text NOT NULL,
+  kind text NOT NULL,
+  waits_for json NOT NULL,
+  status text DEFAULT 'open'::text NOT NULL,
+  epoch integer DEFAULT 0 NOT NULL,
+  opened_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  due_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  output json,
+  series text NOT NULL,
+  event_id text,
+  CONSTRAINT run_waits_pkey PRIMARY KEY (run_id, step_key),
+  CONSTRAINT run_waits_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
+  CONSTRAINT run_waits_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT run_waits_kind_check CHECK ((kind = ANY (ARRAY['time'::text, 'event'::text]))),
+  CONSTRAINT run_waits_status_check CHECK ((status = ANY (ARRAY['open'::text, 'came'::text, 'late'::text, 'cancelled'::text])))
+);
+
+CREATE INDEX run_waits_open ON public.run_waits USING btree (workspace_id, opened_at) WHERE (status = 'open'::text);
+CREATE INDEX run_waits_taken ON public.run_waits USING btree (run_id, series, event_id) WHERE (event_id IS NOT NULL);
+CREATE TRIGGER run_waits_ended AFTER UPDATE OF status ON public.run_waits FOR EACH ROW WHEN (((new.status <> 'open'::text) AND (new.kind = 'event'::text))) EXECUTE FUNCTION forget_awaited_events();
 
 CREATE TABLE run_words (
   run_id text NOT NULL,
@@ -1197,7 +1275,7 @@ CREATE TABLE steps (
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT steps_error_kind_check CHECK ((error_kind = ANY (ARRAY['node'::text, 'timeout'::text, 'policy'::text, 'rejected'::text, 'child'::text]))),
-  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'map'::text, 'workflow'::text, 'human_gate'::text, 'merge'::text]))),
+  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'human_gate'::text, 'merge'::text, 'map'::text, 'workflow'::text, 'wait'::text]))) NOT VALID,
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text, 'unrecorded'::text])))
 );
 
@@ -1924,6 +2002,10 @@ AS $function$
 BEGIN
   UPDATE steps s SET status = 'cancelled', finished_at = clock_timestamp()
   WHERE s.run_id = run AND s.status IN ('running', 'paused');
+  -- In order, since what comes from outside also locks several.
+  UPDATE run_waits w SET status = 'cancelled' FROM (
+    SELECT o.step_key FROM run_waits o WHERE o.run_id = run AND o.status = 'open' ORDER BY o.step_key FOR UPDATE) AS open
+  WHERE w.run_id = run AND w.step_key = open.step_key;
   UPDATE gates g SET status = 'cancelled' WHERE g.run_id = run AND g.status = 'open';
 END
 $function$;
@@ -2124,6 +2206,15 @@ BEGIN
       AND s.claim_until > clock_timestamp() AND NOT (s.run_id = except_run AND s.step_key = except_step)) AS f;
 END
 $function$;
+
+CREATE OR REPLACE FUNCTION public.forget_awaited_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  DELETE FROM awaited_events a WHERE a.run_id = NEW.run_id AND a.step_key = NEW.step_key;
+  RETURN NEW;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.grow_hold_1(hold budget_holds, amount bigint)
  RETURNS bigint

@@ -18,6 +18,7 @@ import type {
   RehearsalRules,
 } from '#shared/graph/call-parts.ts';
 import type { ChildCall, ChildPlace, ChildReport } from './graph/children/child-call.ts';
+import type { WaitCall, WaitPlace, WaitReport } from './graph/waits/wait-call.ts';
 
 /**
  * The contract between API, workflow and activities through Temporal: names and payload shapes. Every payload is JSON
@@ -37,6 +38,7 @@ export const READABLE_TYPE = 'run: ';
 export const SIGNAL_DECISION = 'decision';
 export const SIGNAL_RESUMED = 'resumed';
 export const SIGNAL_CHILD = 'child';
+export const SIGNAL_WAITED = 'waited';
 
 /**
  * Task queues: workflow tasks, bookkeeping and steps; steps of a workspace that has many in flight; background work;
@@ -244,6 +246,10 @@ export interface ControlActivities {
   startChild(call: ChildCall): Promise<ChildReport>;
   /** Reads the state of a step's child. */
   lookAtChild(call: ChildPlace): Promise<ChildReport>;
+  /** Opens the wait of a step, or reads it if it is open. */
+  openWait(call: WaitCall): Promise<WaitReport>;
+  /** Reads the wait of a step, and ends it if its time is up. */
+  checkWait(call: WaitPlace): Promise<WaitReport>;
 }
 
 /** Activities of the long lane; see `laneOf`. */

@@ -147,13 +147,18 @@ const MAX_DELAY_SECONDS = 365 * 24 * 3600;
 export function parseDelay(params: JsonObject): { seconds: number } | { error: string } {
   const extra = Object.keys(params).find((key) => key !== 'seconds');
   if (extra !== undefined) return { error: `delay: unknown parameter '${extra}'` };
-  const given = Object.hasOwn(params, 'seconds') ? params['seconds'] : undefined;
+  const parsed = parseSeconds(Object.hasOwn(params, 'seconds') ? params['seconds'] : undefined);
+  return 'error' in parsed ? { error: `delay: 'seconds' ${parsed.error}` } : parsed;
+}
+
+/** How long something waits: a number, or a decimal string. */
+export function parseSeconds(given: Json | undefined): { seconds: number } | { error: string } {
   const seconds =
     typeof given === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(given) ? Number(given) : given;
-  if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= MAX_DELAY_SECONDS)) {
-    return { error: `delay: 'seconds' must be a number from 0 to ${MAX_DELAY_SECONDS}` };
+  if (typeof seconds === 'number' && seconds >= 0 && seconds <= MAX_DELAY_SECONDS) {
+    return { seconds };
   }
-  return { seconds };
+  return { error: `must be a number from 0 to ${MAX_DELAY_SECONDS}` };
 }
 
 /** A part of a URL template: literal text, or the value of a reference. */

@@ -18,6 +18,7 @@ import { startDeliveryDispatch } from '#shared/operations/webhooks/delivery-disp
 import { startJobWatch } from '#shared/operations/jobs/dispatch.ts';
 import { releaseDueRuns } from '#shared/operations/gates/due-gates.ts';
 import { startChildStarts, startReconciler } from '#shared/operations/runs/reconcile.ts';
+import { startMatching } from '#shared/operations/waits/matching.ts';
 import { startScheduleSync } from '#shared/operations/schedules/sync.ts';
 import type { Config } from '#shared/platform/config.ts';
 import { createEgress } from '#shared/platform/egress/egress.ts';
@@ -223,13 +224,14 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const scheduleSync = startScheduleSync({ db, temporal, log, config });
   const dispatch = startDeliveryDispatch({ db, temporal, log, config });
   const jobs = startJobWatch({ db, temporal, log, config });
+  const matching = startMatching({ db, temporal, log, config });
   const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   const finished = Promise.race([ended, stuck]);
   const released = releaseDueRuns({ db, temporal, log });
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const loops = [reconciler, starts, bookkeeping, scheduleSync, dispatch, jobs];
+    const loops = [reconciler, starts, bookkeeping, scheduleSync, dispatch, jobs, matching];
     await Promise.allSettled([finished, released, ...loops.map((loop) => loop.stop())]);
     await activities.close();
     await connection.close();

@@ -15,6 +15,8 @@ const required: { [Q in Queue]: Record<keyof Activities[Q], true> } = {
     loadLedger: true,
     startChild: true,
     lookAtChild: true,
+    openWait: true,
+    checkWait: true,
     tickSchedule: true,
     executeShortStep: true,
   },

@@ -1,5 +1,4 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { ChildSignal } from '#shared/graph/children/child-step.ts';
 import { type GateDecision, withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 
 /**
@@ -64,11 +63,9 @@ export function readDecision(value: unknown): GateDecision | undefined {
   return withoutNulls(Object.fromEntries(fields) as GateDecision) as GateDecision;
 }
 
-/** The notice in a signal `child`; undefined if it is malformed. */
-export const readChildSignal = (value: unknown): ChildSignal | undefined =>
-  isObject(value) && isText(value['step_key'])
-    ? { step_key: value['step_key'] as string }
-    : undefined;
+/** The step that a signal `child` or `waited` is about; undefined if it is malformed. */
+export const readStepSignal = (value: unknown): string | undefined =>
+  isObject(value) && isText(value['step_key']) ? (value['step_key'] as string) : undefined;
 
 /** The decisions in a signal `resumed`, with undefined for each invalid one. Undefined if the signal is malformed. */
 export function readResumed(value: unknown): (GateDecision | undefined)[] | undefined {

@@ -20,6 +20,7 @@ import { nodeTestTools } from './node-test-tools.ts';
 import { policyTools } from './policy-tools.ts';
 import { runTools } from './run-tools.ts';
 import { lengthOf, shortened } from './shortened.ts';
+import { eventTools } from './event-tools.ts';
 import { secretTools } from './secret-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { webhookTools } from './webhook-tools.ts';
@@ -48,6 +49,7 @@ export const tools: readonly McpTool[] = [
   ...nodeTestTools,
   ...webhookTools,
   ...inboundEventTools,
+  ...eventTools,
   ...secretTools,
   ...policyTools,
 ];

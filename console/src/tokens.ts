@@ -70,7 +70,7 @@ export const graphColours = {
 
 /**
  * The colors of the kinds of nodes, on cards and in miniatures: what asks models, what acts, what decides and repeats, and
- * what waits for people. 3 to 1 or more on the ground of graphs.
+ * what waits. 3 to 1 or more on the ground of graphs.
  */
 export const kindColours = {
   light: {
@@ -81,6 +81,7 @@ export const kindColours = {
     map: grape[7],
     workflow: teal[8],
     human_gate: '#b86200',
+    wait: '#b86200',
     merge: gray[6],
   },
   dark: {
@@ -91,6 +92,7 @@ export const kindColours = {
     map: grape[4],
     workflow: teal[4],
     human_gate: yellow[5],
+    wait: yellow[5],
     merge: dark[2],
   },
 } as const;

@@ -1,4 +1,5 @@
-import type { GraphNode, NodeKind } from '#shared/contract/workflows/graph.ts';
+import type { GraphNode, NodeKind, WaitNode } from '#shared/contract/workflows/graph.ts';
+import type { NodeRetry } from '#shared/contract/workflows/node-common.ts';
 
 /**
  * What the engine needs to know about every kind of node. To add a kind, start here: the compiler then reports the
@@ -25,10 +26,10 @@ type KindTraits = CommonTraits &
       }
     | {
         /**
-         * `computed`: the scheduler computes the result in place. `waiting`: a person or an event provides it. `child`:
-         * a child run provides it.
+         * `computed`: the scheduler computes the result in place. `waiting`: a person provides it. `child`: a child run
+         * provides it. `timed`: a time or an event provides it.
          */
-        flow: 'computed' | 'waiting' | 'child';
+        flow: 'computed' | 'waiting' | 'child' | 'timed';
       }
   );
 
@@ -66,6 +67,7 @@ const traits = {
     canFail: true,
     repeats: false,
   },
+  wait: { flow: 'timed', branches: true, hasOutputKey: true, canFail: true, repeats: false },
   merge: { flow: 'computed', branches: false, hasOutputKey: false, canFail: false, repeats: false },
 } as const satisfies Record<NodeKind, KindTraits>;
 
@@ -76,6 +78,8 @@ type NodeWith<Trait> = Extract<GraphNode, { kind: KindWith<Trait> }>;
 export type ExecutedNode = NodeWith<{ flow: 'executed' }>;
 export type WaitingNode = NodeWith<{ flow: 'waiting' }>;
 export type ChildNode = NodeWith<{ flow: 'child' }>;
+/** The kinds that the scheduler does not compute itself: something outside provides their result. */
+export type AwaitedNode = NodeWith<{ flow: 'executed' | 'waiting' | 'child' | 'timed' }>;
 type BranchingNode = NodeWith<{ branches: true }>;
 type KeyedNode = NodeWith<{ hasOutputKey: true }>;
 
@@ -83,7 +87,7 @@ type KeyedNode = NodeWith<{ hasOutputKey: true }>;
 export const nodeKinds = Object.keys(traits) as [NodeKind, ...NodeKind[]];
 /** The kinds whose results come from outside the graph, and are stored in the ledger. */
 export const resultKinds = nodeKinds.filter((kind) =>
-  ['executed', 'child'].includes(traits[kind].flow),
+  ['executed', 'child', 'timed'].includes(traits[kind].flow),
 );
 
 export const branchingKinds = nodeKinds.filter((kind) => traits[kind].branches);
@@ -94,6 +98,9 @@ export const isExecuted = (node: GraphNode): node is ExecutedNode =>
 export const isWaiting = (node: GraphNode): node is WaitingNode =>
   traits[node.kind].flow === 'waiting';
 export const isChild = (node: GraphNode): node is ChildNode => traits[node.kind].flow === 'child';
+export const isWait = (node: GraphNode): node is WaitNode => traits[node.kind].flow === 'timed';
+export const isAwaited = (node: GraphNode): node is AwaitedNode =>
+  traits[node.kind].flow !== 'computed';
 export const isBranching = (node: GraphNode): node is BranchingNode => traits[node.kind].branches;
 export const canFail = ({ kind }: GraphNode): boolean => traits[kind].canFail;
 /** Whether the scheduler computes the node in place. */
@@ -112,7 +119,7 @@ const MIN_BACKOFF_MS = 1;
 const MAX_BACKOFF_MS = 3_600_000;
 
 /** The pause before the next try, in ms, after this many failed ones. */
-export function retryDelayMs(retry: GraphNode['retry'], failed: number): number {
+export function retryDelayMs(retry: NodeRetry | undefined, failed: number): number {
   const { initial_interval_seconds = 1, backoff = 2 } = retry ?? {};
   const pause = initial_interval_seconds * 1000 * backoff ** (failed - 1);
   return Math.min(MAX_BACKOFF_MS, Math.max(MIN_BACKOFF_MS, pause));

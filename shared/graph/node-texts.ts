@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { AgentNode, GraphNode } from '#shared/contract/workflows/graph.ts';
+import type { AgentNode, GraphNode, WaitNode } from '#shared/contract/workflows/graph.ts';
 import { parseExpression } from './expression/expression.ts';
 import { templateReads } from './expression/template.ts';
 import { isObject } from './json-value.ts';
 import type { ApprovedNode } from './node-approval.ts';
 import { agentToolsOf } from './node-tools.ts';
 import { secretParamsOf, SECRETS } from '#shared/values/secrets.ts';
+import { EVENT } from './waits/wait-call.ts';
 
 export interface NodeText {
   language: 'expression' | 'template';
@@ -64,9 +65,27 @@ export function nodeTexts(node: GraphNode): NodeText[] {
       return [...textsIn(node.input, 'input'), ...approvalTexts(node)];
     case 'human_gate':
       return [...textsIn(node.prompt, 'prompt'), ...textsIn(node.title, 'title')];
+    case 'wait':
+      return waitTexts(node);
     case 'merge':
       return [];
   }
+}
+
+function waitTexts({ seconds, until, event, any = [] }: WaitNode): NodeText[] {
+  const matches = [
+    { awaited: event, path: 'event' },
+    ...any.map((awaited, at) => ({ awaited, path: `any[${at}]` })),
+  ];
+  return [
+    ...textsIn(seconds, 'seconds'),
+    ...textsIn(until, 'until'),
+    ...matches.flatMap(({ awaited, path }): NodeText[] =>
+      awaited?.match === undefined
+        ? []
+        : [{ language: 'expression', text: awaited.match, path: `${path}.match`, locals: [EVENT] }],
+    ),
+  ];
 }
 
 /** The texts of the tools that an agent offers. */

@@ -1,4 +1,5 @@
 import { deleteExpiredMetering } from '#shared/db/data/metering-retention.ts';
+import { deleteOldEvents } from '#shared/db/events/events.ts';
 import { deleteExpiredEvents } from '#shared/db/inbound/events.ts';
 import { deleteExpiredJobs } from '#shared/db/jobs/jobs.ts';
 import { notifyFrames } from '#shared/db/runs/frames.ts';
@@ -35,6 +36,8 @@ const JOBS_KEPT_DAYS = 30;
  * as input.
  */
 const INBOUND_KEPT_DAYS = 30;
+/** Events are kept as long as runs, within these limits: an id stores an event once for at least the shorter time. */
+const EVENTS_KEPT_DAYS = { least: 7, most: 90 };
 
 export interface SweepOptions {
   /** The last completed workspace; absent: start with the first. */
@@ -51,7 +54,7 @@ type Progress = Omit<SweepPart, 'after'>;
 
 /**
  * Part of a retention sweep: removes unused payloads, then per workspace the runs, audit entries, outbound events,
- * inbound events and jobs past their windows, until nothing is left or the time budget is used up; then `after` says
+ * inbound events, events and jobs past their windows, until nothing is left or the time budget is used up; then `after` says
  * where to continue. A workspace that cannot be swept is counted in `failed`, and does not block the others.
  */
 export async function sweepPart(
@@ -134,6 +137,13 @@ async function sweepWorkspace(
     const days = Math.min(runsKeptDays ?? INBOUND_KEPT_DAYS, INBOUND_KEPT_DAYS);
     const window = { workspaceId: workspace.id, days };
     finished = await untilNothingIsLeft(part, () => deleteExpiredEvents(deps.db, window));
+  }
+  if (finished) {
+    const { least, most } = EVENTS_KEPT_DAYS;
+    const days = Math.max(least, Math.min(runsKeptDays ?? most, most));
+    finished = await untilNothingIsLeft(part, () =>
+      deleteOldEvents(deps.db, { workspaceId: workspace.id, days }),
+    );
   }
   finished &&= await untilNothingIsLeft(part, () => deleteExpiredMetering(deps.db, workspace.id));
   // One entry per sweep: a workspace that continues in the next part gets its entry at the end.

@@ -100,7 +100,7 @@ const layers: Record<string, string[]> = {
   'shared/db': ['functions'],
   'shared/operations': ['guards'],
   'api/routes/ops': [],
-  'console/src/pages': ['overview', 'sign-in', 'templates', 'workspace'],
+  'console/src/pages': ['help', 'overview', 'sign-in', 'templates', 'workspace'],
 };
 
 describe('files and folders', () => {

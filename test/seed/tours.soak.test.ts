@@ -81,6 +81,10 @@ describe('tours', () => {
     await printsWhatItPromises('docs/inbound-events.md', 'events', service.apiUrl);
   });
 
+  test('docs/waiting.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/waiting.md', 'waiting', service.apiUrl);
+  });
+
   test('docs/approvals.md prints its documented output', async () => {
     await printsWhatItPromises('docs/approvals.md', 'approvals', service.apiUrl);
   });

@@ -17,6 +17,8 @@ const complete: Activities = {
     loadLedger: activity,
     startChild: activity,
     lookAtChild: activity,
+    openWait: activity,
+    checkWait: activity,
     tickSchedule: activity,
     executeShortStep: activity,
     executeNode: activity,

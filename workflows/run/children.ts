@@ -19,7 +19,7 @@ import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
 import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { readChildSignal } from '#workflows/received.ts';
+import { readStepSignal } from '#workflows/received.ts';
 import { askFor, permissionOf } from './approvals.ts';
 import { callBeside } from './control.ts';
 import { fail, reasonOf, text } from './failures.ts';
@@ -44,13 +44,13 @@ const childSignal = defineSignal<[unknown]>(SIGNAL_CHILD);
 export function handleChildSignals(run: Run): void {
   setHandler(childSignal, (message) => {
     run.pace.arrived();
-    const notice = readChildSignal(message);
-    if (notice === undefined) {
+    const stepKey = readStepSignal(message);
+    if (stepKey === undefined) {
       // Ignored, because the state of each child is in Postgres.
       log.warn('ignored a malformed signal', { signal: SIGNAL_CHILD });
       return;
     }
-    run.children.stale.add(notice.step_key);
+    run.children.stale.add(stepKey);
     wake(run);
   });
 }

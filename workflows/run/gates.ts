@@ -18,13 +18,15 @@ import { startClocks, stopClock } from './gate-clocks.ts';
 import type { DecidedGate } from './open-gates.ts';
 import { noteHandled, noteKnown, pendingWrites, type Run, wake } from './state.ts';
 import { show } from './status.ts';
+import { handleWaitSignals, lookAtAllWaits } from './waits.ts';
 
 const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
 const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
 
-/** Starts to handle decisions, resumes and notices about children. */
+/** Starts to handle decisions, resumes, and notices about children and waits. */
 export function handleSignals(run: Run): void {
   handleChildSignals(run);
+  handleWaitSignals(run);
   // Ignored, because Postgres has every decision, and returns it when the run pauses again.
   const ignored = (signal: string): void => log.warn('ignored a malformed signal', { signal });
   setHandler(decisionSignal, (message) => {
@@ -49,6 +51,7 @@ export function handleSignals(run: Run): void {
       else run.gates.learn(decision);
     }
     lookAgain(run);
+    lookAtAllWaits(run);
     // The ledger may contain more than the history after a reset, so the run's position is written again.
     run.atRest = false;
     wake(run);
@@ -159,9 +162,9 @@ function around(run: Run, gates: readonly GateOpening[]): Pick<PauseCall, 'situa
 
 /** Pauses the run when nothing is in flight and gates are open. Returns whether there is work to continue with. */
 export async function rest(run: Run): Promise<boolean> {
-  const { open } = run.children;
-  // Running children alone do not pause a run.
-  if (open.size > 0 && run.gates.openings().length === 0) return flush(run);
+  const waiting = run.children.open.size + run.waits.open.size;
+  // Running children and waits alone do not pause a run.
+  if (waiting > 0 && run.gates.openings().length === 0) return flush(run);
   if (run.atRest) return false;
   run.atRest = true;
   const gates = run.gates.openings();
@@ -181,7 +184,7 @@ export async function rest(run: Run): Promise<boolean> {
   return run.woken;
 }
 
-/** Writes control steps that no call carries while the run waits for its children. */
+/** Writes control steps that no call carries while the run waits. */
 export async function flush(run: Run): Promise<boolean> {
   if (run.scheduler.controlSteps > 0) await control.recordControlSteps(pendingWrites(run));
   return run.woken;

@@ -24,6 +24,7 @@ import { applyDecisions, flush, handleSignals, rest } from './gates.ts';
 import { createRun, nextEvent, type Run } from './state.ts';
 import { carryOn, finish, type RunResult } from './status.ts';
 import { launch } from './steps.ts';
+import { lookAtWaits } from './waits.ts';
 
 /**
  * One run: asks the scheduler for ready nodes and executes them. The scheduler makes decisions about the graph, and
@@ -109,6 +110,7 @@ async function drive(run: Run): Promise<RunResult> {
     }
     collectFailedControl(run);
     lookAtChildren(run);
+    lookAtWaits(run);
     const active = run.children.running > 0;
     const settled = inFlight.size === 0 && !run.woken && known.length === 0;
     if (settled && !(active && failures.size > 0)) {

@@ -1,7 +1,7 @@
 import { CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import type { FailedStep, LedgerState, RunGraphInput } from '#shared/execution.ts';
 import type { PendingWrites, ObservedStep } from '#shared/graph/call-parts.ts';
-import { compileGraph } from '#shared/graph/compile.ts';
+import { type CompiledGraph, compileGraph } from '#shared/graph/compile.ts';
 import {
   type ControlStep,
   createScheduler,
@@ -17,6 +17,7 @@ import { type Children, createChildren } from './open-children.ts';
 import { createOpenGates, type OpenGates } from './open-gates.ts';
 import { createPace, type Pace } from './pace.ts';
 import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
+import type { Waiting } from './open-waits.ts';
 
 /**
  * Timers for the deadlines and reminders of open gates. A timer only says when to check: the gate's row decides, by the
@@ -33,6 +34,7 @@ export interface GateClock {
 /** An execution's state of its run. The functions in this folder receive and change it. */
 export interface Run {
   readonly input: RunGraphInput;
+  readonly graph: CompiledGraph;
   readonly scheduler: Scheduler;
   readonly pace: Pace;
   readonly gates: OpenGates;
@@ -52,6 +54,8 @@ export interface Run {
   /** The turns at which agents with tools continue, from an earlier execution. */
   readonly turns: Map<string, number>;
   readonly children: Children;
+  /** Steps that wait for a time or an event, by step key, and those whose row must be read. */
+  readonly waits: { open: Map<string, Waiting>; stale: Set<string> };
   /** Costly steps: the number in flight, and callbacks that start the waiting ones. */
   readonly costly: { inFlight: number; waiting: (() => void)[] };
   /** Whether its steps use the overflow queue, because one of them found no room in the other queue. */
@@ -90,11 +94,13 @@ export interface Run {
 export function createRun(input: RunGraphInput): Run {
   const { carried } = input;
   const maps = input.graph.nodes.some(({ kind }) => kind === 'map');
-  const scheduler = createScheduler(compileGraph(input.graph), input.input, carried?.scheduler, {
+  const graph = compileGraph(input.graph);
+  const scheduler = createScheduler(graph, input.input, carried?.scheduler, {
     ...(input.laid === undefined ? {} : { arrivals: laidAt(input.laid) }),
   });
   const run: Run = {
     input,
+    graph,
     scheduler,
     pace: createPace(() => scheduler.workDone),
     gates: createOpenGates(carried),
@@ -106,6 +112,7 @@ export function createRun(input: RunGraphInput): Run {
     agentWork: [],
     turns: new Map(Object.entries(carried?.turns ?? {})),
     children: createChildren(carried?.children),
+    waits: { open: new Map(), stale: new Set() },
     costly: { inFlight: 0, waiting: [] },
     overflows: false,
     arrived: [],

@@ -1,4 +1,4 @@
-import { isChild, isExecuted, isWaiting, type ExecutedNode } from '#shared/graph/kinds.ts';
+import { isChild, isExecuted, isWait, isWaiting, type ExecutedNode } from '#shared/graph/kinds.ts';
 import { JsonText } from '#shared/values/json-text.ts';
 import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import { dispatchAgents, startAgent } from './agents.ts';
@@ -10,6 +10,7 @@ import { catchKnownFailure, collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
 import { completeKnown, handleKnown, noteKnown, pendingWrites, type Run, wake } from './state.ts';
 import { preparingWork, prepareStep } from '#shared/graph/prepare/step.ts';
+import { startWait } from './waits.ts';
 
 /**
  * Above this number, control steps are written once before a batch starts, instead of being sent with each of its
@@ -114,6 +115,7 @@ function startSteps(
     const node = run.scheduler.node(step.step_key);
     if (caughtBefore(run, step) || keptBefore(run, step)) continue;
     if (isWaiting(node)) reachGate(run, step, node);
+    else if (isWait(node)) used = startWait(run, step, node, used ? [] : shared) || used;
     else if (isChild(node)) used = startNodeChild(run, step, node, used ? [] : shared) || used;
     else if (isExecuted(node) && startStep(run, step, node, shared)) used = true;
   }

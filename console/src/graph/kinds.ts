@@ -2,6 +2,7 @@ import {
   IconArrowsJoin,
   IconArrowsSplit,
   IconHandStop,
+  IconHourglass,
   IconRepeat,
   IconStack2,
   IconRobot,
@@ -20,6 +21,7 @@ export const kindIcons: Record<NodeKind, Icon> = {
   map: IconStack2,
   workflow: IconSitemap,
   human_gate: IconHandStop,
+  wait: IconHourglass,
   merge: IconArrowsJoin,
 };
 

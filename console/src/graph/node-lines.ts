@@ -34,6 +34,7 @@ const described: Record<DrawnNode['kind'], (node: Fields) => string | Descriptio
     return typeof version === 'number' ? text.ofVersion(name, version) : name;
   },
   human_gate: gateLine,
+  wait: waitLine,
   merge: () => text.joins,
 };
 
@@ -47,6 +48,13 @@ function agentLine({ model, tools }: Fields): Description {
     does: [whole.split('/').at(-1), names.map(shortName).join(', ')].filter(Boolean).join(' · '),
     title: [whole, ...names].join('\n'),
   };
+}
+
+function waitLine({ seconds, until, event, any }: Fields): string {
+  if (seconds !== undefined) return text.waitsSeconds(oneLine(seconds));
+  if (until !== undefined) return text.waitsUntil(oneLine(until));
+  const names = [event, ...listOf(any)].map((each) => oneLine(recordOf(each)['name']));
+  return text.oneOf(names.filter((name) => name !== '')) || text.noEvent;
 }
 
 function gateLine({ approvers, required }: Fields): string {

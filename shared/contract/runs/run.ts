@@ -84,6 +84,19 @@ const summaryFields = {
 
 export const runSummarySchema = z.object(summaryFields).meta({ id: 'RunSummary' });
 
+const waitingSchema = z
+  .object({
+    node_id: z.string(),
+    step_key: z.string(),
+    label: z.string(),
+    for: z.enum(['time', 'event']),
+    events: z.array(z.string()).meta({ description: 'The names of the events' }),
+    since: timestamp,
+    until: timestamp.nullable().meta({ description: 'The time, or the deadline' }),
+  })
+  .meta({ id: 'Waiting' });
+export type Waiting = z.infer<typeof waitingSchema>;
+
 /** A run in the pages of a list. */
 const listedRunSchema = z
   .object({
@@ -123,6 +136,10 @@ export const runSchema = z
     pending_gates: z.array(pendingGateSchema).meta({
       description:
         'Every gate that can be decided now, oldest first. A run with other active branches may have some, too',
+    }),
+    waiting: z.array(waitingSchema).meta({
+      description:
+        'The steps that wait for a time or an event, oldest first, at most 100. They do not pause the run',
     }),
     evals: evalsSchema.nullable(),
     laid: z.record(z.string(), jsonObject).optional().meta({

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { roles } from '#shared/people/capabilities.ts';
 import { dollarsOrZero } from '#shared/contract/common.ts';
 import { recheckSetting } from '#shared/contract/gates/recheck.ts';
-import { common, json, jsonObject, outputKey, text } from './node-common.ts';
+import { common, json, jsonObject, MAX_WAIT_SECONDS, outputKey, text } from './node-common.ts';
+import { waitNodeSchema } from './wait-node.ts';
 
 /** Long enough for `workflow:` and the longest workflow name. */
 const toolName = z.string().min(1).max(209);
@@ -55,8 +56,6 @@ const approversSchema = z
 
 /** What a gate does at its deadline. */
 export const timeoutActions = ['reject', 'approve', 'fail'] as const;
-
-const MAX_WAIT_SECONDS = 31_536_000;
 
 /** When a person must approve. An expression can read `args` and the run's state. */
 const approvalRule = z.union([z.enum(['always', 'never']), z.string().min(1).max(2_000)]);
@@ -253,6 +252,7 @@ export const graphNodeSchema = z
     mapNodeSchema,
     workflowNodeSchema,
     gateNodeSchema,
+    waitNodeSchema,
     mergeNodeSchema,
   ])
   .meta({ id: 'GraphNode' });
@@ -381,6 +381,7 @@ export type ConditionNode = z.infer<typeof conditionNodeSchema>;
 export type MapNode = z.infer<typeof mapNodeSchema>;
 export type WorkflowNode = z.infer<typeof workflowNodeSchema>;
 export type GateNode = z.infer<typeof gateNodeSchema>;
+export type WaitNode = z.infer<typeof waitNodeSchema>;
 export type NodeKind = GraphNode['kind'];
 export type GraphEdge = z.infer<typeof graphEdgeSchema>;
 export type EdgeCondition = NonNullable<GraphEdge['condition_value']>;

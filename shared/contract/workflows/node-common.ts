@@ -3,6 +3,9 @@ import type { Json } from '#shared/json.ts';
 
 /** The fields that all nodes share. */
 
+/** The longest deadline, and the longest wait. */
+export const MAX_WAIT_SECONDS = 31_536_000;
+
 /** Names that can reach an object's prototype in careless code; not allowed for nodes and keys. */
 const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
@@ -45,6 +48,7 @@ export const retrySchema = z
     backoff: z.number().min(1).max(10).default(2),
   })
   .meta({ id: 'NodeRetry' });
+export type NodeRetry = z.infer<typeof retrySchema>;
 
 const positionSchema = z
   .strictObject({ x: z.number(), y: z.number() })

@@ -11,7 +11,16 @@ import {
 } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
-const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert', 'child', 'job'] as const;
+const outboxKinds = [
+  'start',
+  'decision',
+  'cancel',
+  'resume',
+  'alert',
+  'child',
+  'waited',
+  'job',
+] as const;
 export type OutboxKind = (typeof outboxKinds)[number];
 
 export const outboxRow = z.object({
@@ -57,7 +66,7 @@ export async function enqueueDecision(
     INSERT INTO outbox (run_id, kind, payload, leased_until)
     VALUES (${runId}, 'decision', ${JSON.stringify(payload)}::json, now() + ${LEASE_MS}::int * interval '1 ms')
     RETURNING id, run_id, kind, payload, attempts, NOT EXISTS (
-      SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'child', 'decision')) AS first
+      SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'child', 'waited', 'decision')) AS first
   `);
   return { row, first };
 }
@@ -130,8 +139,9 @@ export async function queueTestAlert(
   `);
 }
 
-/** Alerts and notices about children do not wait for other rows of their run, and do not block them. */
-const isOrdered = (kind: FragmentSqlToken) => sql.fragment`${kind} NOT IN ('alert', 'child')`;
+/** Alerts, and notices about children and waits, do not wait for other rows of their run, and do not block them. */
+const isOrdered = (kind: FragmentSqlToken) =>
+  sql.fragment`${kind} NOT IN ('alert', 'child', 'waited')`;
 
 /** Whether no older row of the same run is waiting. */
 export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { storedTime } from '#shared/time.ts';
-import type { Approval, Run, RunStatus, RunSummary } from '#shared/contract/runs/run.ts';
+import type { Approval, Run, RunStatus, RunSummary, Waiting } from '#shared/contract/runs/run.ts';
 import { runStatuses } from '#shared/contract/runs/run-kinds.ts';
 import type { Evals, Graph } from '#shared/contract/workflows/graph.ts';
 import type { Checkpoint } from '#shared/contract/steps/step.ts';
@@ -27,6 +27,7 @@ import {
   toSteps,
   withPayloads,
 } from '#shared/db/steps/step-records.ts';
+import { openWaits } from '#shared/db/waits/waits.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
@@ -46,6 +47,7 @@ const runRow = z.object({
   fields: storedJson<StepFields[]>(),
   payloads: z.string().nullable(),
   gates: storedJson<GateRow[]>(),
+  waiting: storedJson<Waiting[]>(),
   children_micros: z.number(),
 });
 
@@ -71,6 +73,7 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
     checkpoints: [],
     pending_gate: null,
     pending_gates: [],
+    waiting: [],
     temporal: { workflow_id: summary.id, run_id: null, url: temporalPage(pages, summary.id, null) },
   };
 }
@@ -102,7 +105,8 @@ export async function readRun(
       first.fields, first.payloads,
       CASE WHEN r.status NOT IN ('running', 'paused') OR r.rehearsal IS NOT NULL THEN '[]'::json ELSE coalesce((
         SELECT json_agg(${gateRecord} ORDER BY g.opened_at, g.step_key)
-        FROM gates g WHERE g.run_id = r.id AND g.status = 'open'), '[]') END AS gates
+        FROM gates g WHERE g.run_id = r.id AND g.status = 'open'), '[]') END AS gates,
+      ${openWaits} AS waiting
     FROM runs r JOIN workflows w ON w.id = r.workflow_id, LATERAL (${firstSteps(scope.maxSteps)}) AS first
     WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId}
   `);
@@ -110,7 +114,7 @@ export async function readRun(
   const gates = await toGates(db, scope.workspaceId, row.gates);
   const { fields, payloads, input: inputText, state, output, evals, ...given } = row;
   const { graph_of_maps: withMaps, graph_of_draft: graph, laid, temporal_run_id, ...known } = given;
-  const { gates: _gates, children_micros, ...rest } = known;
+  const { gates: _gates, children_micros, waiting, ...rest } = known;
   const { rows: steps, next_cursor } = cutPage(withPayloads(fields, payloads), scope.maxSteps);
   const whole = next_cursor === null;
   const input = payloadOf(inputText);
@@ -129,6 +133,7 @@ export async function readRun(
     checkpoints: steps.filter((step) => step.status === 'success').map(toCheckpoint),
     pending_gate: gates[0] ?? null,
     pending_gates: gates,
+    waiting,
     temporal: {
       workflow_id: row.id,
       run_id: temporal_run_id,

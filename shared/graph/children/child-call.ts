@@ -1,4 +1,4 @@
-import type { GraphNode } from '#shared/contract/workflows/graph.ts';
+import type { NodeRetry } from '#shared/contract/workflows/node-common.ts';
 import type { AgentPart, RehearsalRules, PendingWrites } from '#shared/graph/call-parts.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { AskingStep } from '#shared/graph/gates/gate-opening.ts';
@@ -18,7 +18,7 @@ export interface ChildPlace {
   output_key: string | null;
   /** From 1. The first attempt starts the child; each later attempt, after a failure or resume, resumes it. */
   attempt: number;
-  retry?: NonNullable<GraphNode['retry']>;
+  retry?: NodeRetry;
   /** For a call of an agent with tools. */
   agent?: AgentPart & { call: number };
 }

@@ -1,4 +1,5 @@
-import type { GraphNode, ToolNode } from '#shared/contract/workflows/graph.ts';
+import type { AgentNode, ToolNode } from '#shared/contract/workflows/graph.ts';
+import type { NodeRetry } from '#shared/contract/workflows/node-common.ts';
 import { customToolName } from '#shared/tools.ts';
 import { defaultTimeoutSeconds, retryDelayMs } from '#shared/graph/kinds.ts';
 import type { CustomToolFacts, DryRunRequest } from './request.ts';
@@ -7,13 +8,11 @@ import type { CustomToolFacts, DryRunRequest } from './request.ts';
 interface Attempts {
   most: number;
   timeoutMs: number;
-  retry: GraphNode['retry'];
+  retry: NodeRetry | undefined;
 }
 
-const ONCE: GraphNode['retry'] = undefined;
-
 /** The attempts at an agent or one of its turns. */
-export const agentAttempts = (node: Extract<GraphNode, { kind: 'agent' }>): Attempts => ({
+export const agentAttempts = (node: AgentNode): Attempts => ({
   most: node.retry?.max_attempts ?? 1,
   timeoutMs: 1_000 * (node.timeout_seconds ?? defaultTimeoutSeconds(node)),
   retry: node.retry,
@@ -28,7 +27,7 @@ export function toolAttempts(node: ToolNode, tools: DryRunRequest['customTools']
 
 /** The attempts at a tool that an agent offers. */
 export const callAttempts = (tool: string, tools: DryRunRequest['customTools']): Attempts =>
-  toolAttempts({ id: tool, kind: 'tool', tool_name: tool, params: {}, retry: ONCE }, tools);
+  toolAttempts({ id: tool, kind: 'tool', tool_name: tool, params: {}, retry: undefined }, tools);
 
 export function customFacts(
   tool: string,
@@ -39,7 +38,7 @@ export function customFacts(
 }
 
 /** The pauses between this many attempts, in ms. */
-export function pausesMs(retry: GraphNode['retry'], attempts: number): number {
+export function pausesMs(retry: NodeRetry | undefined, attempts: number): number {
   let all = 0;
   for (let failed = 1; failed < attempts; failed += 1) all += retryDelayMs(retry, failed);
   return all;

@@ -3,6 +3,7 @@ import type {
   GateNode,
   GraphNode,
   ToolNode,
+  WaitNode,
   WorkflowNode,
 } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -36,6 +37,8 @@ export function examine(examining: Examining, at: number, node: GraphNode): Exam
       return asking(node, examineCall(examining, node, reading));
     case 'human_gate':
       return examineGate(node, reading);
+    case 'wait':
+      return examineWait(node, reading);
     case 'condition':
       return examineCondition(examining, node.expression, reading);
     case 'loop':
@@ -235,6 +238,32 @@ function examineDelay(known: KnownParams & { broken?: boolean }): Examined {
   const ms = delay.seconds * 1_000;
   const bytes = SHORT_OUTPUT;
   return { ...NOTHING, fails: 'never', bytes, duration: { min: Math.floor(0.95 * ms), max: ms } };
+}
+
+/** A wait for a time always ends; one for an event or a callback may have a deadline. */
+function examineWait(node: WaitNode, reading: NodeReading): Examined {
+  const { seconds, until, timeout_seconds: timeout, on_timeout: action } = node;
+  const broken = reading.isFilled() ? 'never' : 'maybe';
+  if (until !== undefined) {
+    const duration = upTo(LONGEST_DELAY);
+    return { ...NOTHING, fails: broken, result: true, bytes: SHORT_OUTPUT, duration };
+  }
+  if (seconds !== undefined) {
+    const delay = examineDelay({
+      params: { seconds },
+      open: typeof seconds === 'string' ? ['seconds'] : [],
+    });
+    return { ...delay, result: true };
+  }
+  const isLate = timeout !== undefined && action !== 'continue';
+  return {
+    ...NOTHING,
+    fails: isLate ? 'maybe' : broken,
+    // Anything can come.
+    bytes: null,
+    result: timeout === undefined ? true : undefined,
+    duration: upTo(timeout === undefined ? null : Math.ceil(1_000 * timeout)),
+  };
 }
 
 const LONGEST_DELAY = 365 * 24 * 3_600_000;

@@ -1,5 +1,5 @@
 import type { EdgeCondition, GraphNode } from '#shared/contract/workflows/graph.ts';
-import { repeats } from '#shared/graph/kinds.ts';
+import { isBranching, repeats } from '#shared/graph/kinds.ts';
 import { createBitRows } from '#shared/graph/schedule/bit-rows.ts';
 import { type Bounds, exactly, times, upTo, ZERO } from './bounds.ts';
 import type { Examined } from './examined.ts';
@@ -199,7 +199,7 @@ function isTaken(
   when: EdgeCondition | 'ended' | undefined,
   result: boolean | undefined,
 ): boolean | undefined {
-  if (node.kind !== 'condition' && node.kind !== 'human_gate') return true;
+  if (!isBranching(node)) return true;
   if (when === undefined) return true;
   return result === undefined ? undefined : (when === 'true') === result;
 }

@@ -3,9 +3,10 @@ import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { ChildCall, ChildPlace } from '#shared/graph/children/child-call.ts';
 import { renderTemplate, renderValue } from '#shared/graph/expression/template.ts';
-import { isChild, isExecuted, isWaiting } from '#shared/graph/kinds.ts';
+import { isChild, isExecuted, isWait, isWaiting } from '#shared/graph/kinds.ts';
 import { prepareTools, prepareTurn } from '#shared/graph/prepare/agent.ts';
 import { type PreparedStep, prepareStep } from '#shared/graph/prepare/step.ts';
+import { waitsFor } from '#shared/graph/waits/prepare.ts';
 
 /** What a step does, as texts. Equal fingerprints mean the same node with the same input. */
 export interface Fingerprint {
@@ -42,6 +43,10 @@ function contentOf(node: GraphNode, state: JsonObject): Content {
   if (isWaiting(node)) {
     const { prompt, ...settings } = node;
     return { settings, input: { prompt: renderTemplate(prompt, state) } };
+  }
+  if (isWait(node)) {
+    const { seconds, until, ...settings } = node;
+    return { settings, input: waitsFor(node, state) };
   }
   throw new Error(`Node ${node.id} is computed: it has no fingerprint`);
 }

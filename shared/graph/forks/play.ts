@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { joined, type JsonText } from '#shared/values/json-text.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { CompiledGraph } from '#shared/graph/compile.ts';
-import { isChild, isExecuted, isWaiting } from '#shared/graph/kinds.ts';
+import { isAwaited, isWaiting } from '#shared/graph/kinds.ts';
 import { createReplay } from '#shared/graph/schedule/replay.ts';
 import {
   type Arrival,
@@ -185,7 +185,7 @@ function begin(
   state: JsonObject,
 ): void {
   played.problem = undefined;
-  if (!isExecuted(node) && !isChild(node) && !isWaiting(node)) return;
+  if (!isAwaited(node)) return;
   try {
     played.begins = fingerprintOf(node, state);
   } catch (error) {

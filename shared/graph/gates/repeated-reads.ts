@@ -205,7 +205,8 @@ class Search {
         this.#parents(at, step, rest);
         return;
       case 'human_gate':
-        // What a person wrote.
+      case 'wait':
+        // What a person or someone outside wrote.
         return;
     }
   }

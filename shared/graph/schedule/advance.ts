@@ -58,6 +58,7 @@ function arrive(run: RunState, node: number): void {
     case 'tool':
     case 'workflow':
     case 'human_gate':
+    case 'wait':
       enter(run, node, 'ready');
       return;
     case 'merge':

@@ -1,12 +1,5 @@
 import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
-import {
-  type ChildNode,
-  type ExecutedNode,
-  isChild,
-  isExecuted,
-  isWaiting,
-  type WaitingNode,
-} from '#shared/graph/kinds.ts';
+import { type AwaitedNode, isAwaited, isWait, isWaiting } from '#shared/graph/kinds.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
@@ -47,7 +40,7 @@ export type { SchedulerSnapshot, Situation } from './snapshot.ts';
 export interface ReadyNode {
   step_key: string;
   node_id: string;
-  kind: (ExecutedNode | ChildNode | WaitingNode)['kind'];
+  kind: AwaitedNode['kind'];
   iteration: number[];
 }
 
@@ -63,7 +56,7 @@ export class SchedulerError extends Error {
  */
 export interface Scheduler {
   /**
-   * Up to `limit` agents, tools, workflows and gates that became ready and were not taken yet, in topological order.
+   * Up to `limit` agents, tools, workflows, gates and waits that became ready and were not taken yet, in topological order.
    * Each is returned once, unless it is retried or the run is restored. With `only`, just those it accepts: the others
    * stay ready, and do not begin if an error stops them first.
    */
@@ -78,7 +71,8 @@ export interface Scheduler {
   /** Returns undelivered steps to the queue, before newer ones. */
   returnControlSteps(steps: readonly ControlStep[]): void;
   /**
-   * Records that an agent, a tool or a child run has finished. Throws SchedulerError unless the step is ready or taken.
+   * Records that an agent, a tool, a child run or a wait has finished. The output of a wait whose time ran out is null.
+   * Throws SchedulerError unless the step is ready or taken.
    */
   complete(stepKey: string, output: Json | JsonText): void;
   /**
@@ -232,26 +226,29 @@ function continueHeld(run: RunState): void {
 }
 
 /** Computed nodes never become ready. */
-function readyNode(run: RunState, position: number): ExecutedNode | ChildNode | WaitingNode {
+function readyNode(run: RunState, position: number): AwaitedNode {
   const node = run.graph.nodes[position]!;
-  if (isExecuted(node) || isChild(node) || isWaiting(node)) return node;
+  if (isAwaited(node)) return node;
   throw new SchedulerError(`Node ${node.id} is computed: nobody takes it`);
 }
 
 function complete(root: RunState, stepKey: string, output: Json | JsonText): void {
   const { run, node } = open(root, stepKey);
-  if (isWaiting(run.graph.nodes[node]!)) {
-    throw new SchedulerError(`Step ${stepKey} is a gate: decide it`);
-  }
+  const completed = run.graph.nodes[node]!;
+  if (isWaiting(completed)) throw new SchedulerError(`Step ${stepKey} is a gate: decide it`);
   refill(root);
   if (isStopped(run)) {
     end(run, node);
   } else {
     writeOutput(run, node, output);
-    settle(run, node, passedOn(run, node, output));
+    const came = isWait(completed) ? !isNull(output) : undefined;
+    settle(run, node, passedOn(run, node, output), came);
   }
   advance(root);
 }
+
+const isNull = (output: Json | JsonText): boolean =>
+  output === null || (output instanceof JsonText && output.text === 'null');
 
 /**
  * The output that a node passes along its edges. Only a merge and the end of an item read it; for all others it is in
@@ -329,6 +326,7 @@ function retry(root: RunState, stepKey: string): void {
     case 'tool':
     case 'workflow':
     case 'human_gate':
+    case 'wait':
     case 'merge':
       enter(run, node, 'ready');
       break;

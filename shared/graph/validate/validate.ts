@@ -10,6 +10,7 @@ import { checkKeys } from './keys.ts';
 import { checkRecheck } from './rechecks.ts';
 import { checkStructure } from './structure.ts';
 import { checkTexts } from './texts.ts';
+import { checkWait } from './waits.ts';
 import { linkGraph } from '#shared/graph/topology.ts';
 import type { Unreadable, ValidationContext } from '#shared/graph/validate/context.ts';
 
@@ -58,6 +59,7 @@ export function checkMeaning(
     checkAsking(issues, node, at, context.members);
     checkCalls(issues, node, at, context.calls);
     checkRecheck(issues, links, graph, at);
+    checkWait(issues, node, at, links.out[links.positions.get(node.id)!]!);
   });
   const reads = checkTexts(issues, graph, context, unreadable);
   if (structure === undefined) return;

@@ -14,7 +14,7 @@ import { markLost } from '#shared/db/runs/silent.ts';
 import { messageOf } from '#shared/errors.ts';
 import { startJobExecution } from '#shared/operations/jobs/dispatch.ts';
 import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
-import { SIGNAL_CHILD, SIGNAL_DECISION } from '#shared/execution.ts';
+import { SIGNAL_CHILD, SIGNAL_DECISION, SIGNAL_WAITED } from '#shared/execution.ts';
 import { type DispatchDeps, type Outcome, startExecution } from './executions.ts';
 import { resume } from './resumption.ts';
 import { startOnce } from '#shared/operations/start-once.ts';
@@ -84,6 +84,8 @@ function dispatchRow(deps: DispatchDeps, row: OutboxRow, known?: AdmittedRun): P
       return alert(deps, row);
     case 'child':
       return signal(deps, row, SIGNAL_CHILD, row.payload);
+    case 'waited':
+      return signal(deps, row, SIGNAL_WAITED, row.payload);
     case 'job':
       return startJob(deps, row);
   }

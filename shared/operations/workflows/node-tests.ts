@@ -100,6 +100,11 @@ function testedNode(node: GraphNode): GraphNode {
         'unprocessable',
         `Node '${node.id}' waits for a decision, which no test makes: fork a run from it with mode 'recorded' and decisions`,
       );
+    case 'wait':
+      throw new AppError(
+        'unprocessable',
+        `Node '${node.id}' waits for something that no test sends: pin its output, and test a node after it`,
+      );
     case 'merge':
       throw new AppError(
         'unprocessable',

@@ -96,6 +96,7 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
       candidate: { version: 1 },
       runs: [ended],
     }),
+    events: await create('/api/events', { name: 'x.happened' }),
     'event-replays': await create(`/api/workflows/${workflow}/inbound-events/replay`, {
       since: '2026-01-01',
     }),

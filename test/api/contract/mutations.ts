@@ -557,6 +557,15 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     await call('PUT', url, { value: 'a value of this test', allowed_hosts: ['a.example'] });
     return { url, entry: { action: 'delete', target_type: 'secret', target_id: 'OLD_API_KEY' } };
   },
+  'POST /api/events': async () => ({
+    url: '/api/events',
+    body: { name: 'invoice.paid', data: { invoice: 'A-1' } },
+    entry: {
+      action: 'event_send',
+      target_type: 'event',
+      target_id: expect.stringMatching(/^evt_/),
+    },
+  }),
   'POST /api/tools/import': async () => ({
     url: '/api/tools/import',
     body: { server_url: await mcpServerUrl(), prefix: `t${randomText(10)}_` },

@@ -90,6 +90,7 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'fork_run',
       'get_backtest',
       'get_draft',
+      'get_event',
       'get_event_replay',
       'get_experiment',
       'get_gate',
@@ -116,6 +117,7 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'rotate_webhook_secret',
       'run_workflow',
       'save_draft',
+      'send_event',
       'start_experiment',
       'test_node',
       'test_webhook',
@@ -413,7 +415,7 @@ test('every tool that edits or deletes a record takes its etag', () => {
   // The others create, send, or act on runs and deliveries, which no one edits.
   const other =
     // A pin belongs to one member.
-    /^(create|run|backtest|start|rerun|fork|approve|assign|resume|cancel|rotate|test|redeliver|replay|pin|unpin)_/;
+    /^(create|run|backtest|start|rerun|fork|approve|assign|resume|cancel|rotate|test|redeliver|replay|pin|unpin|send)_/;
   const left = acts.map(({ name }) => name).filter((name) => !withTag.includes(name));
   expect(left.filter((name) => !other.test(name))).toEqual([]);
 });
@@ -428,6 +430,8 @@ describe('permissions', () => {
     list_experiments: { workflow: 'wf_x' },
     cancel_experiment: { experiment_id: 'job_x' },
     list_inbound_events: { workflow: 'wf_x' },
+    send_event: { name: 'a.happened' },
+    get_event: { event_id: 'evt_x' },
     get_inbound_event: { event_id: 'iev_x' },
     replay_inbound_event: { event_id: 'iev_x' },
     replay_inbound_events: { workflow: 'wf_x', since: '2026-01-01' },
@@ -475,6 +479,7 @@ describe('permissions', () => {
       cancel_event_replay: 'run_workflows',
       redeliver_webhook_range: 'manage_workspace',
       run_workflow: 'run_workflows',
+      send_event: 'run_workflows',
       rerun_run: 'run_workflows',
       dry_run_workflow: 'run_workflows',
       fork_run: 'run_workflows',

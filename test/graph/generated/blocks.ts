@@ -11,6 +11,7 @@ export type WorkKind =
   | 'http'
   | 'child'
   | 'gate'
+  | 'wait'
   | 'merge'
   | 'broken'
   | 'slow'
@@ -41,8 +42,8 @@ export type Block =
   | { type: 'fork'; blocks: Block[]; merge: boolean }
   | {
       type: 'branch';
-      /** Instead of a condition. Undefined: a condition. */
-      gate: GateBlock | undefined;
+      /** Instead of a condition: a gate, or a wait that continues when its time runs out. Undefined: a condition. */
+      gate: GateBlock | 'wait' | undefined;
       answer: Answer;
       yes: Block;
       no: Block | undefined;
@@ -89,6 +90,7 @@ const work = fc.record({
       'http',
       'child',
       'gate',
+      'wait',
       'merge',
     ] as const),
     ...(['broken', 'slow', 'refused'] as const),
@@ -121,7 +123,7 @@ export const { block } = fc.letrec<{ block: Block }>((tie) => ({
     }),
     fc.record({
       type: fc.constant('branch' as const),
-      gate: optional(gateBlock),
+      gate: optional(fc.oneof(gateBlock, gateBlock, fc.constant('wait' as const))),
       answer: fc.constantFrom<Answer>('yes', 'no', 'early', 'early', 'broken', 'broken'),
       yes: tie('block'),
       no: optional(tie('block')),

@@ -24,6 +24,9 @@ export const childWorkflow = {
 /** The tools in generated graphs. */
 export const generatedTools = new Set(['json_transform', 'http_request', 'send_email']);
 
+/** The name of the events that generated graphs wait for. */
+export const AWAITED = 'generated.event';
+
 /** The deadline of gates that no one decides in time. */
 const SHORT_DEADLINE = 0.2;
 /** The same if a resume asks again and someone must be fast enough then. */
@@ -78,6 +81,17 @@ function readable({ around }: Building, ends: readonly End[]): string[] {
   return [...new Set([...ends.map(({ source }) => source), ...around.map(({ id }) => id)])];
 }
 
+/** For a time, or for an event that does not come before a deadline. */
+const waitFields = (id: string, deadline: Work['gate']['deadline'], caught: boolean) => {
+  if (deadline === 'none') return { kind: 'wait' as const, seconds: 0.01 };
+  if (deadline === 'long') return { kind: 'wait' as const, until: '2020-01-31' };
+  const event = { name: AWAITED, match: `event.data.node == '${id}'` };
+  return {
+    ...{ kind: 'wait' as const, event, timeout_seconds: SHORT_DEADLINE },
+    on_timeout: caught ? ('fail' as const) : ('continue' as const),
+  };
+};
+
 function workNode(building: Building, block: Work, ends: readonly End[], caught: boolean) {
   const { kind, key, attempts, fails, gate } = block;
   const counters = building.around.map(({ counter }) => `{${counter}}`);
@@ -114,6 +128,8 @@ function workNode(building: Building, block: Work, ends: readonly End[], caught:
       }
       case 'gate':
         return { id, kind: 'human_gate', prompt: `Go on? ${id}`, ...gateFields(gate, caught) };
+      case 'wait':
+        return { id, output_key: key, ...waitFields(id, gate.deadline, caught) };
       case 'broken':
         return { id, ...tool('json_transform', { expression: '1 / 0' }) };
       case 'slow':
@@ -186,7 +202,9 @@ function buildBranch(
   const source = addNode(building, ends, (id) =>
     gate === undefined
       ? { id, kind: 'condition', expression: expressionOf(building, answer) }
-      : { id, kind: 'human_gate', ...gateFields(gate, building.caught) },
+      : gate === 'wait'
+        ? { id, ...waitFields(id, 'short', false) }
+        : { id, kind: 'human_gate', ...gateFields(gate, building.caught) },
   );
   const open = build(building, yes, [{ source, condition_value: 'true' }]);
   const otherwise: End = { source, condition_value: 'false' };

@@ -63,7 +63,9 @@ function keptBeforeWork(
   const executed = new Set(
     [...rounds.keys()].filter((key) => !known.has(key)).map((key) => key.split('#')[0]!),
   );
-  const works = graph.nodes.filter(({ id, kind }) => executed.has(id) && kind !== 'human_gate');
+  const works = graph.nodes.filter(
+    ({ id, kind }) => executed.has(id) && kind !== 'human_gate' && kind !== 'wait',
+  );
   return graph.nodes
     .filter(
       ({ id, kind }, at) => kind === 'human_gate' && graph.regions[at] === -1 && known.has(id),

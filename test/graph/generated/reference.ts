@@ -218,6 +218,14 @@ function runNode(reference: Reference, node: GraphNode, scope: Scope, inputs: Js
       const output = world.result(node, key, scope.state);
       return done(node, scope, output, { rounds: rounds + 1 });
     }
+    case 'wait': {
+      const rounds = failedRounds(world, node, key, scope.state);
+      if (rounds > 0 && isFinal(reference, node, scope)) {
+        return fail(reference, node, scope, [workError(node)]);
+      }
+      const output = world.result(node, key, scope.state);
+      return done(node, scope, output, { answer: output !== null });
+    }
     case 'merge':
       return done(node, scope, inputs);
     case 'condition':

@@ -1,4 +1,4 @@
-import type { GateNode, GraphNode } from '#shared/contract/workflows/graph.ts';
+import type { GateNode, GraphNode, WaitNode } from '#shared/contract/workflows/graph.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { rendered, valueOf } from './values.ts';
@@ -28,7 +28,15 @@ export function hash(text: string): number {
 export const missesDeadline = ({ timeout_seconds }: GateNode): boolean =>
   timeout_seconds !== undefined && timeout_seconds < 60;
 
+/** A short deadline: nothing comes in time, and it fails or continues. */
+const isLate = (node: WaitNode): boolean =>
+  node.timeout_seconds !== undefined && node.timeout_seconds < 60;
+
 const isNever = ({ kind, ...node }: GraphNode): boolean => {
+  if (kind === 'wait') {
+    const wait = { kind, ...node } as WaitNode;
+    return isLate(wait) && wait.on_timeout !== 'continue';
+  }
   if (kind !== 'tool') return false;
   const { tool_name, params } = node as Extract<GraphNode, { kind: 'tool' }>;
   return (
@@ -51,6 +59,7 @@ export function worldOf(salt: number): World {
     result: (node, stepKey, state) => {
       if (node.kind === 'agent') return rendered(node.mock?.output ?? null, state);
       if (node.kind === 'workflow') return { child: rendered(node.input['at'] as Json, state) };
+      if (node.kind === 'wait') return isLate(node) ? null : {};
       if (node.kind !== 'tool') throw new Error(`${node.kind} does no work`);
       const { expression } = node.params;
       if (node.tool_name === 'http_request') return { status: 200, body: { by: stepKey } };
@@ -76,14 +85,17 @@ export function failedRounds(
   stepKey: string,
   state: JsonObject,
 ): number {
-  return Math.floor(world.failingAttempts(node, stepKey, state) / (node.retry?.max_attempts ?? 1));
+  return Math.floor(world.failingAttempts(node, stepKey, state) / attemptsOf(node));
 }
+
+const attemptsOf = (node: GraphNode): number =>
+  node.kind === 'wait' ? 1 : (node.retry?.max_attempts ?? 1);
 
 /** The error of a failed round. `*` matches any text. */
 export function workError(node: GraphNode): CaughtError {
-  const attempts = node.retry?.max_attempts ?? 1;
+  const attempts = attemptsOf(node);
   const isTool = node.kind === 'tool';
-  const slow = isTool && node.timeout_seconds !== undefined;
+  const slow = node.kind === 'wait' || (isTool && node.timeout_seconds !== undefined);
   const refused = isTool && node.tool_name === 'send_email';
   return { message: '*', kind: slow ? 'timeout' : refused ? 'policy' : 'node', attempts };
 }

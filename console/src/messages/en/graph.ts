@@ -10,6 +10,7 @@ export const kindNames = {
   map: 'Map',
   workflow: 'Workflow',
   human_gate: 'Human gate',
+  wait: 'Wait',
   merge: 'Merge',
 } as const satisfies Record<NodeKind, string>;
 
@@ -39,6 +40,7 @@ export const portNames = {
   loop: { true: 'Repeat', false: 'Done' },
   map: { true: 'Each item', false: 'Done' },
   human_gate: { true: 'Approved', false: 'Rejected', next: 'Any decision' },
+  wait: { true: 'Came', false: 'Time ran out', next: 'Then' },
   error: 'On error',
   orAtDeadline: (port: string) => `${port}, or no decision before the deadline`,
 } as const;
@@ -49,6 +51,9 @@ export const nodeLines = {
   noExpression: 'no expression yet',
   noTool: 'no tool yet',
   noWorkflow: 'no workflow yet',
+  noEvent: 'no event yet',
+  waitsSeconds: (seconds: string) => `${seconds} s`,
+  waitsUntil: (time: string) => `until ${time}`,
   whileTrue: (expression: string) => `while ${expression}`,
   eachItem: (items: string) => `each item of ${items}`,
   ofVersion: (workflow: string, version: number) => `${workflow} · version ${version}`,

@@ -66,5 +66,6 @@ export const kindAbout = {
   map: 'Runs its body for each item of a list',
   workflow: 'Runs another workflow',
   human_gate: 'Waits for a person',
+  wait: 'Waits for a time or an event',
   merge: 'Joins branches',
 } as const satisfies Record<NodeKind, string>;

@@ -49,6 +49,26 @@ export const nodeFields = {
     label: 'Form',
     hint: 'What approvers fill in. Each field becomes a key of the run state.',
   },
+  waitSeconds: { label: 'Seconds', hint: 'How long it waits. For example 3600, or {pause}.' },
+  waitUntil: {
+    label: 'Until',
+    hint: 'Instead of seconds: an ISO time, such as {due_at} or 2027-01-31T09:00:00Z.',
+  },
+  waitEvent: {
+    label: 'Event',
+    hint: 'Instead of a time: the name of an event, such as invoice.paid.',
+  },
+  waitMatch: {
+    label: 'Only if',
+    hint: 'Reads the event and the state: event.data.invoice == invoice. Default: every event of that name.',
+  },
+  waitAny: {
+    label: 'First of several events',
+    hint: 'Instead of one event: [{"name": "invoice.paid"}, {"name": "invoice.voided"}].',
+  },
+  waitTimeout: { label: 'Timeout (seconds)', hint: 'How long it waits for an event.' },
+  waitOnTimeout: { label: 'After the timeout' },
+  waitOnTimeoutChoices: { fail: 'Fail the run', continue: 'Continue at “Time ran out”' },
 } as const;
 
 /** Labels and hints of the fields under collapsible headings, and those headings. */

@@ -147,6 +147,7 @@ const beginnings: Record<NodeKind, JsonRecord> = {
   map: { items: '[]', concurrency: 10 },
   workflow: { workflow: '', input: {} },
   human_gate: { prompt: '' },
+  wait: { seconds: 60 },
   merge: {},
 };
 

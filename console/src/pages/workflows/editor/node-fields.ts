@@ -66,6 +66,8 @@ const choiceOf = (labels: Record<string, string>) => ({
   choices: Object.entries(labels).map(([value, label]) => ({ value, label })),
 });
 
+const MOST_SECONDS = 31_536_000;
+
 const outputKey: NodeField = { name: 'output_key', ...text.outputKey, input: 'line' };
 
 const prompt = { name: 'prompt', input: 'template' } as const;
@@ -108,6 +110,20 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
     { ...prompt, ...text.gatePrompt },
     { name: 'input_schema', ...text.gateInputSchema, input: 'schema' },
   ],
+  wait: [
+    { name: 'seconds', ...text.waitSeconds, input: 'template' },
+    { name: 'until', ...text.waitUntil, input: 'template' },
+    { name: 'event.name', ...text.waitEvent, input: 'line' },
+    { name: 'event.match', ...text.waitMatch, input: 'expression', locals: ['event'] },
+    { name: 'any', ...text.waitAny, input: 'json' },
+    { name: 'timeout_seconds', ...text.waitTimeout, ...numberFrom(0, MOST_SECONDS) },
+    {
+      name: 'on_timeout',
+      ...text.waitOnTimeout,
+      ...choiceOf({ '': '', ...text.waitOnTimeoutChoices }),
+    },
+    outputKey,
+  ],
   merge: [],
 };
 
@@ -141,8 +157,6 @@ const approval: FieldGroup = {
     { name: 'not_the_starter', ...more.notTheStarter, input: 'flag' },
   ],
 };
-
-const MOST_SECONDS = 31_536_000;
 
 const deadline: FieldGroup = {
   label: more.groups.deadline,
@@ -220,6 +234,7 @@ export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   map: [limits],
   workflow: [stepApproval, retries],
   human_gate: [approval, deadline, covered],
+  wait: [],
   merge: [limits],
 };
 

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { type Event, type EventDetail, eventSchema } from '#shared/contract/events/event.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '#shared/db/cursor.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
+import { AppError, notFound } from '#shared/errors.ts';
+import type { Json } from '#shared/json.ts';
+
+/** An event to store. */
+export interface NewEvent {
+  workspaceId: string;
+  name: string;
+  data: Json;
+  /** The caller's id, under which it is stored once. */
+  givenId: string | undefined;
+  source: Event['source'];
+  by: { id: string | null; name: string | null };
+  runId?: string;
+}
+
+const eventRow = eventSchema.extend({ data: storedJson() });
+
+const eventColumns = sql.fragment`
+  e.id, e.name, e.data, e.given_id, e.source, e.run_id, coalesce(e.created_by_name, e.created_by) AS created_by, e.created_at,
+  e.woke, e.seq > (SELECT n.matched FROM event_names n WHERE n.workspace_id = e.workspace_id AND n.name = e.name) AS pending`;
+
+/**
+ * Stores an event. `created` false: one with this id was there, with the same name and data. Throws AppError
+ * `idempotency_mismatch` if it was another one.
+ */
+export async function insertEvent(
+  db: Pool,
+  event: NewEvent,
+): Promise<{ event: Event; created: boolean }> {
+  return db.transaction(async (tx) => {
+    const known = await readGiven(tx, event);
+    if (known !== null) return { event: known, created: false };
+    const seq = await nextNumber(tx, event);
+    const { workspaceId, name, data, givenId = null, source, by, runId = null } = event;
+    const id = newId('event');
+    const { rowCount } = await tx.query(statement(z.object({}))`
+      INSERT INTO events (id, workspace_id, name, seq, given_id, data, source, created_by, created_by_name, run_id)
+      VALUES (${id}, ${workspaceId}, ${name}, ${seq}, ${givenId}, ${JSON.stringify(data)}::json, ${source}, ${by.id}, ${by.name},
+              ${runId})
+      ON CONFLICT (workspace_id, given_id) WHERE given_id IS NOT NULL DO NOTHING
+    `);
+    // Another request stored it under another name in the meantime, which the lock does not exclude.
+    if (rowCount === 0) {
+      const stored = await readGiven(tx, event);
+      if (stored === null) throw new AppError('unavailable', 'Send the event again');
+      return { event: stored, created: false };
+    }
+    if (source === 'api') {
+      await recordAudit(
+        tx,
+        { ...by, workspaceId },
+        {
+          action: 'event_send',
+          targetType: 'event',
+          targetId: id,
+          details: { name },
+        },
+      );
+    }
+    return { event: await readEvent(tx, { workspaceId, id }), created: true };
+  });
+}
+
+async function readGiven(tx: Tx, event: NewEvent): Promise<Event | null> {
+  if (event.givenId === undefined) return null;
+  const known = await tx.maybeOne(statement(eventRow.extend({ same: z.boolean() }))`
+    SELECT ${eventColumns}, e.name = ${event.name} AND e.data::jsonb = ${JSON.stringify(event.data)}::jsonb AS same
+    FROM events e WHERE e.workspace_id = ${event.workspaceId} AND e.given_id = ${event.givenId}
+  `);
+  if (known === null) return null;
+  const { same, ...rest } = known;
+  if (same) return rest;
+  throw new AppError(
+    'idempotency_mismatch',
+    `The id '${event.givenId}' belongs to another event, ${known.id}: send this one with an id of its own`,
+  );
+}
+
+/** Numbers the next event of the name, and holds the name until the transaction ends. */
+const nextNumber = (tx: Tx, { workspaceId, name }: NewEvent): Promise<number> =>
+  tx.oneFirst(statement(z.object({ seq: z.number() }))`
+    INSERT INTO event_names AS n (workspace_id, name, seq) VALUES (${workspaceId}, ${name}, 1)
+    ON CONFLICT (workspace_id, name) DO UPDATE SET seq = n.seq + 1
+    RETURNING seq
+  `);
+
+async function readEvent(
+  db: Db,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<Event> {
+  const row = await db.maybeOne(statement(eventRow)`
+    SELECT ${eventColumns} FROM events e WHERE e.id = ${id} AND e.workspace_id = ${workspaceId}
+  `);
+  if (row === null) throw notFound('Event');
+  return row;
+}
+
+/** The maximum number of waits in the detail of an event. */
+const MAX_WAITS = 100;
+
+const wokenRow = z.object({ run_id: z.string(), step_key: z.string(), workflow_id: z.string() });
+
+/** An event with the waits that it has ended. Throws AppError `not_found`. */
+export async function readEventDetail(
+  db: Db,
+  ids: { workspaceId: string; id: string },
+): Promise<EventDetail> {
+  const event = await readEvent(db, ids);
+  const waits = await db.any(statement(wokenRow)`
+    SELECT w.run_id, w.step_key, r.workflow_id FROM run_waits w JOIN runs r ON r.id = w.run_id
+    WHERE w.workspace_id = ${ids.workspaceId} AND w.event_id = ${ids.id} ORDER BY w.ended_at, w.run_id LIMIT ${MAX_WAITS}
+  `);
+  return { ...event, waits: [...waits] };
+}
+
+/** The events of a workspace, newest first. Throws AppError `invalid` for a cursor of another list. */
+export async function listEvents(
+  db: Db,
+  { workspaceId, name = null }: { workspaceId: string; name?: string | null | undefined },
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<{ events: Event[]; next_cursor: string | null }> {
+  const end = cursor === undefined ? undefined : decodeCursor(cursor);
+  const rows = await db.any(sql.type(eventRow.extend({ at: z.number() }))`
+    SELECT ${eventColumns}, ${toMicroseconds(sql.fragment`e.created_at`)} AS at FROM events e
+    WHERE e.workspace_id = ${workspaceId} AND (${name}::text IS NULL OR e.name = ${name})
+      AND ${end === undefined ? sql.fragment`true` : sql.fragment`(e.created_at, e.id) < (${toTimestamp(end.at)}, ${end.id})`}
+    ORDER BY e.created_at DESC, e.id DESC LIMIT ${limit + 1}
+  `);
+  const page = pageOf(rows, limit);
+  return {
+    events: page.rows.map(({ at: _at, ...event }) => event),
+    next_cursor: page.next_cursor,
+  };
+}
+
+/** Events deleted per statement. */
+const DELETED_AT_ONCE = 1_000;
+
+/** Deletes some of the events past the window, if they were compared with the waits. Returns how many. */
+export async function deleteOldEvents(
+  db: Pool,
+  { workspaceId, days }: { workspaceId: string; days: number },
+): Promise<number> {
+  const { rowCount } = await db.query(statement(z.object({}))`
+    DELETE FROM events WHERE id IN (
+      SELECT e.id FROM events e JOIN event_names n ON n.workspace_id = e.workspace_id AND n.name = e.name
+      WHERE e.workspace_id = ${workspaceId} AND e.created_at < now() - ${days}::int * interval '1 day' AND e.seq <= n.matched
+      ORDER BY e.created_at LIMIT ${DELETED_AT_ONCE})
+  `);
+  return rowCount;
+}

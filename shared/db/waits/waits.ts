@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { sql, statement, type Tx } from '#shared/db/pool.ts';
+import { acceptsWorkOf, phaseMs } from '#shared/db/runs/row.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
+import type { WaitCall, WaitPlace, WaitReport, WaitsFor } from '#shared/graph/waits/wait-call.ts';
+
+/**
+ * Steps that wait. Each change locks the row of the run, then that of the wait. What comes from outside locks only the
+ * row of the wait, and counts if it is still open.
+ */
+
+export type Caller<Call> = Call & { execution: string };
+
+const heldRun = z.object({ workspace_id: z.string(), epoch: z.number() });
+export type HeldRun = z.infer<typeof heldRun>;
+
+/** Null when the run does not accept the work. */
+export const lockRun = (
+  tx: Tx,
+  { run_id, execution }: Caller<WaitPlace>,
+): Promise<HeldRun | null> =>
+  tx.maybeOne(statement(heldRun)`
+    SELECT workspace_id, resumed_count AS epoch FROM runs
+    WHERE id = ${run_id} AND ${acceptsWorkOf(execution)} FOR UPDATE
+  `);
+
+/** Notes that the execution works for the run. */
+export const noteExecution = (tx: Tx, { run_id, execution }: Caller<WaitPlace>): Promise<unknown> =>
+  tx.query(statement(z.object({}))`
+    UPDATE runs SET temporal_run_id = ${execution}, lost_since = NULL, updated_at = now(),
+      started_at = coalesce(started_at, clock_timestamp()),
+      phase_since = CASE WHEN status = 'pending' THEN clock_timestamp() ELSE phase_since END,
+      status = CASE WHEN status = 'pending' THEN 'running' ELSE status END
+    WHERE id = ${run_id}
+  `);
+
+/** When the time of a wait is up; null: it has no deadline. */
+const dueAt = (awaited: WaitsFor) => {
+  if (awaited.for === 'time' && 'until_ms' in awaited) {
+    return sql.fragment`to_timestamp(${awaited.until_ms / 1_000}::float8)`;
+  }
+  const seconds = awaited.for === 'time' ? awaited.seconds : awaited.timeout_seconds;
+  return sql.fragment`clock_timestamp() + ${seconds ?? null}::float8 * interval '1 s'`;
+};
+
+/**
+ * Opens a wait. One whose run was cancelled continues, with its time if it waits for one and with a new deadline otherwise;
+ * one that failed the run because its time ran out begins again. Returns false if it is open, or has ended.
+ */
+export async function insertWait(
+  tx: Tx,
+  call: WaitCall,
+  { workspace_id, epoch }: HeldRun,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(statement(z.object({}))`
+    INSERT INTO run_waits AS w (run_id, step_key, workspace_id, node_id, label, series, kind, waits_for, epoch, due_at)
+    VALUES (${call.run_id}, ${call.step_key}, ${workspace_id}, ${call.node_id}, ${call.label}, ${call.series},
+            ${call.waits_for.for}, ${JSON.stringify(call.waits_for)}::json, ${epoch}, ${dueAt(call.waits_for)})
+    ON CONFLICT (run_id, step_key) DO UPDATE SET
+      status = 'open', waits_for = excluded.waits_for, epoch = excluded.epoch, ended_at = NULL,
+      due_at = CASE WHEN w.kind = 'time' AND w.status = 'cancelled' THEN w.due_at ELSE excluded.due_at END
+    WHERE w.status = 'cancelled' OR (w.status = 'late' AND w.epoch < excluded.epoch)
+  `);
+  return rowCount > 0;
+}
+
+const cancelledRow = z.object({ waits_for: storedJson<WaitsFor>(), series: z.string() });
+export type ReopenedWait = z.infer<typeof cancelledRow>;
+
+/**
+ * Opens a wait again that the end of its run had cancelled, although the execution still waits. Null if it was not
+ * cancelled.
+ */
+export async function reopenWait(
+  tx: Tx,
+  { run_id, step_key }: WaitPlace,
+  { epoch }: HeldRun,
+): Promise<ReopenedWait | null> {
+  const row = await tx.maybeOne(statement(cancelledRow)`
+    SELECT waits_for, series FROM run_waits WHERE run_id = ${run_id} AND step_key = ${step_key} AND status = 'cancelled' FOR UPDATE
+  `);
+  if (row === null) return null;
+  await tx.query(statement(z.object({}))`
+    WITH wait AS (
+      UPDATE run_waits SET status = 'open', epoch = ${epoch},
+        due_at = CASE WHEN kind = 'time' THEN due_at ELSE ${dueAt(row.waits_for)} END
+      WHERE run_id = ${run_id} AND step_key = ${step_key}
+    )
+    UPDATE steps SET status = 'running', epoch = ${epoch}, finished_at = NULL
+    WHERE run_id = ${run_id} AND step_key = ${step_key} AND status = 'cancelled'
+  `);
+  return row;
+}
+
+const waitRow = z.object({
+  status: z.enum(['open', 'came', 'late', 'cancelled']),
+  output: storedJson().nullable(),
+  due_ms: z.number().nullable(),
+});
+
+/** Ends the wait if its time is up, and reads it. A wait that has ended continues its run, even from a pause. */
+export async function lookAtWait(
+  tx: Tx,
+  { run_id, step_key, execution }: Caller<WaitPlace>,
+  run: HeldRun | null,
+): Promise<WaitReport> {
+  if (run !== null) {
+    await tx.query(statement(z.object({}))`
+      UPDATE run_waits SET status = CASE WHEN kind = 'time' THEN 'came' ELSE 'late' END, ended_at = clock_timestamp(),
+        output = CASE WHEN kind = 'time' THEN '{}'::json END
+      WHERE run_id = ${run_id} AND step_key = ${step_key} AND status = 'open' AND due_at <= clock_timestamp()
+    `);
+  }
+  const row = await tx.maybeOne(statement(waitRow)`
+    SELECT status, output, greatest(1, ceil(extract(epoch FROM due_at - clock_timestamp()) * 1000))::bigint AS due_ms
+    FROM run_waits WHERE run_id = ${run_id} AND step_key = ${step_key}
+  `);
+  if (row?.status === 'came' || row?.status === 'late') {
+    if (run !== null) await continueRun(tx, { run_id, execution });
+    return row.status === 'late' ? { state: 'late' } : { state: 'came', output: row.output ?? {} };
+  }
+  if (run === null || row === null || row.status === 'cancelled') return { state: 'gone' };
+  return row.due_ms === null ? { state: 'open' } : { state: 'open', due_ms: row.due_ms };
+}
+
+const continueRun = (tx: Tx, { run_id, execution }: Caller<{ run_id: string }>): Promise<unknown> =>
+  tx.query(statement(z.object({}))`
+    UPDATE runs SET
+      waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
+      phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
+      status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${execution}
+    WHERE id = ${run_id} AND status = 'paused'
+  `);
+
+/** The maximum number of waits in the record of a run. */
+const MAX_WAITS = 100;
+
+/** The open waits of a run `r`, as its record has them. */
+export const openWaits = sql.fragment`
+  coalesce((
+    SELECT json_agg(json_build_object(
+             'node_id', w.node_id, 'step_key', w.step_key, 'label', w.label, 'for', w.kind, 'since', w.opened_at, 'until', w.due_at,
+             'events', coalesce((SELECT json_agg(e ->> 'name') FROM json_array_elements(w.waits_for -> 'events') AS e), '[]'))
+             ORDER BY w.opened_at, w.step_key)
+    FROM (SELECT * FROM run_waits o WHERE o.run_id = r.id AND o.status = 'open' ORDER BY o.opened_at, o.step_key LIMIT ${MAX_WAITS}) AS w
+  ), '[]')`;

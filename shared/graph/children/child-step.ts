@@ -1,4 +1,0 @@
-export interface ChildSignal {
-  /** The step whose child has ended or paused. */
-  step_key: string;
-}
