@@ -364,6 +364,7 @@ describeConsole('workflows in the console', (stage) => {
     await dialog.getByLabel('Cron expression').fill('30 2 * * *');
     await dialog.getByLabel('Time zone').fill('Asia/Tokyo');
     await dialog.getByText('Next runs').waitFor();
+    await dialog.getByText('At 02:30 (Asia/Tokyo)').waitFor();
     expect(await dialog.getByRole('listitem').count()).toBe(5);
     await dialog.getByRole('button', { name: 'Create schedule' }).click();
     await page.getByText('Schedule created').waitFor();
@@ -383,6 +384,7 @@ describeConsole('workflows in the console', (stage) => {
 
     await page.goto(`${stage().url}/schedules`);
     await page.getByRole('link', { name: 'Clocked' }).waitFor();
+    await page.getByText('At 02:30').waitFor();
     expect(await obstacles(page)).toEqual([]);
     await page.getByRole('button', { name: 'Actions for Nightly' }).click();
     await page.getByRole('menuitem', { name: 'Run now' }).click();

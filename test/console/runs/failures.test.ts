@@ -32,10 +32,11 @@ describeConsole('failures in maps and loops', (given) => {
 
   test('show at the cards, the rows and the error of the run', async () => {
     const { engine } = stage;
-    const runId = await engine.start(doubling(), { list });
+    // The last item fails, so that all of them have started.
+    const runId = await engine.start(doubling(), { list: [{ amount: 2 }, { amount: 5 }, {}] });
     await engine.until(runId, ['failed']);
     const { page, context, problems } = await stage.open(`/runs/${runId}`);
-    await page.getByRole('alert').getByText('Failed: double, item 2 of 3').waitFor();
+    await page.getByRole('alert').getByText('Failed: double, item 3 of 3').waitFor();
     await showView(page, 'Graph');
     for (const id of ['all', 'double']) {
       await card(page, id).getByText('1 failed', { exact: true }).waitFor();
@@ -43,11 +44,11 @@ describeConsole('failures in maps and loops', (given) => {
     await card(page, 'all').getByText('3 items').waitFor();
     await showView(page, 'Steps');
     await row(page, /all 3 items 1 failed/).waitFor();
-    expect(selected(page)).toBe('double#2');
+    expect(selected(page)).toBe('double#3');
     // The failed item comes first.
-    await row(page, /^double #2 Failed/).waitFor();
+    await row(page, /^double #3 Failed/).waitFor();
     const names = await page.getByRole('treegrid').getByRole('row').allInnerTexts();
-    expect(names.map((name) => /#\d/.exec(name)?.[0]).filter(Boolean)[0]).toBe('#2');
+    expect(names.map((name) => /#\d/.exec(name)?.[0]).filter(Boolean)[0]).toBe('#3');
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
     await context.close();

@@ -5,6 +5,7 @@ import { nextDue } from '#shared/values/cron.ts';
 import { nextTimes as text } from '#console/src/messages/en/workflows/schedules.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { ownZone } from '#console/src/parts/text/times.ts';
+import { cronText } from '#console/src/parts/text/cron-text.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 const SHOWN = 5;
@@ -16,12 +17,18 @@ const PAUSE_MS = 250;
  */
 export function NextTimes({ cron, timezone }: { cron: string; timezone: string }) {
   const [asked] = useDebouncedValue(`${timezone} ${cron}`, PAUSE_MS);
-  const times = useMemo(() => {
+  const { times, inWords, zone } = useMemo(() => {
     const at = asked.indexOf(' ');
-    return nextTimes(asked.slice(at + 1), asked.slice(0, at));
+    const [zone, expression] = [asked.slice(0, at), asked.slice(at + 1)];
+    return { times: nextTimes(expression, zone), inWords: cronText(expression), zone };
   }, [asked]);
   return (
     <Box aria-live="polite">
+      {times !== undefined && inWords !== undefined && (
+        <Text size="sm" mb="xs">
+          {text.inWords(inWords, zone)}
+        </Text>
+      )}
       <Text size="sm" fw={500}>
         {text.title(ownZone())}
       </Text>

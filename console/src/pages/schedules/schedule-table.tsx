@@ -11,6 +11,7 @@ import { confirm } from '#console/src/parts/forms/confirm.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { WorkflowLink, RunLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
+import { cronText } from '#console/src/parts/text/cron-text.ts';
 import { ownZone } from '#console/src/parts/text/times.ts';
 import { useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
@@ -65,8 +66,9 @@ export function ScheduleTable({
                   </Table.Td>
                 )}
                 <Table.Td>
-                  <Code>{schedule.cron}</Code>
+                  <Text size="sm">{cronText(schedule.cron)}</Text>
                   <Text size="xs" c="dimmed">
+                    <Code>{schedule.cron}</Code>{' '}
                     {schedule.overlap === 'allow'
                       ? text.overlapping(schedule.timezone)
                       : schedule.timezone}

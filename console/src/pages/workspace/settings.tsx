@@ -32,10 +32,10 @@ export function SettingsPage() {
           <>
             <General workspace={loaded} />
             <Plans workspace={loaded} />
+            <Alerts />
           </>
         )}
       </Loaded>
-      <Alerts />
     </Page>
   );
 }

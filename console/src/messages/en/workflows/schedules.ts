@@ -74,6 +74,7 @@ export const scheduleDialog = {
 
 /** Messages for the next times of a schedule. */
 export const nextTimes = {
+  inWords: (words: string, zone: string) => `${words} (${zone})`,
   title: (zone: string) => `Next runs, in ${zone}`,
   invalid: 'Enter a valid cron expression and time zone, such as 0 9 * * 1-5 in Europe/Berlin.',
   none: 'No upcoming runs',
