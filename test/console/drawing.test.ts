@@ -25,6 +25,7 @@ describe('the form of a node', () => {
     retry: Object.keys(retrySchema.shape),
     mock: Object.keys(mockSchema.shape),
     approvers: ['roles', 'members'],
+    event: ['name', 'match'],
   };
   // A gate makes no attempts that could be retried.
   const unused: Record<string, string[]> = { human_gate: ['retry'] };

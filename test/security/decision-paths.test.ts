@@ -496,6 +496,8 @@ test('no MCP tool that executes a graph pays without a decision in the same run'
     replay_inbound_events: [
       { workflow: workflowId, since: '2026-01-01T00:00:00Z', outcome: 'all' },
     ],
+    // No run waits for it. An event answers no gate.
+    send_event: [{ name: 'pay', data: { approved: true } }],
     resume_run: [{ run_id: runId }, { run_id: rehearsal }],
     approve_run: [{ run_id: waitingId }],
   };

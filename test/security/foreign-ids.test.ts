@@ -330,6 +330,9 @@ const argumentKinds: Record<string, Kind | null> = {
   external_ids: null,
 };
 const kindOfArgument = (tool: string, name: string): Kind | null => {
+  if (tool === 'get_event') return 'sent event';
+  // The caller's own id of the event.
+  if (tool === 'send_event') return null;
   const kind = argumentKinds[name];
   if (kind !== undefined) return kind;
   if (!namesAnId(name)) return null;

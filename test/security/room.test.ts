@@ -192,6 +192,8 @@ const boundedOtherwise: Record<string, string> = {
   'PUT /api/workflows/{id}/draft': 'one per workflow',
   'POST /api/hooks/{workflow_id}/{secret}': 'the monthly quota',
   'POST /api/auth/signup': 'a bound of its own, over all and per network',
+  'POST /api/events':
+    'bounds of its own, on names, on the events of a name, and on those that were not compared with the waits yet',
   'POST /api/webhooks/{id}/ping': 'the deliveries that may be pending at an endpoint',
 };
 

@@ -18,6 +18,7 @@ const collections: Record<string, Kind> = {
   '/api/runs': 'run',
   '/api/experiments': 'experiment',
   '/api/inbound-events': 'inbound event',
+  '/api/events': 'sent event',
   '/api/event-replays': 'event replay',
   '/api/tools': 'tool',
   '/api/schedules': 'schedule',
@@ -82,6 +83,8 @@ function kindOf(operation: Operation, { in: where, at }: Omit<Target, 'kind'>): 
     const kind = collections[operation.path.split('/{')[0] ?? ''];
     if (kind !== undefined) return kind;
   }
+  // The id that the caller chose for an event, which counts within the workspace.
+  if (name === 'id' && operation.path === '/api/events') return null;
   // Nodes and edges have ids local to the graph.
   if (name === 'id' && at.includes('graph')) return null;
   // The id of a JSON-RPC message only identifies its response. The inputs of tools are tested per tool.

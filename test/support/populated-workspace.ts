@@ -11,6 +11,7 @@ export const kinds = [
   'backtest',
   'experiment',
   'inbound event',
+  'sent event',
   'event replay',
   'budget',
   'api key',
@@ -176,6 +177,7 @@ export async function populate(
   });
   await call('POST', `/api/event-replays/${replay.id}/cancel`);
   const received = await ask('GET', `/api/workflows/${workflow}/inbound-events?outcome=run`);
+  const sent = await make('/api/events', { name: 'letter.received', data: { mark } });
   const budget = await make('/api/budgets', { name: mark, limit_usd: 1_000 });
   const schedule = await make('/api/schedules', {
     workflow_id: workflow,
@@ -211,6 +213,7 @@ export async function populate(
       backtest: backtest.id,
       experiment: experiment.id,
       'inbound event': received.events[0].id,
+      'sent event': sent.id,
       'event replay': replay.id,
       budget: budget.id,
       'api key': key.id,

@@ -5,7 +5,7 @@ import { recordAudit } from '#shared/db/audit/audit.ts';
 import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '#shared/db/cursor.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
-import { AppError, notFound } from '#shared/errors.ts';
+import { AppError, conflict, notFound } from '#shared/errors.ts';
 import type { Json } from '#shared/json.ts';
 
 /** An event to store. */
@@ -28,7 +28,7 @@ const eventColumns = sql.fragment`
 
 /**
  * Stores an event. `created` false: one with this id was there, with the same name and data. Throws AppError
- * `idempotency_mismatch` if it was another one.
+ * `idempotency_mismatch` if it was another one, and `conflict` and `rate_limited` at the limits.
  */
 export async function insertEvent(
   db: Pool,
@@ -83,13 +83,52 @@ async function readGiven(tx: Tx, event: NewEvent): Promise<Event | null> {
   );
 }
 
-/** Numbers the next event of the name, and holds the name until the transaction ends. */
-const nextNumber = (tx: Tx, { workspaceId, name }: NewEvent): Promise<number> =>
-  tx.oneFirst(statement(z.object({ seq: z.number() }))`
-    INSERT INTO event_names AS n (workspace_id, name, seq) VALUES (${workspaceId}, ${name}, 1)
-    ON CONFLICT (workspace_id, name) DO UPDATE SET seq = n.seq + 1
-    RETURNING seq
+/** The maximum numbers of names in a workspace, of events of one name, and of those not compared with the waits yet. */
+const MAX_NAMES = 1_000;
+const MAX_KEPT = 1_000_000;
+const MAX_BEHIND = 10_000;
+/** When to send the event again, if too many were not compared yet. */
+const BEHIND_SECONDS = 5;
+
+const numberRow = z.object({
+  seq: z.number(),
+  behind: z.number(),
+  kept: z.number(),
+  names: z.number(),
+});
+
+/**
+ * Numbers the next event of the name, and holds the name until the transaction ends. Throws AppError `conflict` and
+ * `rate_limited` at the limits.
+ */
+async function nextNumber(tx: Tx, { workspaceId, name }: NewEvent): Promise<number> {
+  const { seq, behind, kept, names } = await tx.one(statement(numberRow)`
+    WITH next AS (
+      INSERT INTO event_names AS n (workspace_id, name, seq) VALUES (${workspaceId}, ${name}, 1)
+      ON CONFLICT (workspace_id, name) DO UPDATE SET seq = n.seq + 1
+      RETURNING seq, matched, old.seq IS NULL AS new
+    )
+    SELECT seq, seq - matched AS behind,
+           seq - coalesce((SELECT min(e.seq) FROM events e WHERE e.workspace_id = ${workspaceId} AND e.name = ${name}), seq) AS kept,
+           CASE WHEN new THEN (SELECT count(*) FROM event_names o WHERE o.workspace_id = ${workspaceId}) + 1 ELSE 0 END AS names
+    FROM next
   `);
+  if (names > MAX_NAMES) {
+    throw conflict(
+      `A workspace has at most ${MAX_NAMES} names of events; put what differs into the data`,
+    );
+  }
+  if (kept >= MAX_KEPT) {
+    throw conflict(
+      `At most ${MAX_KEPT} events of one name are kept; use another name, or wait until the oldest are deleted`,
+    );
+  }
+  if (behind > MAX_BEHIND) {
+    const detail = `More than ${MAX_BEHIND} events '${name}' were not compared with the waits yet`;
+    throw new AppError('rate_limited', detail, { retryAfterSeconds: BEHIND_SECONDS });
+  }
+  return seq;
+}
 
 async function readEvent(
   db: Db,

@@ -113,6 +113,7 @@ export const namesBehind = (db: Pool, limit: number): Promise<readonly EventName
   `);
 
 const turnRow = z.object({
+  seq: z.number(),
   matched: z.number(),
   matched_after: z.string(),
   paths: z.array(z.string()),
@@ -129,7 +130,7 @@ export async function lockEvents(
   `);
   if (!taken) return 'busy';
   const turn = await tx.maybeOne(statement(turnRow)`
-    SELECT matched, matched_after, paths FROM event_names
+    SELECT seq, matched, matched_after, paths FROM event_names
     WHERE workspace_id = ${workspace_id} AND name = ${name} AND matched < seq
   `);
   return turn ?? undefined;

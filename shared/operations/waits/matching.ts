@@ -90,8 +90,11 @@ async function matchSome(
     const events = await nextEvents(tx, name, { after: turn.matched, limit: EVENTS_AT_ONCE });
     const [first] = events;
     const newest = events.at(-1);
-    // Numbers can be missing.
-    if (first === undefined || newest === undefined) return { state: 'done' };
+    if (first === undefined || newest === undefined) {
+      // Numbers can be missing: an event can turn out to be stored already.
+      await noteMatched(tx, name, { matched: turn.seq, matched_after: '' });
+      return { state: 'done' };
+    }
     const found = await candidates(tx, name, {
       values: events.flatMap((event) => valuesOf(event, turn.paths)),
       first: first.seq,

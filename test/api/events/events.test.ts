@@ -62,6 +62,25 @@ describe('POST /api/events', () => {
     expect(body.detail).toContain(message);
   });
 
+  test('refuses what exceeds the limits, with a remedy', async () => {
+    const { workspaceId } = engine.actor;
+    const set = (name: string, seq: number, matched: number) =>
+      engine.db.query(sql.unsafe`
+        INSERT INTO event_names (workspace_id, name, seq, matched) VALUES (${workspaceId}, ${name}, ${seq}, ${matched})`);
+    await set('far.behind', 10_001, 0);
+    const behind = await call('POST', '/api/events', { name: 'far.behind' });
+    expect([behind.status, behind.headers['retry-after']]).toEqual([429, '5']);
+    await engine.db.query(sql.unsafe`
+      INSERT INTO event_names (workspace_id, name) SELECT ${workspaceId}, 'n' || i FROM generate_series(1, 1000) AS i`);
+    const names = await call('POST', '/api/events', { name: 'one.more' });
+    expect([names.status, names.body.detail]).toEqual([
+      409,
+      'A workspace has at most 1000 names of events; put what differs into the data',
+    ]);
+    expect((await call('POST', '/api/events', { name: 'n7' })).status).toBe(201);
+    await engine.db.query(sql.unsafe`DELETE FROM event_names WHERE name ~ '^n[0-9]+$|^far'`);
+  });
+
   test('ends no wait of another workspace', async () => {
     const runId = await start(waitFor({ name: 'order.shipped' }));
     await whenWaiting(runId);

@@ -23,7 +23,11 @@ export function eventRoutes(app: App, context: RouteContext): void {
         'that were created before it. 201 means that the event is stored, and waits end right after. With an `id`, the same ' +
         'event is stored once, and 200 returns it.',
       body: eventInput,
-      response: responses({ 200: eventSchema, 201: eventSchema }, 'idempotency_mismatch'),
+      response: responses(
+        { 200: eventSchema, 201: eventSchema },
+        'conflict',
+        'idempotency_mismatch',
+      ),
     },
     config: { capability: 'run_workflows', headers: ['Location'] },
     handler: async ({ actor, body: { id, ...event } }, reply) => {
