@@ -119,6 +119,8 @@ describeConsole('approvals by keyboard', (given) => {
     await page.keyboard.type('7');
     await page.keyboard.press('Enter');
     await page.keyboard.type('1');
+    // What follows from the input is on the screen.
+    await form(page).locator('button:enabled', { hasText: 'Approve' }).waitFor();
     await page.keyboard.press('Control+Enter');
     await undoBar(page).getByRole('button', { name: 'Send now' }).click();
     await stage.engine.until(runId, ['success']);

@@ -173,7 +173,7 @@ describeConsole('experiments in the console', (given) => {
     await page.getByRole('dialog', { name: 'Publish this draft?' }).waitFor();
     await page.goBack();
     await worst.getByRole('link', { name: 'Rehearsal' }).click();
-    await page.getByRole('link', { name: 'Another run' }).waitFor();
+    await page.getByText('Rehearses').waitFor();
     await page.goBack();
     await page.getByRole('link', { name: 'Read letters' }).click();
     await page.getByRole('table', { name: 'Experiments of the workflow' }).waitFor();
