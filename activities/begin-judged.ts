@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
+import type { CallLimit } from '#shared/contract/policies/policy.ts';
 import { lastCost } from '#shared/db/money/step-room.ts';
 import { type BeginOutcome, beginStep } from '#shared/db/steps/steps.ts';
 import type { StepBeginning } from '#shared/db/steps/beginning.ts';
@@ -12,6 +13,7 @@ import type { PriceOverrides } from '#shared/money/prices.ts';
 import { isPureTool } from '#shared/tools.ts';
 import { FREE, type StepCost } from '#shared/money/spending.ts';
 import type { Attempt } from './attempt.ts';
+import { limitedCalls } from './call-limits.ts';
 import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import type { TurnContext } from './agents/turn.ts';
 import { agentCost, turnBytes, turnCost } from './nodes/agent-cost.ts';
@@ -39,6 +41,7 @@ function costOfStep(
   };
   switch (node.kind) {
     case 'tool':
+    case 'code':
       return FREE;
     case 'agent':
       return async () =>
@@ -64,6 +67,8 @@ interface Begun {
   judgment: Judgment;
   /** The prices by which the possible cost was reserved. */
   prices: PriceOverrides;
+  /** The limits of calls by which it began. */
+  limits: readonly CallLimit[];
 }
 
 /**
@@ -75,33 +80,41 @@ export async function beginJudged(
   deps: ExecuteNodeDeps,
   attempt: Attempt,
   call: StepCall,
-  claimed: { execution: string; claim: string },
+  { aliases, ...claimed }: { execution: string; claim: string; aliases?: readonly string[] },
   turn?: Promise<TurnContext>,
 ): Promise<Begun> {
   const { workspace_id: workspaceId, workflow_id: workflowId, node, params, state } = call;
   let policies = deps.policies.known(workspaceId);
   for (let round = 0; round < MAX_REVISIONS; round += 1) {
-    const { revision, prices } = policies;
+    const { revision, prices, limits } = policies;
     const judgment = await judgeUntrusted(
       workspaceId,
       policies,
-      { workflowId, node, params, state },
+      { workflowId, node, params, state, aliases },
       { signal: attempt.signal, place: attempt.place },
     );
     const computed =
       judgment.refusal === undefined
         ? await computePure(deps, attempt, permitted(call, judgment))
         : undefined;
+    // A refused step calls nothing.
+    const applying = judgment.refusal === undefined ? limits : [];
+    const calls = limitedCalls(applying, { call, stored: judgment.stored });
     const step: StepBeginning = {
       ...placeOf(attempt, call),
       ...claimed,
       claimMs: CLAIM_MS,
       input: toStorable(inputOf(call, judgment)),
       cost: costOfStep(deps, prices, permitted(call, judgment), turn),
-      judged: { workspaceId, revision, verdicts: judgment.verdicts },
+      judged: {
+        workspaceId,
+        revision,
+        verdicts: judgment.verdicts,
+        ...(calls === undefined ? {} : { calls }),
+      },
     };
     const begun = await beginStep(deps.db, step, computed);
-    if (begun.outcome !== 'stale') return { begun, step, computed, judgment, prices };
+    if (begun.outcome !== 'stale') return { begun, step, computed, judgment, prices, limits };
     policies = await deps.policies.refresh(workspaceId);
   }
   throw ApplicationFailure.retryable("The workspace's policies keep changing");

@@ -1,7 +1,7 @@
 import { encodingKeys, METADATA_ENCODING_KEY, RawValue } from '@temporalio/common';
 import { loadLedger } from '#shared/db/runs/restart.ts';
 import { pauseAtGates } from '#shared/db/gates/openings.ts';
-import { abandonRun, reportFailure } from '#shared/db/runs/ends.ts';
+import { abandonRun, type EndedRun, reportFailure } from '#shared/db/runs/ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { recordControl } from '#shared/db/runs/log.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
@@ -10,6 +10,7 @@ import type { ControlActivities, LedgerState, PauseCall } from '#shared/executio
 import { askedStep } from '#shared/graph/gates/gate-opening.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { notifyParent } from '#shared/operations/children/notices.ts';
+import { startNextAfter } from '#shared/operations/limits/queues.ts';
 import { findConsequences } from '#shared/operations/gates/consequences.ts';
 import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import { recordRunSpan } from '#shared/operations/runs/run-span.ts';
@@ -37,10 +38,7 @@ export function createControlActivities(
 ): WorkerControlActivities {
   const { db, frames, publicUrl } = deps;
   const alerts = deps.config.alerts.channels.length > 0;
-  const hasEnded = async (runId: string, { hasParent }: { hasParent: boolean }): Promise<void> => {
-    await recordRunSpan(deps, runId);
-    if (hasParent) void notifyParent(deps, runId);
-  };
+  const hasEnded = endedIn(deps);
   return withFinalErrors({
     pauseAtGates: async (call) => {
       const notice = { execution: executionId(), alerts, publicUrl };
@@ -48,8 +46,9 @@ export function createControlActivities(
       const reads = await readsAt(deps, call, shown);
       const paused = await pauseAtGates(db, { ...call, ...notice, shown, reads });
       if (paused.gone === true) throw runGone();
-      const { decisions, noticed } = paused;
+      const { decisions, noticed, left } = paused;
       frames.wakeNow(call.run_id);
+      if (left === true) void startNextAfter(deps, call.run_id);
       if (noticed) void notifyParent(deps, call.run_id);
       return { decisions };
     },
@@ -62,7 +61,7 @@ export function createControlActivities(
       return verdict;
     },
     settleRun: async (call) => {
-      const { status, costMicros, settled, hasParent } = await settleRun(
+      const { status, costMicros, settled, hasParent, hasSlot } = await settleRun(
         db,
         { ...call, execution: executionId() },
         evaluateStoredChecks,
@@ -70,6 +69,7 @@ export function createControlActivities(
       frames.wakeNow(call.run_id);
       if (settled) await recordRunSpan(deps, call.run_id);
       if (hasParent === true) void notifyParent(deps, call.run_id);
+      if (hasSlot === true) void startNextAfter(deps, call.run_id);
       return { status, cost_usd: toDollars(costMicros) };
     },
     recordControlSteps: async (call) => {
@@ -87,6 +87,14 @@ export function createControlActivities(
     ...createWaitActivities(deps),
   });
 }
+
+const endedIn =
+  (deps: ChildDeps) =>
+  async (runId: string, { hasParent, hasSlot }: EndedRun): Promise<void> => {
+    await recordRunSpan(deps, runId);
+    if (hasParent) void notifyParent(deps, runId);
+    if (hasSlot) void startNextAfter(deps, runId);
+  };
 
 /** What the gates of a run show. Without it, they still open. */
 async function consequencesAt(

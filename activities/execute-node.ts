@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { type CustomTool, findCustomTool, targetOf } from '#shared/db/tools/custom-tools.ts';
-import { recordStepVerdict } from '#shared/db/policies/governance.ts';
 import { blockedEvidence, blockedText } from '#shared/db/money/blocked.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import {
@@ -29,7 +28,7 @@ import { WorkBusyError } from '#shared/platform/threads/threads.ts';
 import { CostlyError } from '#shared/platform/threads/untrusted.ts';
 import type { Judgment } from '#shared/policies/judge.ts';
 import { outdatedApproval } from '#shared/graph/gates/rejection.ts';
-import { customToolName } from '#shared/tools.ts';
+import { CODE, customToolName } from '#shared/tools.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, NodeError } from './nodes/node.ts';
 import { runNode } from './run-node.ts';
@@ -50,6 +49,9 @@ import {
   turnFrame,
 } from './agents/part.ts';
 import { runGone } from './final-errors.ts';
+import type { CallLimit } from '#shared/contract/policies/policy.ts';
+import { endWait, noSlot, notifyWaiting, withdrawCall } from './call-limits.ts';
+import { fallbacksOf } from './fallbacks.ts';
 import { beginJudged, permitted, waiting } from './begin-judged.ts';
 import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
 import { effectsOf } from './rehearsals/records.ts';
@@ -70,6 +72,7 @@ export function createExecuteNode(
   deps: ExecuteNodeDeps,
 ): (asked: StepCall, attempt: Attempt) => Promise<Json> {
   return async (asked, attempt) => {
+    if (asked.withdrawn === true) return withdrawCall(deps, asked);
     const recorded = await rehearseStep(deps, attempt, asked);
     if (recorded !== undefined) return recorded.output;
     if (asked.rehearsal !== undefined) requireItsLane(asked, attempt);
@@ -106,8 +109,9 @@ async function executeStep(
   const secrets = await readStepSecrets(deps, given, customTool);
   const { execution } = attempt;
   const claim = `${execution}/${attempt.number}/${randomUUID()}`;
-  const { begun, step, computed, judgment, prices } = await heartbeating(attempt, () =>
-    beginJudged(deps, attempt, given, { execution, claim }, turn),
+  const aliases = customTool?.kind === 'code' ? [CODE] : [];
+  const { begun, step, computed, judgment, prices, limits } = await heartbeating(attempt, () =>
+    beginJudged(deps, attempt, given, { execution, claim, aliases }, turn),
   );
   deps.frames.wake(given.run_id);
   switch (begun.outcome) {
@@ -117,6 +121,8 @@ async function executeStep(
       throw ApplicationFailure.nonRetryable(begun.error, FAILURE_NODE, begun.details);
     case 'waits':
       throw waiting(attempt.number);
+    case 'no_slot':
+      throw noSlot(deps, begun);
     case 'refused':
       throw runGone();
     case 'blocked':
@@ -126,6 +132,7 @@ async function executeStep(
         blockedEvidence(begun.blocked),
       );
     case 'begun': {
+      endWait(deps, begun);
       const span = { call: given, attempt: begun.attempts, resumes: begun.epoch };
       if (computed !== undefined) {
         deps.metrics?.ended(given.node.kind, 'success', computed.seconds);
@@ -143,6 +150,8 @@ async function executeStep(
             secrets,
             turn,
             prices,
+            limits,
+            limited: (step.judged.calls ?? []).length > 0,
             ...begun,
           }),
         ),
@@ -189,13 +198,20 @@ function requirePermitted(
   throw new NodeError(outdatedApproval(agent?.tool), { retryable: false });
 }
 
+/** Throws a final NodeError for a step that has killed its workers. */
+function requireWorkers({ attempts, errors }: Pick<Claim, 'attempts' | 'errors'>): void {
+  if ((attempts - errors) % INFRASTRUCTURE_ATTEMPTS !== 0) return;
+  const message = `Its worker was lost ${INFRASTRUCTURE_ATTEMPTS} times`;
+  throw new NodeError(message, { retryable: false });
+}
+
 async function attemptStep(
   deps: ExecuteNodeDeps,
   attempt: Attempt,
   call: StepCall,
   judgment: Judgment,
   /** `given`: the step as it was requested, before policies redacted it. */
-  claim: Claim & { given: StepCall },
+  claim: Claim & { given: StepCall; limits: readonly CallLimit[] },
 ): Promise<Json> {
   const end = (spending: Consumption): StepEnd => ({
     runId: call.run_id,
@@ -204,10 +220,12 @@ async function attemptStep(
     agent: call.agent,
     claim: claim.claim,
     counted: claim.counted,
+    limited: claim.limited || fallbacks.hasTaken(),
+    notify: notifyWaiting(deps),
     beginning: claim.beginning,
     spending: amountOf(spending),
   });
-  const mayFallBack = fallbacksOf(deps, attempt, call, { judgment, claim: claim.claim });
+  const fallbacks = fallbacksOf(deps, attempt, call, { judgment, claim });
   const alive = keepAlive(deps, attempt, call, claim);
   const began = performance.now();
   let outcome: AttemptOutcome = 'retried';
@@ -215,14 +233,11 @@ async function attemptStep(
     let result;
     try {
       requirePermitted(call, judgment, claim);
-      if ((claim.attempts - claim.errors) % INFRASTRUCTURE_ATTEMPTS === 0) {
-        const message = `Its worker was lost ${INFRASTRUCTURE_ATTEMPTS} times`;
-        throw new NodeError(message, { retryable: false });
-      }
+      requireWorkers(claim);
       // The attempt may have been stopped while it waited to start; then nothing external must happen.
       attempt.signal.throwIfAborted();
       const turn = await readBefore(claim.turn);
-      result = await runNode(deps, attempt, call, { ...claim, turn }, mayFallBack);
+      result = await runNode(deps, attempt, call, { ...claim, turn }, fallbacks.mayFallBack);
     } catch (error) {
       if (attempt.signal.aborted) {
         const cancelled = attempt.isCancelled();
@@ -278,21 +293,6 @@ function recordOutcome(
   deps.metrics?.ended(call.node.kind, outcome, seconds);
   annotateOutcome(outcome);
 }
-
-/** Whether the policies allow a fallback model. A refusal is recorded. */
-const fallbacksOf =
-  (
-    deps: ExecuteNodeDeps,
-    attempt: Attempt,
-    { run_id: runId, step_key: stepKey }: StepCall,
-    { judgment, claim }: { judgment: Judgment; claim: string },
-  ) =>
-  async (model: string): Promise<boolean> => {
-    const verdict = judgment.fallbackVerdict(model);
-    if (verdict === undefined) return true;
-    await whileAlive(attempt, () => recordStepVerdict(deps.db, { runId, stepKey, claim }, verdict));
-    return false;
-  };
 
 /** Counts the error against the node's retries. The returned failure says whether and when Temporal retries. */
 async function failStep(

@@ -24,6 +24,7 @@ import type { NodeRunners } from './nodes/node-runners.ts';
 import { createPolicyCache } from './policies.ts';
 import { createExecuteShortStep } from './short-step.ts';
 import { withinShare } from './step-shares.ts';
+import { createAddresses } from './step-secrets.ts';
 import { createSweepRetention } from './background/sweep-retention.ts';
 import { createTickSchedule } from './tick-schedule.ts';
 
@@ -54,6 +55,7 @@ export function createActivities(deps: ActivityDeps): Activities {
     frames,
     deltas,
     policies,
+    addressOf: createAddresses(deps.config),
     recentCalls: createRecentCalls(),
   });
   const executeNode: StepActivities['executeNode'] = (call) =>

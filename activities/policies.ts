@@ -1,4 +1,4 @@
-import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
+import { type CallLimit, type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import { overridesOf } from '#shared/contract/money/price.ts';
 import { readStepSettings } from '#shared/db/policies/policies.ts';
 import type { Pool } from '#shared/db/pool.ts';
@@ -12,6 +12,8 @@ interface KnownPolicies extends JudgingPolicies {
   revision: number;
   /** The prices that override the price table. */
   prices: PriceOverrides;
+  /** The limits of calls. */
+  limits: readonly CallLimit[];
 }
 
 /**
@@ -27,8 +29,11 @@ const MAX_WORKSPACES = 1_000;
 /** Most workspaces have no policies, so this is the default until the ledger refuses it. */
 const NOTHING_SET: KnownPolicies = { revision: 0, ...ready(unrestricted), prices: {} };
 
-function ready(policies: Policies): JudgingPolicies {
-  return { compiled: compilePolicies(policies), json: JSON.stringify(policies) };
+function ready(policies: Policies): JudgingPolicies & Pick<KnownPolicies, 'limits'> {
+  const { limits, ...judged } = policies;
+  // Judging needs no limits.
+  const json = JSON.stringify({ ...judged, limits: [] });
+  return { compiled: compilePolicies(policies), json, limits };
 }
 
 export function createPolicyCache(db: Pool): PolicyCache {

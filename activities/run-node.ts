@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '#shared/graph/kinds.ts';
+import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
 import type { StepCall } from '#shared/execution.ts';
 import type { Json } from '#shared/json.ts';
 import { outputProblem } from '#shared/outside-json.ts';
@@ -11,12 +13,17 @@ import { createRedact, type Redact } from './agents/redact.ts';
 import { runTurn, type TurnContext } from './agents/turn.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, type NodeCall, NodeError, type NodeResult } from './nodes/node.ts';
+import { beginCode, keepLog } from '#shared/db/steps/step-code.ts';
 import { recordStepVerdict } from '#shared/db/policies/governance.ts';
+import { runGone } from './final-errors.ts';
 import { tracedAgent, tracedTool } from './spans.ts';
 import { type Claim, type ExecuteNodeDeps, spendingOf } from './step-context.ts';
 import { whileAlive } from './until-stored.ts';
 
-type RunningClaim = Omit<Claim, 'beginning' | 'counted' | 'attempts' | 'turn'> & {
+/** Never aborted. */
+const NEVER = new AbortController().signal;
+
+type RunningClaim = Omit<Claim, 'beginning' | 'counted' | 'limited' | 'attempts' | 'turn'> & {
   turn?: TurnContext | undefined;
 };
 
@@ -28,7 +35,7 @@ export async function runNode(
   mayFallBack?: (model: string) => Promise<boolean>,
 ): Promise<{ output: Json } & Consumption> {
   const { node } = call;
-  const timeout = timeoutOf(node);
+  const timeout = timeoutOf(node, claim.customTool);
   const common = {
     workspaceId: call.workspace_id,
     workflowId: call.workflow_id,
@@ -43,6 +50,7 @@ export async function runNode(
     secrets: claim.secrets,
     params: call.params,
     state: call.state,
+    code: codeOf(deps, attempt, call),
     place: attempt.place,
     signal: AbortSignal.any([attempt.signal, timeout.signal]),
   };
@@ -87,6 +95,7 @@ async function runKind(
       ? result
       : forModel(deps, attempt, call, claim, result, redactor());
   }
+  if (node.kind === 'code') return deps.runners.code({ ...common, node });
   const { turn } = claim;
   const live = createLiveAnswer(deps.deltas, {
     run_id: call.run_id,
@@ -149,7 +158,28 @@ async function forModel(
   return { ...result, output };
 }
 
-function timeoutOf(node: ExecutedNode) {
+/** The beginning and the log of code are kept with the step. */
+function codeOf(
+  { db, metrics }: ExecuteNodeDeps,
+  attempt: Attempt,
+  { run_id: runId, step_key: stepKey }: StepCall,
+): NodeCall['code'] {
+  const seed = createHash('sha256').update(`${runId} ${stepKey}`).digest('hex');
+  return {
+    begin: async () => {
+      const begun = await whileAlive(attempt, () => beginCode(db, { runId, stepKey, seed }));
+      if (begun === undefined) throw runGone();
+      return begun;
+    },
+    keepLog: (log) => whileAlive(attempt, () => keepLog(db, { runId, stepKey, log })),
+    exceeded: (resource) => metrics?.codeExceeded(resource),
+  };
+}
+
+function timeoutOf(node: ExecutedNode, customTool: CustomTool | undefined) {
+  // Code has only its processor time: waiting for a thread does not count.
+  const isCode = node.kind === 'code' || customTool?.kind === 'code';
+  if (isCode) return { seconds: 0, signal: NEVER, clear: () => undefined };
   const seconds = node.timeout_seconds ?? defaultTimeoutSeconds(node);
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), seconds * 1000);

@@ -1,57 +1,93 @@
-import type { Sealer } from '#shared/crypto/sealing.ts';
+import type { ToolNode } from '#shared/contract/workflows/graph.ts';
+import { type CallbackStep, createCallbackTokens } from '#shared/crypto/callback-tokens.ts';
+import type { Sealer, SealingKeys } from '#shared/crypto/sealing.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
 import { useSecrets } from '#shared/db/secrets/secrets.ts';
 import type { StepCall } from '#shared/execution.ts';
 import { isObject } from '#shared/graph/json-value.ts';
+import { stepKeyIn } from '#shared/graph/schedule/step-key.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { callbackAddress } from '#shared/values/callback-address.ts';
 import { secretNamesOfTool } from '#shared/platform/calls/custom-tool.ts';
 import type { RequestCheck } from '#shared/platform/egress/egress.ts';
-import { openSecrets, type StepSecrets } from '#shared/platform/secrets/open-secrets.ts';
+import { valueKey } from '#shared/values/secrets.ts';
+import {
+  openSecrets,
+  type StepSecrets,
+  withoutSecrets,
+} from '#shared/platform/secrets/open-secrets.ts';
 import type { SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
-import type { NodeCall } from './nodes/node.ts';
+import type { NodeCall, NodeRunner } from './nodes/node.ts';
+
+/** The address of the callback of a step; undefined without a key from which it could be derived. */
+export type AddressOf = ((step: CallbackStep) => string) | undefined;
+
+/** Derives addresses under the public URL of the service. */
+export function createAddresses(config: SealingKeys & { api: { publicUrl: string } }): AddressOf {
+  const tokens = createCallbackTokens(config);
+  if (tokens === undefined) return undefined;
+  return (step) => callbackAddress(config.api.publicUrl, tokens.tokenOf(step));
+}
 
 /**
- * The secrets that a step needs, still sealed: those of its parameters, or of the headers of its custom tool. They are
- * read before the step is claimed, so that a database outage does not use up a retry of the node. Undefined when it
- * needs none.
+ * The secrets that a step needs, still sealed: those of its parameters, or of the headers of its custom tool; and the
+ * addresses of callbacks that its parameters contain. They are read before the step is claimed, so that a database
+ * outage does not use up a retry of the node. Undefined when it needs none.
  */
 export async function readStepSecrets(
-  { db, sealer }: { db: Pool; sealer: Sealer | undefined },
-  { workspace_id: workspaceId, secrets: places = [] }: StepCall,
+  { db, sealer, addressOf }: { db: Pool; sealer: Sealer | undefined; addressOf: AddressOf },
+  { workspace_id: workspaceId, run_id: runId, iteration, secrets: places = [] }: StepCall,
   customTool: CustomTool | undefined,
 ): Promise<StepSecrets | undefined> {
   const names = [
-    ...places.map(({ name }) => name),
+    ...places.flatMap(({ name, depth }) => (depth === undefined ? [name] : [])),
     ...(customTool === undefined ? [] : secretNamesOfTool(sealer, customTool)),
   ];
-  if (names.length === 0) return undefined;
-  const sealed = await useSecrets(db, { workspaceId, names: [...new Set(names)] });
-  return { places, sealed };
+  if (names.length + places.length === 0) return undefined;
+  const sealed =
+    names.length === 0
+      ? new Map<string, never>()
+      : await useSecrets(db, { workspaceId, names: [...new Set(names)] });
+  const addresses = places.flatMap(({ name, depth }) => {
+    if (depth === undefined || addressOf === undefined) return [];
+    const stepKey = stepKeyIn(name, iteration.slice(0, depth));
+    return [[name, addressOf({ runId, stepKey })] as const];
+  });
+  return { places, sealed, addresses: new Map(addresses) };
 }
 
-/** A step's parameters with the values of its secrets, and the guards that keep these from leaking. */
+/** A step's parameters with the values of its secrets and the addresses, and the guards that keep these from leaking. */
 interface StepWithSecrets {
   params: JsonObject;
   check: RequestCheck;
   cutter: SecretCutter;
 }
 
-/** Undefined when the parameters contain no secret. Throws NodeError. */
+/** Undefined when the parameters contain neither. Throws NodeError. */
 export function openForStep(
   sealer: Sealer | undefined,
   { params: given, secrets }: Pick<NodeCall, 'params' | 'secrets'>,
 ): StepWithSecrets | undefined {
   if (secrets === undefined || secrets.places.length === 0) return undefined;
-  const { places, sealed } = secrets;
-  const { fill, check, cutter } = openSecrets(
-    sealer,
-    sealed,
-    places.map(({ name }) => name),
-  );
+  const { places } = secrets;
+  const { fill, check, cutter } = openSecrets(sealer, secrets, places.map(valueKey));
   const params = fill(given, places);
   return { params, check, cutter: cutter(textsOf(params['headers'])) };
 }
+
+/** Runs a tool with the addresses of callbacks in its parameters. They are in nothing that it returns or throws. */
+export const withAddresses =
+  (run: NodeRunner<ToolNode>): NodeRunner<ToolNode> =>
+  async (call) => {
+    const opened = openForStep(undefined, call);
+    if (opened === undefined) return run(call);
+    const { params, cutter } = opened;
+    return withoutSecrets(cutter, async () => {
+      const result = await run({ ...call, params });
+      return { ...result, output: cutter.json(result.output) };
+    });
+  };
 
 const textsOf = (headers: JsonObject[string] | undefined): Record<string, string> =>
   isObject(headers)

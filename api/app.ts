@@ -62,6 +62,10 @@ import { priceRoutes } from './routes/ops/money/prices.ts';
 import { draftRoutes } from './routes/ops/workflows/drafts.ts';
 import { dryRunRoutes } from './routes/ops/workflows/dry-runs.ts';
 import { eventRoutes } from './routes/ops/events/events.ts';
+import { limitRoutes } from './routes/ops/limits/limits.ts';
+import { triggerRoutes } from './routes/ops/events/triggers.ts';
+import { callbackRoutes } from './routes/ops/waits/callbacks.ts';
+import { waitRoutes } from './routes/ops/waits/waits.ts';
 import { experimentRoutes } from './routes/ops/experiments/experiments.ts';
 import { forkRoutes } from './routes/ops/forks/forks.ts';
 import { nodeTestRoutes } from './routes/ops/workflows/node-tests.ts';
@@ -109,10 +113,12 @@ const operationSections: readonly Section[] = [
   ['Health', healthRoutes],
   ['Sign-in', authRoutes],
   ['Members', memberRoutes],
-  ['Workflows', workflowRoutes, versionRoutes, draftRoutes],
+  ['Workflows', workflowRoutes, versionRoutes, draftRoutes, limitRoutes],
   ['Templates', templateRoutes],
   ['Runs', runRoutes, runExportRoutes, evidenceRoutes, runViewRoutes, dryRunRoutes, forkRoutes],
   ['Events', eventRoutes],
+  ['Events', triggerRoutes],
+  ['Events', waitRoutes, callbackRoutes],
   ['Experiments', experimentRoutes],
   ['Runs', nodeTestRoutes],
   ['Workflows', pinRoutes],
@@ -204,6 +210,7 @@ function allowOrigins(app: App, corsOrigins: ApiDeps['config']['api']['corsOrigi
     exposedHeaders: [
       'x-request-id',
       'etag',
+      'debounce-joined',
       'idempotent-replayed',
       'retry-after',
       ...rateLimitHeaders,

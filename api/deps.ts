@@ -18,6 +18,7 @@ import type { EnabledWebhook } from '#shared/db/inbound/webhooks.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import type { DataCursors } from '#shared/crypto/data-cursors.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';
+import type { CallbackStep } from '#shared/crypto/callback-tokens.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import type { Session, SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import type { KeyUses } from './identity/key-uses.ts';
@@ -114,6 +115,8 @@ declare module 'fastify' {
     admission: StreamAdmission | null;
     /** The webhook that received the event. Unset on other routes. */
     hook: HookRequest;
+    /** The callback that the request sends. Unset on other routes. */
+    callback: { step: CallbackStep; body: Buffer };
   }
 }
 

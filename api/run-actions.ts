@@ -60,6 +60,8 @@ export interface RunActions {
 interface Started {
   run: Run;
   replayed: boolean;
+  /** It joined a run that waited for further triggers. */
+  joined?: boolean;
 }
 
 /** The decision at a gate or about a tool call, as a request contains it. */
@@ -117,7 +119,7 @@ export function createRunActions(context: RouteContext): RunActions {
   return {
     read,
     start: async (request) => {
-      const { runId, admitted, dispatched } = await startRun(context, request);
+      const { runId, admitted, joined, dispatched } = await startRun(context, request);
       const { actor, input, draft = false } = request;
       // The record of a run of a draft contains its graph.
       if (draft || admitted === undefined) {
@@ -125,7 +127,11 @@ export function createRunActions(context: RouteContext): RunActions {
         return { run, replayed: admitted === undefined };
       }
       await inFlight.add(dispatched);
-      return { run: newRunRecord(admitted, input, pages), replayed: false };
+      return {
+        run: newRunRecord(admitted, input, pages),
+        replayed: false,
+        joined: joined === true,
+      };
     },
     ...forkActions(context, readWhile),
     testNode: async (request, signal) => {

@@ -32,10 +32,11 @@ async function readJson(path: string): Promise<unknown> {
   } catch (error) {
     throw misuse(`${path} cannot be read: ${error instanceof Error ? error.message : ''}`);
   }
-  return parsed(content, path);
+  return jsonIn(content, path);
 }
 
-function parsed(content: string, name: string): unknown {
+/** The JSON value in a text. `name` says where the text comes from. */
+export function jsonIn(content: string, name: string): unknown {
   try {
     return parseJson(content);
   } catch (error) {
@@ -48,7 +49,7 @@ export const readJsonObject = async (path: string): Promise<JsonObject> =>
 
 /** The JSON object in a text. `name` says where the text comes from. */
 export const objectIn = (content: string, name: string): JsonObject =>
-  requireObject(parsed(content, name), name);
+  requireObject(jsonIn(content, name), name);
 
 function requireObject(value: unknown, name: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

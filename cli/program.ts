@@ -7,6 +7,7 @@ import { dataCommands } from './commands/data.ts';
 import { draftCommands } from './commands/drafts.ts';
 import { experimentCommands } from './commands/experiments.ts';
 import { inboundEventCommands } from './commands/inbound-events.ts';
+import { inboundWebhookCommands } from './commands/inbound-webhook.ts';
 import { fileCommands } from './commands/files.ts';
 import { moneyCommands } from './commands/money.ts';
 import { peopleCommands } from './commands/people.ts';
@@ -17,6 +18,8 @@ import { runCommands } from './commands/runs.ts';
 import { scheduleCommands } from './commands/schedules.ts';
 import { signInCommands } from './commands/sign-in.ts';
 import { eventCommands } from './commands/events.ts';
+import { limitCommands } from './commands/limits.ts';
+import { triggerCommands } from './commands/triggers.ts';
 import { secretCommands } from './commands/secrets.ts';
 import { toolCommands } from './commands/tools.ts';
 import { webhookCommands } from './commands/webhooks.ts';
@@ -67,10 +70,13 @@ export function createProgram(): Command {
     scheduleCommands,
     toolCommands,
     eventCommands,
+    limitCommands,
+    triggerCommands,
     secretCommands,
     dataCommands,
     alertCommands,
     webhookCommands,
+    inboundWebhookCommands,
     inboundEventCommands,
     policyCommands,
     auditCommands,

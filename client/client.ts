@@ -12,6 +12,8 @@ import { headerValue, runMethods } from './runs.ts';
 import { scheduleMethods } from './schedules.ts';
 import { draftMethods } from './drafts.ts';
 import { eventMethods } from './events.ts';
+import { limitMethods } from './limits.ts';
+import { triggerMethods } from './triggers.ts';
 import { experimentMethods } from './experiments.ts';
 import { inboundEventMethods } from './inbound-events.ts';
 import { secretMethods } from './secrets.ts';
@@ -62,6 +64,8 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof toolMethods> &
   ReturnType<typeof draftMethods> &
   ReturnType<typeof eventMethods> &
+  ReturnType<typeof limitMethods> &
+  ReturnType<typeof triggerMethods> &
   ReturnType<typeof experimentMethods> &
   ReturnType<typeof inboundEventMethods> &
   ReturnType<typeof secretMethods> &
@@ -113,6 +117,8 @@ export function createClient({
     ...toolMethods(send),
     ...draftMethods(send),
     ...eventMethods(send),
+    ...limitMethods(send),
+    ...triggerMethods(send),
     ...experimentMethods(send),
     ...inboundEventMethods(send),
     ...secretMethods(send),

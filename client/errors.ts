@@ -49,6 +49,15 @@ export class WaitTimeoutError extends ApiError {
   }
 }
 
+/** The trigger started no run, because the limit of the workflow is reached and skips further runs. */
+export class RunSkippedError extends ApiError {
+  override readonly name = 'RunSkippedError';
+
+  constructor(detail: string) {
+    super(200, detail);
+  }
+}
+
 /** There was no response: the connection was refused or broke, or the request timed out. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';

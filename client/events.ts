@@ -14,7 +14,19 @@ export function eventMethods(send: Send) {
       query: QueryOf<'GET /api/events'> = {},
       options?: CallOptions,
     ): Promise<AnswerOf<'GET /api/events'>> => send('GET /api/events', [], { query, options }),
-    /** An event with the waits that it has ended. */
+    /** Ends a wait like an external system, with the token at the end of the address that a run has sent. */
+    sendCallback: (
+      token: string,
+      body: unknown,
+      options?: CallOptions,
+    ): Promise<AnswerOf<'POST /api/callbacks/{token}'>> =>
+      send('POST /api/callbacks/{token}', [token], { body, options }),
+    /** A page of what open runs wait for, newest first. */
+    listWaits: (
+      query: QueryOf<'GET /api/waits'> = {},
+      options?: CallOptions,
+    ): Promise<AnswerOf<'GET /api/waits'>> => send('GET /api/waits', [], { query, options }),
+    /** An event with the waits that it has ended, and the runs that it has started. */
     getWorkspaceEvent: (
       id: string,
       options?: CallOptions,

@@ -2,7 +2,14 @@ import { byCursor } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
 import { headerValue, newKey, type TriggerOptions } from './runs.ts';
-import type { EventReplay, ReceivedEvent, ListedInboundEvent, Run, StartedJob } from './types.ts';
+import type {
+  EventReplay,
+  HookEvent,
+  ListedInboundEvent,
+  ReceivedEvent,
+  Run,
+  StartedJob,
+} from './types.ts';
 
 type ListQuery = QueryOf<'GET /api/workflows/{id}/inbound-events'>;
 
@@ -34,12 +41,12 @@ export function inboundEventMethods(send: Send) {
     /** An event with its headers and body. */
     getInboundEvent: (eventId: string, options?: CallOptions): Promise<ReceivedEvent> =>
       send('GET /api/inbound-events/{id}', [eventId], { options }),
-    /** Starts a run with the input of an event, under the present conditions. */
+    /** Starts a run with the input of an event, under the present conditions, or sends it if the webhook sends events. */
     replayInboundEvent: (
       eventId: string,
       body: NonNullable<BodyOf<'POST /api/inbound-events/{id}/replay'>> = {},
       { idempotencyKey = newKey(), ...options }: TriggerOptions = {},
-    ): Promise<Run> =>
+    ): Promise<Run | HookEvent> =>
       send('POST /api/inbound-events/{id}/replay', [eventId], {
         body,
         headers: { 'Idempotency-Key': headerValue('idempotencyKey', idempotencyKey) },
@@ -51,7 +58,7 @@ export function inboundEventMethods(send: Send) {
 
 function replayMethods(send: Send) {
   return {
-    /** Starts runs with the inputs of the events in a range, in the background. */
+    /** Starts runs with the inputs of the events in a range, or sends them, in the background. */
     replayInboundEvents: (
       workflowId: string,
       body: BodyOf<'POST /api/workflows/{id}/inbound-events/replay'>,

@@ -3,6 +3,7 @@ export { type Client, type ClientOptions, createClient } from './client.ts';
 export {
   ApiError,
   ConnectionError,
+  RunSkippedError,
   SignatureError,
   StreamError,
   WaitTimeoutError,

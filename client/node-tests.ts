@@ -21,7 +21,16 @@ export function nodeTestMethods(send: Send) {
     /** The caller's pinned outputs in a workflow, by node. */
     listPins: async (workflowId: string, options?: CallOptions): Promise<Pin[]> =>
       (await send('GET /api/workflows/{id}/pins', [workflowId], { options })).pins,
-    /** Pins the output of a node from a past run. */
+    /** The caller's pin of a node with its output; undefined if there is none. */
+    findPin: async (
+      workflowId: string,
+      nodeId: string,
+      options?: CallOptions,
+    ): Promise<Pin | undefined> => {
+      const query = { node_id: nodeId };
+      return (await send('GET /api/workflows/{id}/pins', [workflowId], { query, options })).pins[0];
+    },
+    /** Pins the output of a node from a past run, or the `output` of the body instead. */
     savePin: (
       workflowId: string,
       nodeId: string,

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, WaitTimeoutError } from './errors.ts';
+import { ApiError, ConnectionError, RunSkippedError, WaitTimeoutError } from './errors.ts';
 import { byCursor } from './pages.ts';
 import { type CallOptions, type Send, pause } from './request.ts';
 import type { BodyOf, QueryOf, Route } from './routes.ts';
@@ -81,17 +81,21 @@ export function runMethods(send: Send) {
 
 /** Starts runs and waits for them. */
 function startMethods(send: Send) {
-  const triggerRun = (
+  /** Throws a `RunSkippedError` if the limit of the workflow skips the run. */
+  const triggerRun = async (
     workflowId: string,
     input: JsonObject = {},
     { idempotencyKey = newKey(), draft, ...options }: StartOptions = {},
-  ): Promise<Run> =>
-    send('POST /api/workflows/{id}/runs', [workflowId], {
+  ): Promise<Run> => {
+    const answer = await send('POST /api/workflows/{id}/runs', [workflowId], {
       ...(draft === true && { query: { draft: 'true' } }),
       body: input,
       headers: { 'Idempotency-Key': headerValue('idempotencyKey', idempotencyKey) },
       options,
     });
+    if (answer.run_id === null) throw new RunSkippedError(answer.detail);
+    return answer;
+  };
 
   const getRun = (runId: string, options?: CallOptions): Promise<Run> =>
     send('GET /api/runs/{id}', [runId], { options });

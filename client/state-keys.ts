@@ -60,7 +60,7 @@ type UnknownKey<Text extends string, Keys extends string> = Text extends `${stri
     ? UnknownKey<Rest, Keys>
     : After extends `${infer Inside}}${infer Rest}`
       ? IsKey<Head<Inside>> extends true
-        ? Head<Inside> extends Keys | 'secrets'
+        ? Head<Inside> extends Keys | 'secrets' | 'callbacks'
           ? UnknownKey<Rest, Keys>
           : Head<Inside>
         : UnknownKey<After, Keys>

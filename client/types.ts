@@ -67,6 +67,14 @@ export type Consequences = Schemas['Consequences'];
 export type Effect = Schemas['Effect'];
 /** A run that started from a step of another run. */
 export type Fork = Schemas['Fork'];
+/** What starts a run of a workflow for each event that matches. */
+export type EventTrigger = Schemas['EventTrigger'];
+/** An event that a caller or a run has sent. */
+export type SentEvent = Schemas['Event'];
+/** An event with what it has done. */
+export type SentEventDetail = Schemas['EventDetail'];
+/** What a step of an open run waits for. */
+export type OpenWait = Schemas['OpenWait'];
 /** What a run would do, without running it. */
 export type DryRun = Schemas['DryRun'];
 /** The test of one node. */
@@ -97,7 +105,9 @@ export type WorkflowVersion = Schemas['WorkflowVersion'];
 export type Workspace = Schemas['Workspace'];
 export type WorkspaceDataUsage = Schemas['WorkspaceDataUsage'];
 
-export type EventReceipt = Schemas['HookAnswer'];
+/** Of a webhook that starts runs, and of one that sends events. */
+export type EventReceipt = Schemas['HookAnswer'] | Schemas['HookEvent'];
+export type HookEvent = Schemas['HookEvent'];
 
 export type Role = Member['role'];
 export type RunStatus = Run['status'];
@@ -136,3 +146,7 @@ export interface AgentDeltaFrame {
 }
 
 export type Capability = keyof Identity['capabilities'];
+/** How many runs of a workflow are in flight at a time. */
+export type WorkflowLimits = Schemas['WorkflowLimits'];
+/** The runs in flight and those that wait, of a workflow and a key of its limit. */
+export type RunQueue = Schemas['RunQueue'];

@@ -1,3 +1,4 @@
+import { RunSkippedError } from './errors.ts';
 import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf } from './routes.ts';
 import type { EventReceipt, Webhook } from './types.ts';
@@ -6,7 +7,7 @@ import { signInboundWebhook } from './signatures.ts';
 export interface EventOptions extends CallOptions {
   /** Add the headers that a webhook with `require_signature` requires. */
   sign?: boolean;
-  /** Deduplicates the event: it starts one run within the webhook's window. */
+  /** Deduplicates the event: it starts one run within the webhook's window, or is sent once. */
   eventId?: string;
 }
 
@@ -30,7 +31,7 @@ export function webhookMethods(send: Send) {
     ): Promise<Webhook> =>
       send('PUT /api/workflows/{id}/webhook/config', [workflowId], { body: config, options }),
     /**
-     * Starts a run like an external system, with the secret in the webhook's URL. Throws for a challenge, which starts
+     * Starts a run like an external system, or sends an event if the webhook has an `event`, with the secret in the webhook's URL. Throws for a challenge, which starts
      * no run.
      */
     sendEvent: async (
@@ -48,6 +49,7 @@ export function webhookMethods(send: Send) {
         options,
       });
       if ('challenge' in answer) throw new Error('The event is a challenge, and started no run');
+      if (answer.status === 'skipped') throw new RunSkippedError(answer.detail);
       return answer;
     },
   };

@@ -122,20 +122,28 @@ CREATE TABLE audit_unsealed (
 );
 
 CREATE TABLE awaited_events (
-  run_id text NOT NULL,
-  step_key text NOT NULL,
-  place integer NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  run_id text,
+  step_key text,
+  place integer DEFAULT 0 NOT NULL,
+  trigger_id text,
   workspace_id text NOT NULL,
   name text NOT NULL,
   path text DEFAULT ''::text NOT NULL,
   value text DEFAULT ''::text NOT NULL,
   match text,
   state json DEFAULT '{}'::json NOT NULL,
-  CONSTRAINT awaited_events_pkey PRIMARY KEY (run_id, step_key, place),
-  CONSTRAINT awaited_events_run_id_step_key_fkey FOREIGN KEY (run_id, step_key) REFERENCES run_waits(run_id, step_key) ON DELETE CASCADE
+  after_seq bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT awaited_events_pkey PRIMARY KEY (id),
+  CONSTRAINT awaited_events_run_id_step_key_place_key UNIQUE (run_id, step_key, place),
+  CONSTRAINT awaited_events_trigger_id_key UNIQUE (trigger_id),
+  CONSTRAINT awaited_events_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
+  CONSTRAINT awaited_events_run_id_step_key_fkey FOREIGN KEY (run_id, step_key) REFERENCES run_waits(run_id, step_key) ON DELETE CASCADE,
+  CONSTRAINT awaited_events_trigger_id_fkey FOREIGN KEY (trigger_id) REFERENCES event_triggers(id) ON DELETE CASCADE,
+  CONSTRAINT awaited_by_one CHECK (((num_nonnulls(run_id, trigger_id) = 1) AND ((step_key IS NULL) OR (run_id IS NOT NULL))))
 );
 
-CREATE INDEX awaited_events_value ON public.awaited_events USING btree (workspace_id, name, path, value, run_id, step_key);
+CREATE INDEX awaited_events_value ON public.awaited_events USING btree (workspace_id, name, path, value, id);
 
 CREATE TABLE background_jobs (
   id text NOT NULL,
@@ -227,6 +235,9 @@ CREATE TABLE budgets (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   overrun text DEFAULT 'none'::text NOT NULL,
+  alerts boolean DEFAULT true NOT NULL,
+  alerted_window timestamp with time zone,
+  alerted_percent smallint DEFAULT 0 NOT NULL,
   CONSTRAINT budgets_pkey PRIMARY KEY (id),
   CONSTRAINT budgets_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT budgets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
@@ -243,6 +254,29 @@ CREATE TABLE budgets (
 
 CREATE INDEX budgets_by_workflow ON public.budgets USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
 CREATE INDEX budgets_by_workspace ON public.budgets USING btree (workspace_id, id);
+
+CREATE TABLE call_waits (
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  workspace_id text NOT NULL,
+  node_id text NOT NULL,
+  label text NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  scope text NOT NULL,
+  target text NOT NULL,
+  key text,
+  concurrency integer,
+  per_minute integer,
+  since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  look_at timestamp with time zone NOT NULL,
+  woken_at timestamp with time zone,
+  CONSTRAINT call_waits_pkey PRIMARY KEY (run_id, step_key),
+  CONSTRAINT call_waits_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
+  CONSTRAINT call_waits_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX call_waits_of_scope ON public.call_waits USING btree (scope, seq);
+CREATE INDEX call_waits_of_workspace ON public.call_waits USING btree (workspace_id);
 
 CREATE TABLE custom_tools (
   id text NOT NULL,
@@ -264,14 +298,17 @@ CREATE TABLE custom_tools (
   pinned_schema text,
   revision integer DEFAULT 1 NOT NULL,
   read_only boolean DEFAULT false NOT NULL,
+  source text,
+  language text DEFAULT 'javascript'::text NOT NULL,
   CONSTRAINT custom_tools_pkey PRIMARY KEY (id),
   CONSTRAINT custom_tools_workspace_id_name_key UNIQUE (workspace_id, name),
   CONSTRAINT custom_tools_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT custom_tools_check CHECK (((kind = 'mcp'::text) = (mcp_tool IS NOT NULL))),
-  CONSTRAINT custom_tools_kind_check CHECK ((kind = ANY (ARRAY['http'::text, 'mcp'::text]))),
+  CONSTRAINT custom_tools_kind_check CHECK ((kind = ANY (ARRAY['http'::text, 'mcp'::text, 'code'::text]))) NOT VALID,
   CONSTRAINT custom_tools_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,63}$'::text)),
   CONSTRAINT custom_tools_pinned_schema_check CHECK ((pinned_schema ~ '^sha256:[0-9a-f]{64}$'::text)),
   CONSTRAINT custom_tools_retry_count_check CHECK ((retry_count >= 0)),
+  CONSTRAINT custom_tools_source_check CHECK (((kind = 'code'::text) = (source IS NOT NULL))) NOT VALID,
   CONSTRAINT custom_tools_timeout_seconds_check CHECK ((timeout_seconds > 0))
 );
 
@@ -636,12 +673,31 @@ CREATE TABLE data_turns (
   CONSTRAINT data_turns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
+CREATE TABLE event_cancels (
+  event_id text NOT NULL,
+  run_id text NOT NULL,
+  workspace_id text NOT NULL,
+  workflow_id text NOT NULL,
+  epoch integer NOT NULL,
+  refusal text,
+  cancelled_at timestamp with time zone,
+  leased_until timestamp with time zone,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT event_cancels_pkey PRIMARY KEY (event_id, run_id),
+  CONSTRAINT event_cancels_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE
+);
+
+CREATE INDEX event_cancels_due ON public.event_cancels USING btree (created_at) WHERE ((cancelled_at IS NULL) AND (refusal IS NULL));
+CREATE INDEX event_cancels_due_of_run ON public.event_cancels USING btree (run_id) WHERE ((cancelled_at IS NULL) AND (refusal IS NULL));
+CREATE INDEX event_cancels_refused ON public.event_cancels USING btree (workflow_id, created_at DESC) WHERE (refusal IS NOT NULL);
+CREATE UNIQUE INDEX event_cancels_refused_once ON public.event_cancels USING btree (event_id, workflow_id) WHERE (refusal IS NOT NULL);
+
 CREATE TABLE event_names (
   workspace_id text NOT NULL,
   name text NOT NULL,
   seq bigint DEFAULT 0 NOT NULL,
   matched bigint DEFAULT 0 NOT NULL,
-  matched_after text DEFAULT ''::text NOT NULL,
+  matched_after bigint DEFAULT 0 NOT NULL,
   paths text[] DEFAULT '{}'::text[] NOT NULL,
   CONSTRAINT event_names_pkey PRIMARY KEY (workspace_id, name),
   CONSTRAINT event_names_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -649,26 +705,66 @@ CREATE TABLE event_names (
 
 CREATE INDEX event_names_behind ON public.event_names USING btree (workspace_id, name) WHERE (matched < seq);
 
+CREATE TABLE event_starts (
+  trigger_id text NOT NULL,
+  event_id text NOT NULL,
+  workspace_id text NOT NULL,
+  run_id text,
+  refusal text,
+  leased_until timestamp with time zone,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT event_starts_pkey PRIMARY KEY (trigger_id, event_id),
+  CONSTRAINT event_starts_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE,
+  CONSTRAINT event_starts_trigger_id_fkey FOREIGN KEY (trigger_id) REFERENCES event_triggers(id) ON DELETE CASCADE
+);
+
+CREATE INDEX event_starts_due ON public.event_starts USING btree (created_at) WHERE ((run_id IS NULL) AND (refusal IS NULL));
+CREATE INDEX event_starts_newest ON public.event_starts USING btree (trigger_id, created_at DESC);
+CREATE INDEX event_starts_of_event ON public.event_starts USING btree (event_id);
+CREATE INDEX event_starts_refused ON public.event_starts USING btree (trigger_id, created_at DESC) WHERE (refusal IS NOT NULL);
+
+CREATE TABLE event_triggers (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  workflow_id text NOT NULL,
+  event text NOT NULL,
+  match text,
+  input json,
+  enabled boolean NOT NULL,
+  created_by text,
+  editors text[] DEFAULT '{}'::text[] NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT event_triggers_pkey PRIMARY KEY (id),
+  CONSTRAINT event_triggers_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT event_triggers_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX event_triggers_of_workflow ON public.event_triggers USING btree (workflow_id, created_at);
+CREATE INDEX event_triggers_of_workspace ON public.event_triggers USING btree (workspace_id);
+
 CREATE TABLE events (
   id text NOT NULL,
   workspace_id text NOT NULL,
   name text NOT NULL,
   seq bigint NOT NULL,
   given_id text,
+  id_scope text DEFAULT ''::text NOT NULL,
   data json NOT NULL,
   source text NOT NULL,
   created_by text,
   created_by_name text,
   run_id text,
+  inbound_event_id text,
+  depth integer DEFAULT 0 NOT NULL,
   woke integer DEFAULT 0 NOT NULL,
   created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   CONSTRAINT events_pkey PRIMARY KEY (id),
   CONSTRAINT events_workspace_id_name_seq_key UNIQUE (workspace_id, name, seq),
   CONSTRAINT events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
-  CONSTRAINT events_source_check CHECK ((source = ANY (ARRAY['api'::text, 'tool'::text])))
+  CONSTRAINT events_source_check CHECK ((source = ANY (ARRAY['api'::text, 'tool'::text, 'webhook'::text, 'data'::text])))
 );
 
-CREATE UNIQUE INDEX events_given_id ON public.events USING btree (workspace_id, given_id) WHERE (given_id IS NOT NULL);
+CREATE UNIQUE INDEX events_given_id ON public.events USING btree (workspace_id, id_scope, given_id) WHERE (given_id IS NOT NULL);
 CREATE INDEX events_newest ON public.events USING btree (workspace_id, created_at DESC, id DESC);
 
 CREATE TABLE examples_made (
@@ -826,6 +922,22 @@ CREATE INDEX governance_events_by_workflow ON public.governance_events USING btr
 CREATE INDEX governance_events_by_workspace ON public.governance_events USING btree (workspace_id, seq DESC);
 CREATE TRIGGER governance_events_revision BEFORE INSERT ON public.governance_events FOR EACH ROW EXECUTE FUNCTION note_policy_revision();
 
+CREATE TABLE graph_events (
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  workflow_id text,
+  version integer,
+  run_id text,
+  CONSTRAINT graph_events_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
+  CONSTRAINT graph_events_workflow_id_version_fkey FOREIGN KEY (workflow_id, version) REFERENCES workflow_versions(workflow_id, version) ON DELETE CASCADE,
+  CONSTRAINT graph_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT graph_of_one CHECK ((((run_id IS NULL) = (version IS NOT NULL)) AND ((version IS NULL) = (workflow_id IS NULL))))
+);
+
+CREATE INDEX graph_events_of_name ON public.graph_events USING btree (workspace_id, name);
+CREATE UNIQUE INDEX graph_events_of_run ON public.graph_events USING btree (run_id, name) WHERE (run_id IS NOT NULL);
+CREATE UNIQUE INDEX graph_events_of_version ON public.graph_events USING btree (workflow_id, version, name) WHERE (run_id IS NULL);
+
 CREATE TABLE idempotency_keys (
   workspace_id text NOT NULL,
   workflow_id text NOT NULL,
@@ -840,16 +952,18 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_by_run ON public.idempotency_keys USING btree (run_id);
 
 CREATE TABLE inbound_event_replays (
-  run_id text NOT NULL,
+  run_id text,
   event_id text NOT NULL,
   job_id text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
-  CONSTRAINT inbound_event_replays_pkey PRIMARY KEY (run_id),
-  CONSTRAINT inbound_event_replays_event_id_fkey FOREIGN KEY (event_id) REFERENCES inbound_events(id) ON DELETE CASCADE
+  sent_event_id text,
+  CONSTRAINT inbound_event_replays_event_id_fkey FOREIGN KEY (event_id) REFERENCES inbound_events(id) ON DELETE CASCADE,
+  CONSTRAINT inbound_event_replays_one CHECK ((num_nonnulls(run_id, sent_event_id) = 1)) NOT VALID
 );
 
 CREATE INDEX inbound_event_replays_by_event ON public.inbound_event_replays USING btree (event_id);
 CREATE UNIQUE INDEX inbound_event_replays_once ON public.inbound_event_replays USING btree (event_id, job_id) WHERE (job_id IS NOT NULL);
+CREATE UNIQUE INDEX inbound_event_replays_run ON public.inbound_event_replays USING btree (run_id) WHERE (run_id IS NOT NULL);
 
 CREATE TABLE inbound_events (
   id text NOT NULL,
@@ -866,13 +980,41 @@ CREATE TABLE inbound_events (
   size integer,
   body bytea,
   times integer DEFAULT 1 NOT NULL,
+  sent_event_id text,
   CONSTRAINT inbound_events_pkey PRIMARY KEY (id),
   CONSTRAINT inbound_events_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT inbound_events_check CHECK (((outcome = 'refused'::text) = (reason IS NOT NULL))),
-  CONSTRAINT inbound_events_outcome_check CHECK ((outcome = ANY (ARRAY['run'::text, 'duplicate'::text, 'refused'::text])))
+  CONSTRAINT inbound_events_outcome_check CHECK ((outcome = ANY (ARRAY['run'::text, 'event'::text, 'duplicate'::text, 'refused'::text]))) NOT VALID
 );
 
 CREATE INDEX inbound_events_by_outcome ON public.inbound_events USING btree (workflow_id, outcome, received_at DESC, id DESC);
+
+CREATE TABLE joined_ticks (
+  schedule_id text NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  run_id text NOT NULL,
+  CONSTRAINT joined_ticks_pkey PRIMARY KEY (schedule_id, due_at),
+  CONSTRAINT joined_ticks_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
+  CONSTRAINT joined_ticks_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES schedules(id) ON DELETE CASCADE
+);
+
+CREATE INDEX joined_ticks_of_run ON public.joined_ticks USING btree (run_id);
+
+CREATE TABLE limited_calls (
+  scope text NOT NULL,
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  claim text NOT NULL,
+  workspace_id text NOT NULL,
+  rated boolean NOT NULL,
+  ended boolean DEFAULT false NOT NULL,
+  taken_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT limited_calls_pkey PRIMARY KEY (run_id, step_key, claim, scope),
+  CONSTRAINT limited_calls_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX limited_calls_of_scope ON public.limited_calls USING btree (scope, taken_at);
+CREATE INDEX limited_calls_of_workspace ON public.limited_calls USING btree (workspace_id);
 
 CREATE TABLE member_days (
   workspace_id text NOT NULL,
@@ -958,7 +1100,7 @@ CREATE TABLE outbox (
   last_error text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
-  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'alert'::text, 'child'::text, 'job'::text, 'waited'::text]))) NOT VALID
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'continue'::text, 'alert'::text, 'child'::text, 'job'::text, 'waited'::text]))) NOT VALID
 );
 
 CREATE INDEX outbox_by_run ON public.outbox USING btree (run_id, id);
@@ -973,6 +1115,27 @@ CREATE TABLE payloads (
 );
 
 CREATE INDEX payloads_by_age ON public.payloads USING btree (stored_at);
+
+CREATE TABLE rate_queues (
+  workflow_id text NOT NULL,
+  workspace_id text NOT NULL,
+  key text NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  CONSTRAINT rate_queues_pkey PRIMARY KEY (workflow_id, key),
+  CONSTRAINT rate_queues_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
+);
+
+CREATE INDEX rate_queues_due ON public.rate_queues USING btree (due_at);
+
+CREATE TABLE rate_tokens (
+  workflow_id text NOT NULL,
+  key text NOT NULL,
+  taken_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT rate_tokens_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
+);
+
+CREATE INDEX rate_tokens_newest ON public.rate_tokens USING btree (workflow_id, key, taken_at DESC);
+CREATE INDEX rate_tokens_oldest ON public.rate_tokens USING btree (taken_at);
 
 CREATE TABLE recorded_steps (
   run_id text NOT NULL,
@@ -990,6 +1153,15 @@ CREATE TABLE retention_removals (
   CONSTRAINT retention_removals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT retention_removals_audit_check CHECK ((audit >= 0)),
   CONSTRAINT retention_removals_runs_check CHECK ((runs >= 0))
+);
+
+CREATE TABLE run_callbacks (
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  body json NOT NULL,
+  received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT run_callbacks_pkey PRIMARY KEY (run_id, step_key),
+  CONSTRAINT run_callbacks_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE
 );
 
 CREATE TABLE run_counters (
@@ -1010,6 +1182,36 @@ CREATE TABLE run_frames (
   CONSTRAINT run_frames_pkey PRIMARY KEY (run_id, seq),
   CONSTRAINT run_frames_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE
 );
+
+CREATE TABLE run_places (
+  run_id text NOT NULL,
+  workspace_id text NOT NULL,
+  workflow_id text NOT NULL,
+  key text,
+  rate_key text,
+  priority smallint DEFAULT 0 NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  state text NOT NULL,
+  kind text NOT NULL,
+  payload json DEFAULT '{}'::json NOT NULL,
+  queued_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  taken_at timestamp with time zone,
+  due_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+  debounce_key text,
+  latest_at timestamp with time zone,
+  CONSTRAINT run_places_pkey PRIMARY KEY (run_id),
+  CONSTRAINT run_places_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
+  CONSTRAINT run_places_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'resume'::text, 'continue'::text]))),
+  CONSTRAINT run_places_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'holding'::text, 'leaving'::text, 'pausing'::text, 'away'::text, 'debounced'::text]))) NOT VALID
+);
+
+CREATE UNIQUE INDEX run_places_debounced ON public.run_places USING btree (workflow_id, debounce_key) WHERE (state = 'debounced'::text);
+CREATE INDEX run_places_debounced_due ON public.run_places USING btree (due_at) WHERE (state = 'debounced'::text);
+CREATE INDEX run_places_leaving ON public.run_places USING btree (due_at) WHERE (state = ANY (ARRAY['leaving'::text, 'pausing'::text]));
+CREATE INDEX run_places_of_key ON public.run_places USING btree (workflow_id, key, state, priority DESC, seq);
+CREATE INDEX run_places_of_rate ON public.run_places USING btree (workflow_id, rate_key, priority DESC, seq) WHERE (state = 'waiting'::text);
+CREATE INDEX run_places_of_workspace ON public.run_places USING btree (workspace_id, workflow_id, key);
+CREATE INDEX run_places_waiting ON public.run_places USING btree (workspace_id, workflow_id, key) WHERE (state = 'waiting'::text);
 
 CREATE TABLE run_views (
   workspace_id text NOT NULL,
@@ -1036,6 +1238,7 @@ CREATE TABLE run_waits (
   epoch integer DEFAULT 0 NOT NULL,
   opened_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   due_at timestamp with time zone,
+  remind_at timestamp with time zone,
   ended_at timestamp with time zone,
   output json,
   series text NOT NULL,
@@ -1043,7 +1246,7 @@ CREATE TABLE run_waits (
   CONSTRAINT run_waits_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT run_waits_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT run_waits_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
-  CONSTRAINT run_waits_kind_check CHECK ((kind = ANY (ARRAY['time'::text, 'event'::text]))),
+  CONSTRAINT run_waits_kind_check CHECK ((kind = ANY (ARRAY['time'::text, 'event'::text, 'callback'::text]))) NOT VALID,
   CONSTRAINT run_waits_status_check CHECK ((status = ANY (ARRAY['open'::text, 'came'::text, 'late'::text, 'cancelled'::text])))
 );
 
@@ -1117,6 +1320,11 @@ CREATE TABLE runs (
   inbound_event_id text,
   overrun text DEFAULT 'none'::text NOT NULL,
   starters text[],
+  trigger_id text,
+  event_id text,
+  event_depth integer,
+  limits json,
+  cancel_on json,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE SET NULL,
   CONSTRAINT runs_forked_from_fkey FOREIGN KEY (forked_from) REFERENCES runs(id) ON DELETE SET NULL,
@@ -1129,7 +1337,7 @@ CREATE TABLE runs (
   CONSTRAINT runs_cost_cap_micros_check CHECK ((cost_cap_micros >= 0)),
   CONSTRAINT runs_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text, 'success'::text, 'failed'::text]))),
-  CONSTRAINT runs_trigger_check CHECK ((trigger = ANY (ARRAY['manual'::text, 'webhook'::text, 'mcp'::text, 'schedule'::text, 'workflow'::text])))
+  CONSTRAINT runs_trigger_check CHECK ((trigger = ANY (ARRAY['manual'::text, 'webhook'::text, 'mcp'::text, 'schedule'::text, 'workflow'::text, 'event'::text]))) NOT VALID
 );
 
 CREATE INDEX runs_by_failure ON public.runs USING btree (workspace_id, ((failure ->> 'kind'::text)), created_at DESC, id DESC) WHERE (failure IS NOT NULL);
@@ -1149,7 +1357,13 @@ CREATE INDEX runs_open ON public.runs USING btree (COALESCE(checked_at, created_
 CREATE INDEX runs_pending_children ON public.runs USING btree (workspace_id, depth DESC, id) WHERE ((status = 'pending'::text) AND (parent_run_id IS NOT NULL));
 CREATE INDEX runs_ranges ON public.runs USING brin (cost_micros, active_ms, workflow_version, trigger text_bloom_ops, workspace_id text_bloom_ops) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX runs_rehearsed ON public.runs USING btree (workspace_id, created_at DESC, id DESC) WHERE (rehearsal IS NOT NULL);
+CREATE TRIGGER runs_cancel_events AFTER INSERT ON public.runs FOR EACH ROW WHEN ((new.cancel_on IS NOT NULL)) EXECUTE FUNCTION note_cancel_events();
+CREATE TRIGGER runs_cancel_events_again AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.cancel_on IS NOT NULL) AND ((old.status = ANY (ARRAY['success'::text, 'failed'::text])) <> (new.status = ANY (ARRAY['success'::text, 'failed'::text]))))) EXECUTE FUNCTION note_cancel_events();
 CREATE TRIGGER runs_continued_child AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((old.status = 'paused'::text) AND (new.status = 'running'::text) AND (new.parent_run_id IS NOT NULL))) EXECUTE FUNCTION notice_continued_child();
+CREATE TRIGGER runs_copy_step_code AFTER INSERT ON public.runs FOR EACH ROW WHEN ((new.forked_from IS NOT NULL)) EXECUTE FUNCTION copy_step_code();
+CREATE TRIGGER runs_events AFTER INSERT ON public.runs FOR EACH ROW WHEN ((new.graph IS NOT NULL)) EXECUTE FUNCTION note_graph_events();
+CREATE TRIGGER runs_leave_place AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.limits IS NOT NULL) AND (new.status = ANY (ARRAY['success'::text, 'failed'::text])))) EXECUTE FUNCTION leave_place();
+CREATE TRIGGER runs_pause_place AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.limits IS NOT NULL) AND (new.status = 'paused'::text) AND (old.status <> 'paused'::text))) EXECUTE FUNCTION pause_place();
 CREATE TRIGGER runs_words_ended AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.finished_at IS NOT NULL) AND (old.finished_at IS DISTINCT FROM new.finished_at))) EXECUTE FUNCTION run_words_changed();
 CREATE TRIGGER runs_words_new AFTER INSERT ON public.runs FOR EACH ROW EXECUTE FUNCTION run_words_changed();
 
@@ -1228,6 +1442,16 @@ CREATE TABLE step_attempts (
   CONSTRAINT step_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['failed'::text, 'cancelled'::text, 'interrupted'::text])))
 );
 
+CREATE TABLE step_code (
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  clock timestamp with time zone DEFAULT date_trunc('milliseconds'::text, clock_timestamp()) NOT NULL,
+  seed text NOT NULL,
+  log text,
+  CONSTRAINT step_code_pkey PRIMARY KEY (run_id, step_key),
+  CONSTRAINT step_code_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE
+);
+
 CREATE TABLE steps (
   run_id text NOT NULL,
   step_key text NOT NULL,
@@ -1275,7 +1499,7 @@ CREATE TABLE steps (
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT steps_error_kind_check CHECK ((error_kind = ANY (ARRAY['node'::text, 'timeout'::text, 'policy'::text, 'rejected'::text, 'child'::text]))),
-  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'human_gate'::text, 'merge'::text, 'map'::text, 'workflow'::text, 'wait'::text]))) NOT VALID,
+  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'human_gate'::text, 'merge'::text, 'map'::text, 'workflow'::text, 'wait'::text, 'code'::text]))) NOT VALID,
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text, 'unrecorded'::text])))
 );
 
@@ -1294,6 +1518,7 @@ CREATE TABLE templates (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   input_schema json,
+  limits json,
   CONSTRAINT templates_pkey PRIMARY KEY (id),
   CONSTRAINT templates_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT templates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
@@ -1346,8 +1571,9 @@ CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (workflo
 CREATE TABLE webhook_signatures (
   workflow_id text NOT NULL,
   signature bytea NOT NULL,
-  run_id text NOT NULL,
+  run_id text,
   signed_at timestamp with time zone NOT NULL,
+  sent_event_id text,
   CONSTRAINT webhook_signatures_pkey PRIMARY KEY (workflow_id, signature),
   CONSTRAINT webhook_signatures_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
 );
@@ -1372,6 +1598,16 @@ CREATE TABLE workflow_drafts (
   CONSTRAINT workflow_drafts_revision_check CHECK ((revision >= 1))
 );
 
+CREATE TABLE workflow_limits (
+  workflow_id text NOT NULL,
+  workspace_id text NOT NULL,
+  revision integer NOT NULL,
+  settings json NOT NULL,
+  CONSTRAINT workflow_limits_pkey PRIMARY KEY (workflow_id),
+  CONSTRAINT workflow_limits_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT workflow_limits_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 CREATE TABLE workflow_pins (
   workspace_id text NOT NULL,
   workflow_id text NOT NULL,
@@ -1381,6 +1617,7 @@ CREATE TABLE workflow_pins (
   step_key text NOT NULL,
   output json NOT NULL,
   pinned_at timestamp with time zone DEFAULT now() NOT NULL,
+  edited boolean DEFAULT false NOT NULL,
   CONSTRAINT workflow_pins_one_per_node UNIQUE NULLS NOT DISTINCT (workflow_id, member_id, node_id),
   CONSTRAINT workflow_pins_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id) ON DELETE CASCADE,
   CONSTRAINT workflow_pins_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
@@ -1415,6 +1652,7 @@ CREATE TABLE workflow_versions (
 );
 
 CREATE INDEX workflow_versions_by_called ON public.workflow_versions USING gin (called_by_graph(graph));
+CREATE TRIGGER workflow_versions_events AFTER INSERT ON public.workflow_versions FOR EACH ROW EXECUTE FUNCTION note_graph_events();
 
 CREATE TABLE workflow_webhooks (
   workflow_id text NOT NULL,
@@ -1427,6 +1665,7 @@ CREATE TABLE workflow_webhooks (
   accept_forms boolean DEFAULT false NOT NULL,
   answer_challenges boolean DEFAULT false NOT NULL,
   event_id_header text,
+  event text,
   CONSTRAINT workflow_webhooks_pkey PRIMARY KEY (workflow_id),
   CONSTRAINT workflow_webhooks_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT workflow_webhooks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
@@ -1449,6 +1688,7 @@ CREATE TABLE workflows (
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   requires_experiment boolean DEFAULT false NOT NULL,
   overrun text DEFAULT 'none'::text NOT NULL,
+  limits_revision integer,
   CONSTRAINT workflows_pkey PRIMARY KEY (id),
   CONSTRAINT workflows_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT workflows_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
@@ -1682,6 +1922,355 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.admit_run_2(run text, workspace text, workflow text, trigger text, input json, actor text, actor_name text, version integer, chosen boolean, compared_with integer, tools integer, limits_revision integer, place json, cancel_on json, refusal text, budgeted boolean, least_micros bigint, parent text, parent_step text, parent_execution text, parent_attempt integer, experiment text, schedule text, due timestamp with time zone, job text, replayed_event text, signature bytea, signed_at bigint, event text, event_window_seconds integer, key text, fingerprint text, source text, source_step text, laid json, graph json, rehearsal json, copies json, digests json, audit text, audit_action text, audit_details jsonb, inbound text, inbound_event text, inbound_source text, inbound_headers json, inbound_size integer, inbound_body bytea, run_limits json, max_depth integer, most_pending integer, lease_ms integer, OUT admitted runs, OUT workflow_name text, OUT outbox_id bigint, OUT joined boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  seen record;
+  latest record;
+  depth integer := 1;
+  skips boolean;
+  cap json;
+  source_id text;
+  limits_now integer;
+  limits json;
+  queued boolean := false;
+  slots json;
+  created timestamptz := now();
+  debounce json := place -> 'debounce';
+  waits_for_more text;
+BEGIN
+  joined := false;
+  -- A duplicate of an event ends here: it locks nothing, so its commit does not wait for the disk.
+  IF event IS NOT NULL AND EXISTS (
+    SELECT FROM webhook_events e
+    WHERE e.workflow_id = workflow AND e.event_id = event
+      AND e.received_at >= now() - event_window_seconds * interval '1 second') THEN
+    RETURN;
+  END IF;
+
+  -- Until the commit no budget is created and the workflow is not deleted. It must be as the caller has read it.
+  PERFORM share_budgets(workspace);
+  SELECT w.name, w.limits_revision INTO workflow_name, limits_now
+  FROM workflows w WHERE w.id = workflow AND w.workspace_id = workspace FOR KEY SHARE;
+  SELECT * INTO seen FROM workflow_now(workflow);
+  IF workflow_name IS NULL OR (NOT chosen AND seen.version <> version) OR seen.version <> compared_with
+     OR seen.tool_revision <> tools OR (rehearsal IS NULL AND limits_now IS DISTINCT FROM limits_revision) THEN
+    RETURN;
+  END IF;
+
+  -- The run that waits for further triggers. The claim is for it.
+  IF debounce IS NOT NULL THEN
+    waits_for_more := debounced_run_1(workflow, debounce ->> 'key');
+    joined := waits_for_more IS NOT NULL;
+    run := coalesce(waits_for_more, run);
+  END IF;
+
+  -- The claim. Of two requests with the same claim, the second waits here for the first. If the first commits, the second
+  -- gets nothing; if the first is refused, the second gets the claim.
+  IF parent IS NOT NULL THEN
+    -- The step of a run starts one run. The lock keeps the run above open until the commit: a cancel waits, and then
+    -- cancels this run, too. A run that can cost something needs room under the caps of the runs above it.
+    SELECT r.depth + 1 INTO depth FROM runs r
+    WHERE r.id = parent AND r.workspace_id = workspace AND r.status IN ('pending', 'running', 'paused')
+      AND NOT (parent_execution = ANY (r.superseded)) AND NOT r.resuming
+    FOR SHARE;
+    IF NOT FOUND OR EXISTS (
+      SELECT FROM runs r WHERE r.parent_run_id = parent AND r.parent_step_key = parent_step) THEN
+      RETURN;
+    END IF;
+    IF depth > max_depth THEN
+      PERFORM refuse('depth', '{}');
+    END IF;
+    SELECT json_build_object('committed_micros', c.cost_micros, 'limit_micros', c.cap_micros) INTO cap
+    FROM capped_spending(parent, '') c
+    WHERE least_micros IS NOT NULL AND CASE c.overrun
+      WHEN 'one_step' THEN c.cost_micros >= c.cap_micros ELSE c.cost_micros + least_micros > c.cap_micros END
+    LIMIT 1;
+    IF FOUND THEN
+      PERFORM refuse('cap', cap);
+    END IF;
+  ELSIF experiment IS NOT NULL THEN
+    -- An experiment rehearses each of its runs once. The lock keeps it running until the commit, as above.
+    PERFORM FROM background_jobs j
+    WHERE j.id = experiment AND j.workspace_id = workspace AND j.status = 'running' FOR SHARE;
+    IF NOT FOUND OR EXISTS (SELECT FROM runs r WHERE r.experiment_id = experiment AND r.forked_from = source) THEN
+      RETURN;
+    END IF;
+  ELSIF schedule IS NOT NULL THEN
+    -- Runs of a schedule are admitted one at a time.
+    UPDATE schedules s SET last_run_id = run, last_run_at = now()
+    WHERE s.id = schedule AND s.workspace_id = workspace AND s.workflow_id = workflow
+    RETURNING s.overlap = 'skip' INTO skips;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+    IF skips AND EXISTS (
+      SELECT FROM runs r
+      WHERE r.schedule_id = schedule AND r.id <> run AND r.status IN ('pending', 'running', 'paused')) THEN
+      PERFORM refuse('overlap', '{}');
+    END IF;
+  ELSIF job IS NOT NULL THEN
+    -- A job replays each of its events once. The lock keeps it running until the commit: no run starts after a cancel.
+    PERFORM FROM background_jobs j
+    WHERE j.id = job AND j.workspace_id = workspace AND j.status = 'running' FOR SHARE;
+    IF NOT FOUND OR EXISTS (
+      SELECT FROM inbound_event_replays p WHERE p.job_id = job AND p.event_id = replayed_event) THEN
+      RETURN;
+    END IF;
+    IF event IS NOT NULL AND NOT claim_event_1(workflow, event, event_window_seconds, run) THEN
+      RETURN;
+    END IF;
+  ELSIF signature IS NOT NULL THEN
+    -- Always the signature before the event, to avoid deadlocks.
+    INSERT INTO webhook_signatures (workflow_id, signature, run_id, signed_at)
+    VALUES (workflow, signature, run, to_timestamp(signed_at)) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+    IF event IS NOT NULL AND NOT claim_event_1(workflow, event, event_window_seconds, run) THEN
+      PERFORM refuse('event', '{}');
+    END IF;
+  ELSIF event IS NOT NULL THEN
+    IF NOT claim_event_1(workflow, event, event_window_seconds, run) THEN
+      RETURN;
+    END IF;
+  ELSIF key IS NOT NULL THEN
+    INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
+    VALUES (workspace, workflow, key, decode(fingerprint, 'hex'), run) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+  END IF;
+
+  -- The monthly quota, which a rehearsal does not use, and the budgets.
+  IF rehearsal IS NULL AND NOT joined THEN
+    PERFORM count_run_1(workspace, seen.plan, (run_limits ->> seen.plan)::bigint);
+  END IF;
+  IF budgeted AND NOT joined THEN
+    PERFORM place_holds_1(run, 0, 0, workspace, workflow, parent, false);
+  END IF;
+
+  -- The slots of its key.
+  IF place IS NOT NULL AND debounce IS NULL THEN
+    SELECT l.settings INTO limits FROM workflow_limits l WHERE l.workflow_id = workflow FOR UPDATE;
+    slots := limits -> 'concurrency';
+    IF place ->> 'key' IS NOT NULL AND NOT slot_free_1(workflow, place ->> 'key', (slots ->> 'limit')::integer) THEN
+      IF parent IS NOT NULL AND EXISTS (
+        SELECT FROM run_places p
+        WHERE p.workflow_id = workflow AND p.key = place ->> 'key' AND p.state = 'holding'
+          AND p.run_id IN (SELECT a.id FROM runs_above(parent) AS a)) THEN
+        PERFORM refuse('ancestor', json_build_object('limit', slots -> 'limit', 'key', place -> 'key'));
+      END IF;
+      IF slots ->> 'on_limit' IN ('reject', 'skip') THEN
+        PERFORM refuse('full', json_build_object(
+          'limit', slots -> 'limit', 'key', place -> 'key', 'on_limit', slots -> 'on_limit'));
+      END IF;
+    END IF;
+  END IF;
+
+  -- The events that cancel it: those that are stored from here on. The run is created after all others.
+  IF cancel_on IS NOT NULL THEN
+    PERFORM share_event_names(workspace, cancel_on);
+    created := clock_timestamp();
+  END IF;
+
+  -- Nothing waits from here on, except for deletions. What was read before the waits must still be so.
+  SELECT * INTO latest FROM workflow_now(workflow);
+  IF latest IS DISTINCT FROM seen THEN
+    PERFORM refuse('changed', '{}');
+  END IF;
+  IF refusal IS NOT NULL THEN
+    PERFORM refuse(refusal, '{}');
+  END IF;
+
+  -- The run.
+  IF joined THEN
+    admitted := join_run_1(run, version, input, place, cancel_on, actor, schedule, due, inbound);
+  ELSE
+    IF source IS NOT NULL THEN
+      SELECT r.id INTO source_id FROM runs r WHERE r.id = source FOR KEY SHARE;
+      IF source_id IS NULL AND copies IS NOT NULL THEN
+        PERFORM refuse('source', '{}');
+      END IF;
+    END IF;
+    INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, overrun, created_by,
+                      created_by_name, schedule_id, due_at, parent_run_id, parent_step_key, parent_attempt, depth,
+                      starter_id, starters, forked_from, forked_from_step, laid, graph, rehearsal, experiment_id,
+                      inbound_event_id, limits, cancel_on, created_at)
+    VALUES (run, workspace, workflow, version, trigger, input, seen.run_cap_micros, seen.overrun, actor,
+            actor_name, schedule, due, parent, parent_step, coalesce(parent_attempt, 0), depth,
+            coalesce(actor, (SELECT s.created_by FROM schedules s WHERE s.id = schedule),
+                     (SELECT r.starter_id FROM runs r WHERE r.id = parent)),
+            starters_of_1(actor, schedule, parent, source), source_id, source_step, laid, graph, rehearsal, experiment,
+            coalesce(inbound, replayed_event), place, cancel_on, created)
+    RETURNING * INTO admitted;
+  END IF;
+  admitted.input := NULL; -- It is large, and the caller has it.
+
+  -- What it takes over from the run that it starts from.
+  IF copies IS NOT NULL THEN
+    PERFORM copy_steps_1(run, source, copies);
+  END IF;
+  IF digests IS NOT NULL THEN
+    INSERT INTO recorded_steps (run_id, step_key, digest) SELECT run, d.key, d.value FROM json_each_text(digests) d;
+  END IF;
+
+  -- Its count in the usage, and its entry in the audit log; an experiment has an entry of its own.
+  IF rehearsal IS NULL AND NOT joined THEN
+    INSERT INTO usage_deltas (workspace_id, day, runs) VALUES (workspace, admitted.created_at::date, 1);
+  END IF;
+  IF experiment IS NULL THEN
+    INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
+    VALUES (audit, workspace, audit_action, actor, actor_name, 'workflow', workflow,
+            audit_details || CASE WHEN joined THEN jsonb_build_object('run_id', run, 'joined', true) ELSE '{}' END);
+  END IF;
+
+  -- The outbox entry to start it, leased to the caller. A run without a slot or a token waits in its queue instead. A child waits while
+  -- enough others before it have not begun. Under a debounce, it waits for further triggers first.
+  IF debounce IS NOT NULL THEN
+    queued := true;
+    IF NOT joined THEN
+      INSERT INTO run_places (run_id, workspace_id, workflow_id, priority, state, kind, debounce_key, due_at, latest_at)
+      SELECT run, workspace, workflow, (place ->> 'priority')::integer, 'debounced', 'start', debounce ->> 'key',
+             first.at + (debounce ->> 'seconds')::float8 * interval '1 s',
+             first.at + (debounce ->> 'max_seconds')::float8 * interval '1 s'
+      FROM clock_timestamp() AS first (at);
+    END IF;
+  ELSIF place IS NOT NULL THEN
+    queued := take_place_1(run, limits, 'start', '{}');
+  END IF;
+  IF NOT queued AND parent IS NOT NULL AND EXISTS (
+    SELECT FROM runs r
+    WHERE r.workspace_id = workspace AND r.status = 'pending' AND r.parent_run_id IS NOT NULL
+      AND (r.depth > admitted.depth OR r.depth = admitted.depth AND r.id < run)
+      AND NOT EXISTS (SELECT FROM run_places p WHERE p.run_id = r.id AND p.state = 'waiting')
+    OFFSET most_pending - 1 LIMIT 1) THEN
+    INSERT INTO outbox (run_id, kind, due_at) VALUES (run, 'start', 'infinity');
+  ELSIF NOT queued THEN
+    INSERT INTO outbox (run_id, kind, leased_until) VALUES (run, 'start', now() + lease_ms * interval '1 ms')
+    RETURNING id INTO outbox_id;
+  END IF;
+
+  -- The log of inbound events.
+  IF inbound IS NOT NULL THEN
+    INSERT INTO inbound_events (id, workflow_id, outcome, status, run_id, event_id, source, headers, size, body)
+    VALUES (inbound, workflow, 'run', 201, run, inbound_event, inbound_source, inbound_headers, inbound_size,
+            inbound_body);
+  ELSIF replayed_event IS NOT NULL THEN
+    -- The event may be deleted concurrently.
+    INSERT INTO inbound_event_replays (run_id, event_id, job_id)
+    SELECT run, e.id, job FROM inbound_events e WHERE e.id = replayed_event FOR KEY SHARE;
+  END IF;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.advance_queue_1(workflow text, slot_key text, token_key text, lease_ms integer, look_ms integer)
+ RETURNS SETOF outbox
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+DECLARE
+  limits json;
+  next run_places;
+  blocked record;
+  message outbox;
+  full_keys text[] := '{}';
+  late_keys text[] := '{}';
+  again timestamptz;
+BEGIN
+  SELECT l.settings INTO limits FROM workflow_limits l WHERE l.workflow_id = workflow FOR UPDATE;
+  IF slot_key IS NOT NULL THEN
+    DELETE FROM run_places p
+    WHERE p.workflow_id = workflow AND p.key = slot_key AND p.state = 'leaving' AND NOT EXISTS (
+      SELECT FROM steps s WHERE s.run_id = p.run_id AND s.claim_until > clock_timestamp());
+    UPDATE run_places p SET state = 'away'
+    WHERE p.workflow_id = workflow AND p.key = slot_key AND p.state = 'pausing' AND NOT EXISTS (
+      SELECT FROM steps s WHERE s.run_id = p.run_id AND s.claim_until > clock_timestamp());
+    UPDATE run_places p SET due_at = clock_timestamp() + look_ms * interval '1 ms'
+    WHERE p.workflow_id = workflow AND p.key = slot_key AND p.state IN ('leaving', 'pausing');
+  END IF;
+  LOOP
+    IF slot_key IS NOT NULL THEN
+      SELECT * INTO next FROM run_places p
+      WHERE p.workflow_id = workflow AND p.key = slot_key AND p.state = 'waiting'
+        AND NOT (p.rate_key IS NOT NULL AND p.rate_key = ANY (late_keys))
+      ORDER BY p.priority DESC, p.seq LIMIT 1;
+    ELSE
+      SELECT * INTO next FROM run_places p
+      WHERE p.workflow_id = workflow AND p.rate_key = token_key AND p.state = 'waiting'
+        AND NOT (p.key IS NOT NULL AND p.key = ANY (full_keys))
+      ORDER BY p.priority DESC, p.seq LIMIT 1;
+    END IF;
+    EXIT WHEN NOT FOUND;
+    SELECT * INTO blocked FROM place_blocked_1(workflow, limits, next.key, next.rate_key);
+    IF blocked.blocked_by = 'concurrency' THEN
+      EXIT WHEN slot_key IS NOT NULL;
+      full_keys := full_keys || next.key;
+      CONTINUE;
+    ELSIF blocked.blocked_by = 'rate' THEN
+      again := least(again, blocked.due_at);
+      UPDATE rate_queues q SET due_at = least(q.due_at, blocked.due_at) WHERE q.workflow_id = workflow AND q.key = next.rate_key;
+      EXIT WHEN slot_key IS NULL OR next.rate_key = ANY (late_keys);
+      late_keys := late_keys || next.rate_key;
+      CONTINUE;
+    END IF;
+    -- Its end may be about to commit. Then it waits no more.
+    PERFORM FROM runs r WHERE r.id = next.run_id FOR NO KEY UPDATE;
+    UPDATE run_places p SET state = 'holding', taken_at = clock_timestamp()
+    WHERE p.run_id = next.run_id AND p.state = 'waiting';
+    CONTINUE WHEN NOT FOUND;
+    IF next.key IS NULL THEN
+      DELETE FROM run_places p WHERE p.run_id = next.run_id;
+    END IF;
+    IF next.rate_key IS NOT NULL THEN
+      INSERT INTO rate_tokens (workflow_id, key) VALUES (workflow, next.rate_key);
+    END IF;
+    UPDATE runs r SET
+      waiting_ms = r.waiting_ms + (extract(epoch FROM clock_timestamp() - next.queued_at) * 1000)::bigint,
+      phase_since = CASE WHEN r.phase_since IS NOT NULL THEN clock_timestamp() END, updated_at = now()
+    WHERE r.id = next.run_id;
+    INSERT INTO outbox (run_id, kind, payload, leased_until)
+    VALUES (next.run_id, next.kind, next.payload, now() + lease_ms * interval '1 ms') RETURNING * INTO message;
+    RETURN NEXT message;
+  END LOOP;
+  -- The next token. Without one to wait for, a slot of those that wait wakes them.
+  IF token_key IS NOT NULL THEN
+    DELETE FROM rate_tokens t
+    WHERE t.workflow_id = workflow AND t.key = token_key
+      AND t.taken_at < clock_timestamp() - (limits -> 'rate' ->> 'per_seconds')::integer * interval '1 second';
+    UPDATE rate_queues q SET due_at = coalesce(again, 'infinity') WHERE q.workflow_id = workflow AND q.key = token_key;
+    DELETE FROM rate_queues q
+    WHERE q.workflow_id = workflow AND q.key = token_key AND NOT EXISTS (
+      SELECT FROM run_places p WHERE p.workflow_id = workflow AND p.rate_key = token_key AND p.state = 'waiting');
+  END IF;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.alert_budget_1(budget text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  WITH passed AS (
+    UPDATE budgets b SET alerted_window = b.window_start, alerted_percent = mark.percent
+    FROM (VALUES (80), (100)) AS mark (percent)
+    WHERE b.id = budget AND b.alerts AND b.window_start >= budget_window_start(b."window", now())
+      AND mark.percent = CASE WHEN b.spent_micros >= b.limit_micros THEN 100
+                              WHEN b.spent_micros * 100 >= b.limit_micros * 80 THEN 80 END
+      AND mark.percent > CASE WHEN b.alerted_window = b.window_start THEN b.alerted_percent ELSE 0 END
+    RETURNING b.*
+  )
+  INSERT INTO outbox (run_id, kind, payload)
+  SELECT p.id, 'alert', json_build_object(
+           'event', 'budget', 'workspace_id', p.workspace_id, 'budget_id', p.id, 'budget_name', p.name,
+           'percent', p.alerted_percent, 'spent_micros', p.spent_micros, 'limit_micros', p.limit_micros, 'window', p."window",
+           'window_start', CASE WHEN p."window" <> 'total' THEN to_char(p.window_start AT TIME ZONE 'UTC', 'YYYY-MM-DD') END)
+  FROM passed p;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.announce_end_1(run text, event text, event_type text, most_pending integer, tells_parent boolean)
  RETURNS void
  LANGUAGE plpgsql
@@ -1704,7 +2293,7 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION public.begin_step_1(run text, workspace text, execution text, control json, observed json, frames json, step text, node text, label text, kind text, iteration integer[], output_key text, queued_at timestamp with time zone, input json, agent_step text, turn integer, call_index integer, call_tool text, verdicts json, revision integer, claim text, claim_ms integer, attempt integer, free boolean, counted boolean, most_micros bigint, done text, output json, error text, error_kind text, errors integer, model text, reused_from text, started json, ended json, OUT outcome text, OUT facts json)
+CREATE OR REPLACE FUNCTION public.begin_step_1(run text, workspace text, execution text, control json, observed json, frames json, step text, node text, label text, kind text, iteration integer[], output_key text, queued_at timestamp with time zone, input json, agent_step text, turn integer, call_index integer, call_tool text, verdicts json, revision integer, calls json, lease_ms integer, claim text, claim_ms integer, attempt integer, free boolean, counted boolean, most_micros bigint, done text, output json, error text, error_kind text, errors integer, model text, reused_from text, started json, ended json, OUT outcome text, OUT facts json)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1717,13 +2306,14 @@ DECLARE
   accepted boolean;
   opened boolean;
   begun record;
+  slot record;
   -- The numbers of the last frame before this call, and before the step.
   base bigint;
   own bigint;
   this_moment timestamptz;
 BEGIN
   -- The run accepts the work while it is open and no resume has replaced this execution.
-  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count INTO held FROM runs r
+  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count, r.limits ->> 'key' AS slot_key INTO held FROM runs r
   WHERE r.id = run AND r.workspace_id = workspace FOR NO KEY UPDATE;
   this_moment := clock_timestamp();
   accepted := held.status IN ('pending', 'running', 'paused') AND NOT (execution = ANY (held.superseded))
@@ -1732,6 +2322,11 @@ BEGIN
     -- The policies are those of the verdicts, also after the wait.
     IF revision <> (SELECT w.policy_revision FROM workspaces w WHERE w.id = workspace) THEN
       outcome := 'stale';
+      RETURN;
+    END IF;
+    IF held.slot_key IS NOT NULL AND continue_place_1(run) THEN
+      outcome := 'no_slot';
+      facts := json_build_object('wait_ms', 3600000, 'target', label, 'woken', '[]'::json);
       RETURN;
     END IF;
 
@@ -1785,6 +2380,22 @@ BEGIN
     END IF;
   END IF;
 
+  -- The limits of tools and models. A step that waits is not begun, and a paused run stays so.
+  IF calls IS NOT NULL THEN
+    slot := take_calls_1(run, workspace, step, claim, node, label, calls, true, lease_ms);
+    IF NOT slot.taken THEN
+      IF held.status = 'paused' THEN
+        UPDATE runs r SET status = 'paused', phase_since = clock_timestamp() WHERE r.id = run;
+      END IF;
+      outcome := 'no_slot';
+      facts := json_build_object('wait_ms', slot.wait_ms, 'target', slot.target, 'woken', slot.woken);
+      RETURN;
+    END IF;
+    queued_at := least(queued_at, slot.since);
+    -- It may have waited for the lock of another call.
+    this_moment := clock_timestamp();
+  END IF;
+
   -- The claim: a new step, or another attempt at it. One that begins and ends at once took no time.
   opened := kept.step_key IS NULL OR kept.epoch < held.resumed_count;
   INSERT INTO steps AS s (
@@ -1821,6 +2432,13 @@ BEGIN
   outcome := 'begun';
   facts := json_build_object('errors', begun.errors, 'attempts', begun.attempts, 'generation', begun.generation,
                              'epoch', held.resumed_count, 'budgeted', budgeted);
+  IF calls IS NOT NULL THEN
+    IF slot.since IS NOT NULL THEN
+      facts := (facts::jsonb || jsonb_build_object(
+        'waited_ms', (extract(epoch FROM this_moment - slot.since) * 1000)::integer,
+        'woken', wake_calls_1(ARRAY[slot.left_scope], lease_ms)))::json;
+    END IF;
+  END IF;
 
   -- The verdicts that earlier attempts had not.
   IF json_array_length(verdicts) > 0 THEN
@@ -1870,6 +2488,26 @@ BEGIN
   RETURN (
     SELECT e.id FROM runs_above(run) a JOIN runs r ON r.id = a.id JOIN experiments e ON e.id = r.experiment_id
     WHERE e.budget_micros IS NOT NULL LIMIT 1);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.call_room_1(scope text, concurrency integer, per_minute integer, run text, step text, OUT slots integer, OUT tokens integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+BEGIN
+  IF concurrency IS NOT NULL THEN
+    slots := concurrency - (
+      SELECT count(*) FROM limited_calls c JOIN steps s ON s.run_id = c.run_id AND s.step_key = c.step_key
+      WHERE c.scope = scope AND NOT c.ended AND s.claim = c.claim AND s.claim_until > clock_timestamp()
+        AND (c.run_id, c.step_key) <> (run, step));
+  END IF;
+  IF per_minute IS NOT NULL THEN
+    tokens := per_minute - (
+      SELECT count(*) FROM limited_calls c
+      WHERE c.scope = scope AND c.taken_at > clock_timestamp() - interval '1 minute');
+  END IF;
 END
 $function$;
 
@@ -1999,6 +2637,8 @@ CREATE OR REPLACE FUNCTION public.close_steps_1(run text)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+DECLARE
+  scopes text[];
 BEGIN
   UPDATE steps s SET status = 'cancelled', finished_at = clock_timestamp()
   WHERE s.run_id = run AND s.status IN ('running', 'paused');
@@ -2007,6 +2647,14 @@ BEGIN
     SELECT o.step_key FROM run_waits o WHERE o.run_id = run AND o.status = 'open' ORDER BY o.step_key FOR UPDATE) AS open
   WHERE w.run_id = run AND w.step_key = open.step_key;
   UPDATE gates g SET status = 'cancelled' WHERE g.run_id = run AND g.status = 'open';
+  -- A free call may have been kept for one of its steps.
+  WITH gone AS (
+    DELETE FROM call_waits w WHERE w.run_id = run RETURNING w.scope
+  )
+  SELECT array_agg(DISTINCT g.scope) INTO scopes FROM gone g;
+  IF scopes IS NOT NULL THEN
+    PERFORM wake_calls_1(scopes, NULL);
+  END IF;
 END
 $function$;
 
@@ -2035,6 +2683,60 @@ BEGIN
   END IF;
 END
 $function$;
+
+CREATE OR REPLACE FUNCTION public.continue_place_1(run text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  place run_places;
+  limits json;
+  waits boolean := true;
+BEGIN
+  SELECT * INTO place FROM run_places p WHERE p.run_id = run;
+  IF place.state = 'waiting' THEN
+    RETURN true;
+  ELSIF NOT FOUND OR place.state NOT IN ('pausing', 'away') THEN
+    RETURN false;
+  END IF;
+  SELECT l.settings INTO limits FROM workflow_limits l WHERE l.workflow_id = place.workflow_id FOR UPDATE;
+  -- Without a claim, its slot is free, and another run may have it.
+  UPDATE run_places p SET state = 'holding' WHERE p.run_id = run AND p.state = 'pausing' AND EXISTS (
+    SELECT FROM steps s WHERE s.run_id = run AND s.claim_until > clock_timestamp());
+  IF FOUND THEN
+    waits := false;
+  ELSE
+    -- Out of the count of its own key.
+    UPDATE run_places p SET state = 'away' WHERE p.run_id = run;
+    waits := (place_blocked_1(place.workflow_id, limits, place.key, NULL)).blocked_by IS NOT NULL OR EXISTS (
+      SELECT FROM (
+        SELECT DISTINCT p.rate_key FROM run_places p
+        WHERE p.workflow_id = place.workflow_id AND p.key = place.key AND p.state = 'waiting'
+          AND (p.priority > place.priority OR p.priority = place.priority AND p.seq < place.seq)) AS before
+      WHERE before.rate_key IS NULL
+         OR (place_blocked_1(place.workflow_id, limits, NULL, before.rate_key)).blocked_by IS NULL);
+    UPDATE run_places p SET
+      state = CASE WHEN waits THEN 'waiting' ELSE 'holding' END, kind = 'continue', payload = '{}', rate_key = NULL,
+      queued_at = clock_timestamp(), taken_at = clock_timestamp()
+    WHERE p.run_id = run;
+  END IF;
+  UPDATE runs r SET
+    waiting_ms = r.waiting_ms + (extract(epoch FROM clock_timestamp() - coalesce(r.phase_since, r.created_at)) * 1000)::bigint,
+    phase_since = clock_timestamp(), status = 'running', updated_at = now(), lost_since = NULL
+  WHERE r.id = run AND r.status = 'paused';
+  RETURN waits;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.copy_step_code()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO step_code (run_id, step_key, clock, seed)
+  SELECT NEW.id, c.step_key, c.clock, c.seed FROM step_code c WHERE c.run_id = NEW.forked_from;
+  RETURN NEW;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.copy_steps_1(run text, source text, copies json)
  RETURNS void
@@ -2112,6 +2814,22 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.data_events_of(graph json)
+ RETURNS SETOF text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT DISTINCT e ->> 'name'
+  FROM json_array_elements(CASE WHEN json_typeof(graph -> 'nodes') = 'array' THEN graph -> 'nodes' ELSE '[]' END) AS n
+  CROSS JOIN LATERAL (
+    SELECT n -> 'event' AS e
+    UNION ALL
+    SELECT json_array_elements(CASE WHEN json_typeof(n -> 'any') = 'array' THEN n -> 'any' ELSE '[]' END)
+  ) AS events
+  WHERE n ->> 'kind' = 'wait' AND json_typeof(e) = 'object'
+    AND e ->> 'name' ~ '^(entity|intelligence_event|feed|source)[.]'
+$function$;
+
 CREATE OR REPLACE FUNCTION public.data_key_now(key text, OUT usable boolean, OUT scopes text[], OUT ip_allowlist text[], OUT request_allowance bigint, OUT credit_allowance bigint, OUT plan text)
  RETURNS record
  LANGUAGE plpgsql
@@ -2124,7 +2842,24 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION public.end_step_1(run text, step text, claim text, attempt integer, counted boolean, result text, output json, frame json, error text, error_kind text, retryable boolean, max_attempts integer, definite boolean, cost_micros bigint, model text, usage json, unpriced boolean, cost_estimated boolean, OUT known boolean, OUT status text, OUT tries integer)
+CREATE OR REPLACE FUNCTION public.debounced_run_1(workflow text, debounce_key text)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  found_run text;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('debounce/' || workflow || '/' || debounce_key, 0));
+  SELECT p.run_id INTO found_run FROM run_places p
+  WHERE p.workflow_id = workflow AND p.debounce_key = debounced_run_1.debounce_key AND p.state = 'debounced';
+  -- Its start, or its end, may be about to commit.
+  PERFORM FROM runs r WHERE r.id = found_run FOR NO KEY UPDATE;
+  RETURN (SELECT p.run_id FROM run_places p WHERE p.run_id = found_run AND p.state = 'debounced');
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.end_step_1(run text, step text, claim text, attempt integer, counted boolean, limited boolean, lease_ms integer, result text, output json, frame json, error text, error_kind text, retryable boolean, max_attempts integer, definite boolean, cost_micros bigint, model text, usage json, unpriced boolean, cost_estimated boolean, OUT known boolean, OUT status text, OUT tries integer, OUT woken json)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -2182,6 +2917,11 @@ BEGIN
   IF counted THEN
     PERFORM recount_holds_1(run);
   END IF;
+
+  -- Its calls. Last, because what waits for them is locked.
+  IF limited THEN
+    woken := free_calls_1(run, step, claim, lease_ms);
+  END IF;
 END
 $function$;
 
@@ -2216,6 +2956,41 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.free_calls_1(run text, step text, claim text, lease_ms integer)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  scopes text[] := ARRAY(
+    SELECT c.scope FROM limited_calls c WHERE c.run_id = run AND c.step_key = step AND c.claim = claim AND NOT c.ended
+    ORDER BY c.scope COLLATE "C");
+  scope text;
+BEGIN
+  FOREACH scope IN ARRAY scopes LOOP
+    PERFORM pg_advisory_xact_lock(hashtextextended(scope, 0));
+  END LOOP;
+  DELETE FROM limited_calls c WHERE c.run_id = run AND c.step_key = step AND c.claim = claim AND NOT c.rated;
+  UPDATE limited_calls c SET ended = true WHERE c.run_id = run AND c.step_key = step AND c.claim = claim;
+  RETURN wake_calls_1(scopes, lease_ms);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.gives_up_slot(run runs)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+BEGIN
+  RETURN EXISTS (
+      SELECT FROM workflow_limits l
+      WHERE l.workflow_id = run.workflow_id AND l.settings -> 'concurrency' ->> 'hold_while_paused' = 'false')
+    AND NOT EXISTS (SELECT FROM call_waits w WHERE w.run_id = run.id)
+    AND (run.parent_run_id IS NULL OR NOT EXISTS (
+      SELECT FROM runs_above(run.parent_run_id) AS a JOIN runs r ON r.id = a.id
+      WHERE r.workflow_id = run.workflow_id AND r.limits ->> 'key' = run.limits ->> 'key'));
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.grow_hold_1(hold budget_holds, amount bigint)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -2245,6 +3020,34 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.join_run_1(run text, version integer, input json, place json, cancel_on json, actor text, schedule text, due timestamp with time zone, inbound text, OUT joined runs)
+ RETURNS runs
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+BEGIN
+  UPDATE runs r SET
+    workflow_version = version, input = input, limits = place, cancel_on = cancel_on, updated_at = now(),
+    schedule_id = coalesce(r.schedule_id, schedule), inbound_event_id = coalesce(inbound, r.inbound_event_id),
+    starters = ARRAY(
+      SELECT DISTINCT s FROM unnest(r.starters || starters_of_1(actor, schedule, NULL, NULL)) AS s WHERE s IS NOT NULL ORDER BY 1)
+  WHERE r.id = run RETURNING r.* INTO joined;
+  UPDATE run_places p SET
+    due_at = least(clock_timestamp() + (place -> 'debounce' ->> 'seconds')::float8 * interval '1 s', p.latest_at)
+  WHERE p.run_id = run;
+  -- See note_cancel_events.
+  DELETE FROM awaited_events a WHERE a.run_id = run AND a.step_key IS NULL;
+  INSERT INTO awaited_events (run_id, place, workspace_id, name, path, value, match, after_seq)
+  SELECT run, e.place, joined.workspace_id, e.entry ->> 'name', e.entry ->> 'path', e.entry ->> 'value', e.entry ->> 'match', n.seq
+  FROM json_array_elements(cancel_on -> 'entries') WITH ORDINALITY AS e (entry, place)
+  JOIN event_names n ON n.workspace_id = joined.workspace_id AND n.name = e.entry ->> 'name';
+  -- The first time of a schedule is on the run that it has triggered. This one starts no second run either.
+  IF due IS NOT NULL THEN
+    INSERT INTO joined_ticks (schedule_id, due_at, run_id) VALUES (schedule, due, run);
+  END IF;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_attempt()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2262,6 +3065,18 @@ BEGIN
           OLD.claim)
   ON CONFLICT DO NOTHING;
   RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.leave_place()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  -- A place that is pausing may be about to become away.
+  PERFORM FROM run_places p WHERE p.run_id = NEW.id FOR UPDATE;
+  DELETE FROM run_places p WHERE p.run_id = NEW.id AND p.state NOT IN ('holding', 'pausing', 'leaving');
+  UPDATE run_places p SET state = 'leaving' WHERE p.run_id = NEW.id AND p.state IN ('holding', 'pausing');
+  RETURN NEW;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.lender_of_1(hold budget_holds)
@@ -2322,8 +3137,44 @@ BEGIN
     UPDATE budgets b SET spent_micros = b.spent_micros + spent, reserved_micros = greatest(0, b.reserved_micros + reserved)
     WHERE b.id = budget AND b.window_start = in_window;
   END IF;
+  IF spent > 0 THEN
+    PERFORM alert_budget_1(budget);
+  END IF;
 END
 $function$;
+
+CREATE OR REPLACE FUNCTION public.note_cancel_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NEW.status IN ('success', 'failed') THEN
+    DELETE FROM awaited_events a WHERE a.run_id = NEW.id AND a.step_key IS NULL;
+    RETURN NULL;
+  END IF;
+  PERFORM share_event_names(NEW.workspace_id, NEW.cancel_on);
+  INSERT INTO awaited_events (run_id, place, workspace_id, name, path, value, match, after_seq)
+  SELECT NEW.id, e.place, NEW.workspace_id, e.entry ->> 'name', e.entry ->> 'path', e.entry ->> 'value', e.entry ->> 'match', n.seq
+  FROM json_array_elements(NEW.cancel_on -> 'entries') WITH ORDINALITY AS e (entry, place)
+  JOIN event_names n ON n.workspace_id = NEW.workspace_id AND n.name = e.entry ->> 'name';
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_graph_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_TABLE_NAME = 'runs' THEN
+    INSERT INTO graph_events (workspace_id, name, run_id)
+    SELECT NEW.workspace_id, e, NEW.id FROM data_events_of(NEW.graph) AS e;
+  ELSE
+    INSERT INTO graph_events (workspace_id, name, workflow_id, version)
+    SELECT w.workspace_id, e, NEW.workflow_id, NEW.version
+    FROM workflows w CROSS JOIN data_events_of(NEW.graph) AS e WHERE w.id = NEW.workflow_id;
+  END IF;
+  RETURN NULL;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.note_policy_revision()
  RETURNS trigger
@@ -2343,6 +3194,36 @@ BEGIN
   VALUES (NEW.parent_run_id, 'child', json_build_object('step_key', NEW.parent_step_key));
   RETURN NULL;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.pause_place()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF gives_up_slot(NEW) THEN
+    UPDATE run_places p SET state = 'pausing', due_at = '-infinity' WHERE p.run_id = NEW.id AND p.state = 'holding';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.place_blocked_1(workflow text, limits json, slot_key text, token_key text, OUT blocked_by text, OUT due_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  most integer := limits -> 'concurrency' ->> 'limit';
+  starts integer := limits -> 'rate' ->> 'limit';
+BEGIN
+  IF most IS NOT NULL AND slot_key IS NOT NULL AND NOT slot_free_1(workflow, slot_key, most) THEN
+    blocked_by := 'concurrency';
+  ELSIF starts IS NOT NULL AND token_key IS NOT NULL THEN
+    due_at := rate_due_1(workflow, token_key, starts, (limits -> 'rate' ->> 'per_seconds')::integer);
+    IF due_at > '-infinity' THEN
+      blocked_by := 'rate';
+    END IF;
+  END IF;
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.place_holds_1(run text, n integer, base_micros bigint, workspace text, workflow text, parent text, exempt boolean)
  RETURNS void
@@ -2450,6 +3331,65 @@ BEGIN
     RETURNING data_deliveries.id
   )
   SELECT count(*), min(q.id) INTO deliveries, first_delivery FROM queued q;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.queue_of_1(run text)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  place run_places;
+  limits json;
+  for_rate boolean;
+  place_in bigint;
+  waiting bigint;
+BEGIN
+  SELECT * INTO place FROM run_places p WHERE p.run_id = run AND p.state IN ('waiting', 'debounced');
+  IF NOT FOUND THEN
+    RETURN NULL;
+  END IF;
+  IF place.state = 'debounced' THEN
+    RETURN json_build_object('for', 'debounce', 'key', place.debounce_key, 'position', 1, 'length', 1, 'until', place.due_at);
+  END IF;
+  SELECT l.settings INTO limits FROM workflow_limits l WHERE l.workflow_id = place.workflow_id;
+  for_rate := place.key IS NULL
+              OR coalesce((place_blocked_1(place.workflow_id, limits, place.key, place.rate_key)).blocked_by, '') = 'rate';
+  IF for_rate THEN
+    SELECT 1 + count(*) INTO place_in FROM (
+      SELECT FROM run_places p
+      WHERE p.workflow_id = place.workflow_id AND p.rate_key = place.rate_key AND p.state = 'waiting'
+        AND (p.priority > place.priority OR p.priority = place.priority AND p.seq < place.seq) LIMIT 999) AS b;
+    SELECT count(*) INTO waiting FROM (
+      SELECT FROM run_places p
+      WHERE p.workflow_id = place.workflow_id AND p.rate_key = place.rate_key AND p.state = 'waiting' LIMIT 1000) AS a;
+  ELSE
+    SELECT 1 + count(*) INTO place_in FROM (
+      SELECT FROM run_places p
+      WHERE p.workflow_id = place.workflow_id AND p.key = place.key AND p.state = 'waiting'
+        AND (p.priority > place.priority OR p.priority = place.priority AND p.seq < place.seq) LIMIT 999) AS b;
+    SELECT count(*) INTO waiting FROM (
+      SELECT FROM run_places p
+      WHERE p.workflow_id = place.workflow_id AND p.key = place.key AND p.state = 'waiting' LIMIT 1000) AS a;
+  END IF;
+  RETURN json_build_object(
+    'for', CASE WHEN for_rate THEN 'rate' ELSE 'concurrency' END,
+    'key', coalesce(CASE WHEN for_rate THEN place.rate_key ELSE place.key END, ''),
+    'position', place_in, 'length', waiting, 'until', NULL);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.rate_due_1(workflow text, token_key text, most integer, seconds integer)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  oldest timestamptz;
+BEGIN
+  SELECT t.taken_at INTO oldest FROM rate_tokens t
+  WHERE t.workflow_id = workflow AND t.key = token_key AND t.taken_at > clock_timestamp() - seconds * interval '1 second'
+  ORDER BY t.taken_at DESC OFFSET most - 1 LIMIT 1;
+  RETURN CASE WHEN FOUND THEN oldest + seconds * interval '1 second' ELSE '-infinity' END;
 END
 $function$;
 
@@ -2784,7 +3724,7 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION public.settle_run_1(run text, execution text, control json, observed json, frames json, last json, output json, state json, outputs json, evals json, scored json, event text, most_pending integer, OUT cost_micros bigint, OUT has_parent boolean)
+CREATE OR REPLACE FUNCTION public.settle_run_1(run text, execution text, control json, observed json, frames json, last json, output json, state json, outputs json, evals json, scored json, event text, most_pending integer, OUT cost_micros bigint, OUT has_parent boolean, OUT has_slot boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -2794,7 +3734,7 @@ DECLARE
 BEGIN
   -- The run accepts it while it is open and no resume has replaced this execution.
   SELECT r.status, r.superseded, r.resuming, r.workspace_id, r.workflow_id, r.created_at, r.frame_seq, r.resumed_count,
-         r.rehearsal, r.parent_run_id, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
+         r.rehearsal, r.parent_run_id, r.limits, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
          (extract(epoch FROM r.phase_since) * 1000000)::bigint AS phase_us
   INTO held FROM runs r WHERE r.id = run FOR NO KEY UPDATE;
   IF NOT FOUND OR held.status NOT IN ('pending', 'running', 'paused') OR execution = ANY (held.superseded)
@@ -2847,6 +3787,7 @@ BEGIN
   PERFORM announce_end_1(run, event, 'run.completed', most_pending, true);
   cost_micros := held.cost_micros;
   has_parent := held.parent_run_id IS NOT NULL;
+  has_slot := held.limits IS NOT NULL;
 END
 $function$;
 
@@ -2857,6 +3798,79 @@ AS $function$
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(4201, hashtext(workspace));
   RETURN (SELECT budget_revision FROM workspaces WHERE id = workspace);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.share_event_names(workspace text, cancel_on json)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM FROM event_names n
+  WHERE n.workspace_id = workspace AND n.name IN (SELECT e ->> 'name' FROM json_array_elements(cancel_on -> 'entries') AS e)
+  ORDER BY n.name FOR SHARE;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.slot_free_1(workflow text, slot_key text, most integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RETURN most > (
+    SELECT count(*) FROM run_places p
+    WHERE p.workflow_id = workflow AND p.key = slot_key AND (p.state = 'holding' OR p.state IN ('leaving', 'pausing') AND EXISTS (
+      SELECT FROM steps s WHERE s.run_id = p.run_id AND s.claim_until > clock_timestamp())));
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.start_debounced_1(run text, due timestamp with time zone, version integer, tools integer, limits_revision integer, place json, refused boolean, lease_ms integer, OUT started boolean, OUT outbox_id bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  held record;
+  latest record;
+  limits json;
+  queued boolean := false;
+BEGIN
+  started := false;
+  -- Until the commit, neither the version nor the limits change.
+  SELECT r.workflow_id, w.limits_revision AS revision INTO held
+  FROM runs r JOIN workflows w ON w.id = r.workflow_id WHERE r.id = run FOR SHARE OF w;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  SELECT * INTO latest FROM workflow_now(held.workflow_id);
+  IF latest.version <> version OR latest.tool_revision <> tools OR held.revision IS DISTINCT FROM limits_revision THEN
+    RETURN;
+  END IF;
+  SELECT l.settings INTO limits FROM workflow_limits l WHERE l.workflow_id = held.workflow_id FOR UPDATE;
+  -- A trigger, a cancel or another process may have been first.
+  PERFORM FROM runs r WHERE r.id = run FOR NO KEY UPDATE;
+  PERFORM FROM run_places p
+  WHERE p.run_id = run AND p.state = 'debounced' AND p.due_at = due AND p.due_at <= clock_timestamp() FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  started := true;
+  IF refused THEN
+    DELETE FROM run_places p WHERE p.run_id = run;
+    RETURN;
+  END IF;
+  UPDATE runs r SET
+    workflow_version = version, limits = place, cost_cap_micros = latest.run_cap_micros, overrun = latest.overrun,
+    waiting_ms = r.waiting_ms + (extract(epoch FROM clock_timestamp() - r.created_at) * 1000)::bigint, updated_at = now()
+  WHERE r.id = run;
+  IF place IS NULL THEN
+    DELETE FROM run_places p WHERE p.run_id = run;
+  ELSE
+    queued := take_place_1(run, limits, 'start', '{}');
+  END IF;
+  IF NOT queued THEN
+    INSERT INTO outbox (run_id, kind, leased_until) VALUES (run, 'start', now() + lease_ms * interval '1 ms')
+    RETURNING id INTO outbox_id;
+  END IF;
 END
 $function$;
 
@@ -2923,6 +3937,136 @@ AS $function$
   SELECT coalesce((SELECT removed FROM swept), 0)
 $function$;
 
+CREATE OR REPLACE FUNCTION public.take_calls_1(run text, workspace text, step text, claim text, node text, label text, calls json, waits boolean, lease_ms integer, OUT taken boolean, OUT since timestamp with time zone, OUT left_scope text, OUT wait_ms integer, OUT target text, OUT woken json)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  call record;
+  kept call_waits;
+  room record;
+  ahead integer;
+  needed integer;
+  due timestamptz;
+BEGIN
+  taken := true;
+  woken := '[]';
+  FOR call IN SELECT c.scope FROM json_to_recordset(calls) AS c (scope text) ORDER BY c.scope COLLATE "C" LOOP
+    PERFORM pg_advisory_xact_lock(hashtextextended(call.scope, 0));
+  END LOOP;
+  SELECT w.* INTO kept FROM call_waits w WHERE w.run_id = run AND w.step_key = step FOR UPDATE;
+  since := kept.since;
+  left_scope := kept.scope;
+
+  FOR call IN
+    SELECT * FROM json_to_recordset(calls) AS c (scope text, target text, key text, concurrency integer, per_minute integer)
+    ORDER BY c.scope COLLATE "C"
+  LOOP
+    CONTINUE WHEN EXISTS (
+      SELECT FROM limited_calls c WHERE c.run_id = run AND c.step_key = step AND c.claim = claim AND c.scope = call.scope);
+    room := call_room_1(call.scope, call.concurrency, call.per_minute, run, step);
+    ahead := (
+      SELECT count(*) FROM call_waits w
+      WHERE w.scope = call.scope AND (w.run_id, w.step_key) <> (run, step) AND (kept.seq IS NULL OR w.seq < kept.seq)
+        AND (w.woken_at IS NULL OR w.woken_at > clock_timestamp() - interval '10 s'));
+    taken := least(room.slots, room.tokens) > ahead;
+    EXIT WHEN NOT taken;
+  END LOOP;
+
+  IF taken THEN
+    -- An attempt whose worker died no longer has the claim.
+    DELETE FROM limited_calls c
+    WHERE c.run_id = run AND c.step_key = step AND c.claim <> claim AND NOT c.rated;
+    INSERT INTO limited_calls AS n (scope, run_id, step_key, claim, workspace_id, rated)
+    SELECT c.scope, run, step, claim, workspace, c.per_minute IS NOT NULL
+    FROM json_to_recordset(calls) AS c (scope text, per_minute integer)
+    ON CONFLICT DO NOTHING;
+    DELETE FROM limited_calls c USING json_to_recordset(calls) AS g (scope text)
+    WHERE c.scope = g.scope AND c.taken_at < clock_timestamp() - interval '61 s' AND (c.ended OR NOT EXISTS (
+      SELECT FROM steps s WHERE s.run_id = c.run_id AND s.step_key = c.step_key AND s.claim = c.claim
+                            AND s.claim_until > clock_timestamp()));
+    DELETE FROM call_waits w WHERE w.run_id = run AND w.step_key = step;
+    RETURN;
+  END IF;
+
+  target := call.target;
+  IF NOT waits THEN
+    RETURN;
+  END IF;
+  -- When enough calls of the last minute are older than that; otherwise when enough claims of workers that died have expired. Those
+  -- further back in the queue look less often.
+  needed := ahead + 1 - room.tokens;
+  IF needed > 0 THEN
+    due := coalesce((
+      SELECT c.taken_at FROM limited_calls c
+      WHERE c.scope = call.scope AND c.taken_at > clock_timestamp() - interval '1 minute'
+      ORDER BY c.taken_at OFFSET (needed - 1) % call.per_minute LIMIT 1), clock_timestamp())
+      + ((needed - 1) / call.per_minute + 1) * interval '1 minute' + interval '5 ms';
+  ELSE
+    needed := ahead + 1 - room.slots;
+    due := coalesce((
+      SELECT s.claim_until FROM limited_calls c JOIN steps s ON s.run_id = c.run_id AND s.step_key = c.step_key
+      WHERE c.scope = call.scope AND NOT c.ended AND s.claim = c.claim AND s.claim_until > clock_timestamp()
+      ORDER BY s.claim_until OFFSET needed - 1 LIMIT 1) + interval '50 ms',
+      clock_timestamp() + (1 + (needed - 1) / call.concurrency) * interval '11 s');
+  END IF;
+  due := least(greatest(due, clock_timestamp() + interval '20 ms'), clock_timestamp() + interval '1 hour');
+  wait_ms := ceil(extract(epoch FROM due - clock_timestamp()) * 1000);
+  INSERT INTO call_waits AS w (run_id, step_key, workspace_id, node_id, label, scope, target, key, concurrency, per_minute, look_at)
+  VALUES (run, step, workspace, node, label, call.scope, call.target, call.key, call.concurrency, call.per_minute, due)
+  ON CONFLICT (run_id, step_key) DO UPDATE SET
+    scope = excluded.scope, target = excluded.target, key = excluded.key, concurrency = excluded.concurrency,
+    per_minute = excluded.per_minute, look_at = excluded.look_at, woken_at = NULL;
+  since := coalesce(since, clock_timestamp());
+  -- Those before it, if calls are free; and those behind it in the queue that it leaves.
+  woken := wake_calls_1(
+    ARRAY(SELECT DISTINCT s FROM unnest(ARRAY[call.scope, kept.scope]) AS s WHERE s IS NOT NULL
+            AND (s <> call.scope OR coalesce(least(room.slots, room.tokens) > 0, false))), lease_ms);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.take_place_1(run text, limits json, message text, payload json)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  place record;
+  blocked record;
+  waits boolean;
+BEGIN
+  SELECT r.workspace_id, r.workflow_id, r.limits ->> 'key' AS key, (r.limits ->> 'priority')::integer AS priority,
+         CASE WHEN message = 'start' THEN r.limits ->> 'rate_key' END AS rate_key
+  INTO place FROM runs r WHERE r.id = run;
+  -- Without a claim, its slot is free, and another run may have it.
+  UPDATE run_places p SET state = 'holding' WHERE p.run_id = run AND p.state = 'leaving' AND EXISTS (
+    SELECT FROM steps s WHERE s.run_id = run AND s.claim_until > clock_timestamp());
+  IF FOUND THEN
+    RETURN false;
+  END IF;
+  DELETE FROM run_places p WHERE p.run_id = run;
+  SELECT * INTO blocked FROM place_blocked_1(place.workflow_id, limits, place.key, place.rate_key);
+  waits := blocked.blocked_by IS NOT NULL OR EXISTS (
+    SELECT FROM run_places p
+    WHERE p.workflow_id = place.workflow_id AND p.key IS NOT DISTINCT FROM place.key
+      AND p.rate_key IS NOT DISTINCT FROM place.rate_key AND p.state = 'waiting' AND p.priority >= place.priority);
+  IF waits OR place.key IS NOT NULL THEN
+    INSERT INTO run_places (run_id, workspace_id, workflow_id, key, rate_key, priority, state, kind, payload, taken_at)
+    VALUES (run, place.workspace_id, place.workflow_id, place.key, place.rate_key, place.priority,
+            CASE WHEN waits THEN 'waiting' ELSE 'holding' END, message, payload, CASE WHEN NOT waits THEN clock_timestamp() END);
+  END IF;
+  IF NOT waits AND place.rate_key IS NOT NULL THEN
+    INSERT INTO rate_tokens (workflow_id, key) VALUES (place.workflow_id, place.rate_key);
+  ELSIF waits AND place.rate_key IS NOT NULL THEN
+    INSERT INTO rate_queues AS q (workspace_id, workflow_id, key, due_at)
+    VALUES (place.workspace_id, place.workflow_id, place.rate_key, coalesce(nullif(blocked.due_at, '-infinity'), clock_timestamp()))
+    ON CONFLICT (workflow_id, key) DO UPDATE SET due_at = least(q.due_at, excluded.due_at);
+  END IF;
+  RETURN waits;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.take_room_1(run text, step text, most_micros bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -2953,6 +4097,55 @@ BEGIN
     WHERE h.budget_id = lender.budget_id AND h.run_id = lender.run_id AND h.n = lender.n;
     PERFORM move_budget_1(hold.budget_id, hold.window_start, 0, grow_hold_1(hold, amount) - amount);
   END LOOP;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.wake_calls_1(scopes text[], lease_ms integer)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  scope text;
+  head record;
+  room record;
+  free integer;
+  queued json;
+  woken json := '[]';
+BEGIN
+  FOREACH scope IN ARRAY scopes LOOP
+    SELECT w.concurrency, w.per_minute, w.look_at, w.woken_at INTO head FROM call_waits w
+    WHERE w.scope = scope AND (w.woken_at IS NULL OR w.woken_at > clock_timestamp() - interval '10 s')
+    ORDER BY w.seq LIMIT 1;
+    CONTINUE WHEN NOT FOUND;
+    room := call_room_1(scope, head.concurrency, head.per_minute, '', '');
+    free := least(room.slots, room.tokens);
+    -- Only the calls per minute are used up. If one becomes free before the first would look, it sets its timer again.
+    IF free <= 0 AND coalesce(room.slots, 1) > 0 AND head.woken_at IS NULL AND head.look_at > (
+         SELECT min(c.taken_at) FROM limited_calls c WHERE c.scope = scope AND c.taken_at > clock_timestamp() - interval '1 minute'
+       ) + interval '60.2 s' THEN
+      free := 1;
+    END IF;
+    CONTINUE WHEN free <= 0;
+    WITH first AS (
+      SELECT w.run_id, w.step_key, w.woken_at FROM call_waits w
+      WHERE w.scope = scope AND (w.woken_at IS NULL OR w.woken_at > clock_timestamp() - interval '10 s')
+      ORDER BY w.seq LIMIT free FOR UPDATE SKIP LOCKED
+    ), called AS (
+      UPDATE call_waits w SET woken_at = clock_timestamp() FROM first f
+      WHERE w.run_id = f.run_id AND w.step_key = f.step_key AND f.woken_at IS NULL
+      RETURNING w.run_id, w.step_key
+    ), sent AS (
+      INSERT INTO outbox (run_id, kind, payload, leased_until)
+      SELECT c.run_id, 'waited', json_build_object('step_key', c.step_key), now() + lease_ms * interval '1 ms' FROM called c
+      RETURNING id, run_id, kind, payload, attempts
+    )
+    SELECT json_agg(s) INTO queued FROM sent s;
+    IF queued IS NOT NULL THEN
+      woken := (woken::jsonb || queued::jsonb)::json;
+    END IF;
+  END LOOP;
+  RETURN woken;
 END
 $function$;
 

@@ -74,13 +74,14 @@ export async function seed(options: SeedOptions): Promise<SeedResult> {
         const runId = found === undefined ? undefined : made.get(wanted.key);
         if (runId !== undefined) started.push(findRun(service, wanted.key, runId));
         else if (!old) started.push(settleRun(service, workflowId, wanted));
+        if (example.limits !== undefined) await started.at(-1);
       }
     }
     const runs = (await Promise.all(started)).filter((found) => found !== undefined);
     for (const { key, run } of runs) {
       await memory?.note(key, run.id);
       result.runs[key] = run.id;
-      if (run.status === 'pending' || run.status === 'running') {
+      if (!isSettled(run)) {
         log(`Example run ${run.id} is still ${run.status} after ${SETTLE_MS / 1000} s`);
       }
       if (run.status === 'paused') {
@@ -109,7 +110,7 @@ async function settleWorkflow(
   present: Workflow | undefined,
 ): Promise<string> {
   if (present?.status === 'published') return present.id;
-  const { name, description, graph, checks } = example;
+  const { name, description, graph, checks, limits, trigger } = example;
   const workflow =
     present ??
     (
@@ -117,9 +118,22 @@ async function settleWorkflow(
         body: { name, description, graph },
       })
     ).body;
-  await call(service, 'PUT', `/api/workflows/${workflow.id}/checks`, { body: checks });
-  await call(service, 'POST', `/api/workflows/${workflow.id}/publish`);
+  const path = `/api/workflows/${workflow.id}`;
+  await call(service, 'PUT', `${path}/checks`, { body: checks });
+  if (limits !== undefined) await call(service, 'PUT', `${path}/limits`, { body: limits });
+  if (trigger !== undefined) await settleTrigger(service, path, trigger);
+  await call(service, 'POST', `${path}/publish`);
   return workflow.id;
+}
+
+/** Creates the trigger, unless an interrupted start has. */
+async function settleTrigger(
+  service: Service,
+  path: string,
+  trigger: NonNullable<Example['trigger']>,
+): Promise<void> {
+  const { body: present } = await call<unknown[]>(service, 'GET', `${path}/triggers`);
+  if (present.length === 0) await call(service, 'POST', `${path}/triggers`, { body: trigger });
 }
 
 /** It was published so long ago that its start has also created the runs, even if it did not record them. */
@@ -149,12 +163,16 @@ async function settleRun(
     })
   ).body;
   const deadline = performance.now() + SETTLE_MS;
-  while ((run.status === 'pending' || run.status === 'running') && performance.now() < deadline) {
+  while (!isSettled(run) && performance.now() < deadline) {
     await sleep(POLL_MS);
     run = (await call<Run>(service, 'GET', `/api/runs/${run.id}`)).body;
   }
   return { key: wanted.key, run };
 }
+
+/** It has ended, or waits for a person, for what a step waits for, or in a queue. */
+const isSettled = ({ status, waiting, queued }: Run): boolean =>
+  status === 'pending' ? queued !== null : status !== 'running' || waiting.length > 0;
 
 function reasonOf(error: unknown): string {
   if (error instanceof Refusal && error.status === 401) {

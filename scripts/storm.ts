@@ -17,7 +17,7 @@ const projectDir = join(import.meta.dirname, '..');
 const prefix = 'durable-workflows-storm-';
 
 /** The time for starting, healing, settling and verifying, in addition to the storm itself. */
-const AROUND_MS = 95_000;
+const AROUND_MS = 120_000;
 /** After this extra time, everything is killed. */
 const TOO_LATE_MS = 15_000;
 

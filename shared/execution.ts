@@ -141,6 +141,10 @@ export interface StepCall extends PendingWrites {
   asks?: true;
   /** For a step of a fork: it may reuse its result in the forked run. */
   reuses?: true;
+  /** Set if the step has waited for a free call of its tool or model. */
+  waited?: true;
+  /** Set if it should not begin any more: it only leaves the queue. */
+  withdrawn?: true;
 }
 
 export interface PauseCall extends PendingWrites {
@@ -366,6 +370,12 @@ export const FAILURE_BUDGET = 'BudgetExhausted';
 export const INFRASTRUCTURE_ATTEMPTS = 100;
 /** The step waits for room under a cap or a budget, and is retried soon. */
 export const FAILURE_WAITS = 'StepWaits';
+/** A limit of the policies has no free call of the tool or model. Its first detail is a WaitForCall. */
+export const FAILURE_NO_SLOT = 'NoFreeCall';
+/** The step is tried again when it is woken, or after this time. */
+export interface WaitForCall {
+  wait_ms: number;
+}
 /** An attempt in the short lane did not succeed; the step continues in the long one. */
 export const FAILURE_MOVES = 'StepMoves';
 /** The workspace already has its share of the worker's steps, so this one continues in the overflow queue. */

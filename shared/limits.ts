@@ -6,6 +6,7 @@ export const workspaceLimits = {
   workflows: { atMost: 10_000, called: 'workflows', remedy: 'delete some first' },
   templates: { atMost: 500, called: 'templates', remedy: 'delete some first' },
   schedules: { atMost: 1_000, called: 'schedules', remedy: 'delete some first' },
+  triggers: { atMost: 1_000, called: 'event triggers', remedy: 'delete some first' },
   tools: { atMost: 500, called: 'tools', remedy: 'delete some first' },
   secrets: { atMost: 500, called: 'secrets', remedy: 'delete some first' },
   budgets: { atMost: 200, called: 'budgets', remedy: 'delete some first' },
@@ -38,6 +39,9 @@ export type LimitedNoun = keyof typeof workspaceLimits;
 
 /** A child run is one level deeper than its parent. A run without a parent has depth 1. */
 export const MAX_RUN_DEPTH = 8;
+
+/** A run that an event starts can send events, which can start further runs. Deeper events start none. */
+export const MAX_EVENT_DEPTH = 8;
 
 /**
  * Steps in a run's record. More must be read page by page, because all steps of a large run would block the API for a

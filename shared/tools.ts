@@ -39,12 +39,16 @@ export const toolParams = {
   },
   feed_list: { required: [], optional: ['name', 'limit'] },
   source_report: { required: ['ok', ['source_id', 'name']], optional: ['error', 'checked_at'] },
+  send_event: { required: ['name'], optional: ['data', 'id'] },
 } satisfies Record<string, ToolParams>;
 
 export type BuiltinTool = keyof typeof toolParams;
 
 /** The tools of every workspace. `custom:<name>` tools are looked up in the workspace instead. */
 export const builtinTools: ReadonlySet<string> = new Set(Object.keys(toolParams));
+
+/** The name of all code in policies: of code nodes and of custom tools that are code. */
+export const CODE = 'code';
 
 /** The prefix of the names of custom tools. */
 const CUSTOM = 'custom:';
@@ -99,6 +103,7 @@ const toolTraits: Record<BuiltinTool, ToolTraits> = {
   entity_search: { short: true, outside: 'reads' },
   feed_list: { short: true, outside: 'reads' },
   source_report: { short: true, outside: 'changes' },
+  send_event: { short: true, outside: 'changes' },
 };
 
 const traitsOf = (toolName: string): ToolTraits =>

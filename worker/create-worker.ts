@@ -16,8 +16,14 @@ import { requireActivities } from './required-activities.ts';
 import { startBookkeeping } from '#shared/operations/bookkeeping.ts';
 import { startDeliveryDispatch } from '#shared/operations/webhooks/delivery-dispatch.ts';
 import { startJobWatch } from '#shared/operations/jobs/dispatch.ts';
+import type { EventName } from '#shared/db/waits/awaited-events.ts';
+import { compareChanges, compareSoon } from '#shared/operations/events/events.ts';
+import { startEventCancels } from '#shared/operations/events/cancels.ts';
+import { startEventStarts } from '#shared/operations/events/starts.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { releaseDueRuns } from '#shared/operations/gates/due-gates.ts';
 import { startChildStarts, startReconciler } from '#shared/operations/runs/reconcile.ts';
+import { startQueues } from '#shared/operations/limits/queues.ts';
 import { startMatching } from '#shared/operations/waits/matching.ts';
 import { startScheduleSync } from '#shared/operations/schedules/sync.ts';
 import type { Config } from '#shared/platform/config.ts';
@@ -77,6 +83,8 @@ function prepareActivities(deps: WorkerDeps) {
     own: [...ownServices(config), ...(deps.ownServices ?? [])],
   });
   const mailer = createMailer(config.email, egress);
+  const onEvent = (name: EventName) =>
+    compareSoon({ db, temporal, log, config, findRunnable }, name);
   const activities = createActivities({
     db,
     log,
@@ -86,7 +94,11 @@ function prepareActivities(deps: WorkerDeps) {
     mailer,
     sealer: createSealer(config),
     metrics: deps.metrics?.steps,
-    runners: createNodeRunners({ db, config, egress, mailer }),
+    queueWaited: deps.metrics?.queueWaited,
+    runners: createNodeRunners({
+      ...{ db, config, egress, mailer, onEvent },
+      onChange: (workspaceId) => compareChanges({ db, log, onEvent }, workspaceId),
+    }),
   });
   return { activities, egress, mailer };
 }
@@ -207,8 +219,8 @@ async function createWorkers(
 /**
  * The workers of a process: control (workflow tasks, bookkeeping, steps), overflow (further steps), background (alerts,
  * sweeps, jobs) and deliveries (webhooks of the data API). The process also runs the reconciler, the starts of
- * children, the audit log's sealer, the usage rollup, the schedule sync, the invitation mailer, the delivery dispatcher
- * and the watch of jobs. The workers are separate, so that an alert whose receiver hangs uses no slot of a step.
+ * children, the audit log's sealer, the usage rollup, the schedule sync, the invitation mailer, the delivery dispatcher,
+ * the watch of jobs, the queues of limits, the matching of events, and the starts and cancels by them. The workers are separate, so that an alert whose receiver hangs uses no slot of a step.
  * Workflow tasks, local activities and steps have separate slots in any case, so gates open and runs end immediately,
  * even with many slow steps.
  */
@@ -223,15 +235,32 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const bookkeeping = startBookkeeping({ db, config, log, mailer });
   const scheduleSync = startScheduleSync({ db, temporal, log, config });
   const dispatch = startDeliveryDispatch({ db, temporal, log, config });
+  const queues = startQueues({
+    ...{ db, temporal, log, config },
+    queueWaited: deps.metrics?.queueWaited,
+  });
   const jobs = startJobWatch({ db, temporal, log, config });
-  const matching = startMatching({ db, temporal, log, config });
+  const matching = startMatching({ db, temporal, log, config, findRunnable });
+  const eventStarts = startEventStarts({ db, temporal, log, config, findRunnable });
+  const eventCancels = startEventCancels({ db, temporal, log, config });
   const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   const finished = Promise.race([ended, stuck]);
   const released = releaseDueRuns({ db, temporal, log });
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const loops = [reconciler, starts, bookkeeping, scheduleSync, dispatch, jobs, matching];
+    const loops = [
+      reconciler,
+      starts,
+      bookkeeping,
+      scheduleSync,
+      dispatch,
+      queues,
+      jobs,
+      matching,
+      eventStarts,
+      eventCancels,
+    ];
     await Promise.allSettled([finished, released, ...loops.map((loop) => loop.stop())]);
     await activities.close();
     await connection.close();

@@ -15,20 +15,23 @@ export interface WorkerMetrics {
   read(): Promise<string>;
   steps: StepMetrics;
   reconciler: ReconcilerMetrics;
+  /** A run got a slot after it had waited in a queue. */
+  queueWaited: (seconds: number) => void;
 }
+
+const createQueueWaits = (registers: Registry[]): Histogram =>
+  new Histogram({
+    name: 'workflow_queue_wait_seconds',
+    help: 'How long runs have waited because of a limit of their workflow before they started',
+    buckets: [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3_600, 21_600, 86_400],
+    registers,
+  });
 
 /** Metrics that a worker counts itself, and metrics that it reads from the database on request. */
 export function createWorkerMetrics(db: Pool, log: Logger): WorkerMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const durations = new Histogram({
-    name: 'workflow_step_duration_seconds',
-    help: 'Duration of one attempt at a step, by node kind and outcome',
-    labelNames: ['kind', 'outcome'],
-    buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900],
-    registers,
-  });
   const settledByReconciler = new Counter({
     name: 'workflow_runs_settled_without_execution_total',
     help: 'Runs whose Temporal execution was missing',
@@ -40,16 +43,9 @@ export function createWorkerMetrics(db: Pool, log: Logger): WorkerMetrics {
     labelNames: ['cause'],
     registers,
   });
-  const mismatches = new Counter({
-    name: 'workflow_approval_mismatches_total',
-    help: 'Steps that sent nothing, because it would not have been what a gate had shown',
-    registers,
-  });
+  const queueWaits = createQueueWaits(registers);
   // A counter whose first sample is 1 shows no increase, so an alert would miss the first event.
   for (const cause of taskFailures) stuckTasks.inc({ cause }, 0);
-  for (const kind of ['agent', 'tool']) {
-    for (const outcome of attemptOutcomes) durations.zero({ kind, outcome });
-  }
   const readState = createStateGauges(registers, db, log);
   return {
     contentType: registry.contentType,
@@ -57,14 +53,62 @@ export function createWorkerMetrics(db: Pool, log: Logger): WorkerMetrics {
       settled: () => settledByReconciler.inc(),
       stuck: (cause) => stuckTasks.inc({ cause }),
     },
+    queueWaited: (seconds) => queueWaits.observe(seconds),
     read: async () => {
       await readState();
       return registry.metrics();
     },
-    steps: {
-      ended: (kind, outcome, seconds) => durations.observe({ kind, outcome }, seconds),
-      mismatched: () => mismatches.inc(),
-    },
+    steps: createStepMetrics(registers),
+  };
+}
+
+/** What steps report when they end, wait or are stopped. */
+function createStepMetrics(registers: Registry[]): StepMetrics {
+  const durations = new Histogram({
+    name: 'workflow_step_duration_seconds',
+    help: 'Duration of one attempt at a step, by node kind and outcome',
+    labelNames: ['kind', 'outcome'],
+    buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900],
+    registers,
+  });
+  const mismatches = new Counter({
+    name: 'workflow_approval_mismatches_total',
+    help: 'Steps that sent nothing, because it would not have been what a gate had shown',
+    registers,
+  });
+  const waits = new Histogram({
+    name: 'workflow_call_wait_seconds',
+    help: 'How long steps waited for a free call of their tool or model before they began',
+    buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600],
+    registers,
+  });
+  const exceeded = new Counter({
+    name: 'workflow_code_exceeded_total',
+    help: 'Executions of code that were stopped at their processor time or memory',
+    labelNames: ['resource'],
+    registers,
+  });
+  const ended = new Histogram({
+    name: 'workflow_wait_seconds',
+    help: 'How long steps waited for a time, an event or a callback, by how it ended',
+    labelNames: ['kind', 'outcome'],
+    buckets: [1, 15, 60, 900, 3_600, 21_600, 86_400, 259_200, 604_800, 2_592_000],
+    registers,
+  });
+  for (const resource of ['time', 'memory']) exceeded.inc({ resource }, 0);
+  for (const kind of ['agent', 'tool', 'code']) {
+    for (const outcome of attemptOutcomes) durations.zero({ kind, outcome });
+  }
+  for (const kind of ['time', 'event', 'callback']) {
+    ended.zero({ kind, outcome: 'came' });
+    if (kind !== 'time') ended.zero({ kind, outcome: 'late' });
+  }
+  return {
+    ended: (kind, outcome, seconds) => durations.observe({ kind, outcome }, seconds),
+    mismatched: () => mismatches.inc(),
+    codeExceeded: (resource) => exceeded.inc({ resource }),
+    waited: ({ kind, outcome, seconds }) => ended.observe({ kind, outcome }, seconds),
+    waitedForCall: (seconds) => waits.observe(seconds),
   };
 }
 
@@ -73,27 +117,30 @@ export function createWorkerMetrics(db: Pool, log: Logger): WorkerMetrics {
  * them, because old figures would look like current ones.
  */
 function createStateGauges(registers: Registry[], db: Pool, log: Logger): () => Promise<void> {
-  const readable = new Gauge({
-    name: 'database_reachable',
-    help: 'Whether the figures about runs and the outbox could be read: 1 or 0',
-    registers,
-  });
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const readable = gauge(
+    'database_reachable',
+    'Whether the figures about runs and the outbox could be read: 1 or 0',
+  );
   const open = new Gauge({
     name: 'workflow_runs_open',
     help: 'Runs that have not ended, by status',
     labelNames: ['status'],
     registers,
   });
-  const waiting = new Gauge({
-    name: 'outbox_rows',
-    help: 'Outbox entries for Temporal that are not confirmed yet',
+  const waiting = gauge('outbox_rows', 'Outbox entries for Temporal that are not confirmed yet');
+  const oldest = gauge('outbox_oldest_seconds', 'Age of the oldest unconfirmed outbox entry');
+  const calls = new Gauge({
+    name: 'workflow_limited_calls',
+    help: 'Calls that limits of the policies count: in flight, and steps that wait for one',
+    labelNames: ['state'],
     registers,
   });
-  const oldest = new Gauge({
-    name: 'outbox_oldest_seconds',
-    help: 'Age of the oldest unconfirmed outbox entry',
-    registers,
-  });
+  const queued = gauge(
+    'workflow_runs_queued',
+    'Runs that wait because of a limit of their workflow',
+  );
+  const slots = gauge('workflow_slots_in_use', 'Slots of limits that runs hold');
   return async () => {
     try {
       const state = await countOpenRuns(db);
@@ -101,12 +148,19 @@ function createStateGauges(registers: Registry[], db: Pool, log: Logger): () => 
       for (const row of state.open) open.set({ status: row.status }, row.runs);
       waiting.set(state.outbox);
       oldest.set(state.oldest_seconds);
+      calls.set({ state: 'in_flight' }, state.calls);
+      calls.set({ state: 'waiting' }, state.call_waits);
+      queued.set(state.queued);
+      slots.set(state.slots);
       readable.set(1);
     } catch (error) {
       log.warn({ err: error }, 'could not read the figures about runs');
       open.reset();
+      calls.reset();
       waiting.set(NaN);
       oldest.set(NaN);
+      queued.set(NaN);
+      slots.set(NaN);
       readable.set(0);
     }
   };

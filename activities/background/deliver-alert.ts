@@ -42,7 +42,7 @@ export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliv
     const { cancellationSignal: signal, info } = context;
     // Lets another attempt start soon if this worker dies.
     const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-    const about = alert.event === 'test' ? undefined : alert.run_id;
+    const about = 'run_id' in alert ? alert.run_id : undefined;
     const execution = info.workflowExecution?.workflowId ?? about ?? alert.workspace_id;
     const idempotencyKey = `${execution}/${channel}`;
     try {

@@ -3,6 +3,7 @@ import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { PriceOverrides } from '#shared/money/prices.ts';
 import type { Consumption } from '#shared/node-error.ts';
+import type { CodeSurroundings } from '#shared/platform/code/tool.ts';
 import type { StepSecrets } from '#shared/platform/secrets/open-secrets.ts';
 import type { Place } from '#shared/platform/threads/untrusted.ts';
 
@@ -41,6 +42,8 @@ export interface NodeCall<Node extends ExecutedNode = ExecutedNode> {
   redirectRefusal?: ((url: URL) => Promise<string | undefined>) | undefined;
   /** Called with a model's text as it arrives, without keys. After one model has failed, the next starts again. */
   onText?: ((text: string, model: string) => void) | undefined;
+  /** For code: what it begins with, in every attempt, and where its log is kept. */
+  code: Pick<CodeSurroundings, 'begin' | 'keepLog' | 'exceeded'>;
   /** Where its texts can be computed. */
   place?: Place | undefined;
   /** Aborted on cancel, on the node's timeout and when the worker shuts down. */

@@ -30,14 +30,21 @@ export interface Effect {
 export function effectOf({
   node,
   params,
+  secrets = [],
   rehearsal,
-}: Pick<StepCall, 'node' | 'params' | 'rehearsal'>): Effect | undefined {
+}: Pick<StepCall, 'node' | 'params' | 'secrets' | 'rehearsal'>): Effect | undefined {
   if (node.kind === 'agent') return { name: 'agent' };
+  if (node.kind === 'code') return undefined;
   const { tool_name: tool } = node;
   if (isPureTool(tool) || isTimer(tool)) return undefined;
   if (workflowOf(tool) !== undefined) return { name: 'workflow' };
   const method = methodOf(params);
   const name = tool === 'http_request' ? `${tool}:${method}` : tool;
+  const sent = secrets.find(({ depth }) => depth !== undefined);
+  if (sent !== undefined) {
+    const refusal = `it tells somebody the address of the callback '${sent.name}', and no rehearsal waits for one: start an ordinary run`;
+    return { name, refusal };
+  }
   const guard = rehearsal?.guard === undefined ? UNKNOWN_GUARD : rehearsal.guard;
   return guard === null || !writes(tool, method) ? { name } : { name, refusal: refusedBy(guard) };
 }

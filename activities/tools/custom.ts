@@ -14,8 +14,9 @@ export function createCustom(deps: CustomToolDeps): NodeRunner<ToolNode> {
     const { result } = await callCustomTool(deps, {
       tool,
       arguments: call.params,
-      secrets: call.secrets?.sealed,
+      secrets: call.secrets,
       fresh: call.approved,
+      code: call.code,
       idempotencyKey: call.idempotencyKey,
       timeoutMs: (call.node.timeout_seconds ?? tool.timeout_seconds) * 1000,
       signal: call.signal,

@@ -24,18 +24,25 @@ export function parseRecord(
   return { feedId, record };
 }
 
+/** What the tools that change data use. `onChange`: called after a change of the workspace was committed. */
+export interface RecordDeps {
+  db: Pool;
+  onChange: (workspaceId: string) => Promise<void>;
+}
+
 /** Writes one record. Writing it again changes nothing, so a step can be retried any number of times. */
 export async function keepRecord(
   tool: string,
-  db: Pool,
-  workspaceId: string,
+  { db, onChange }: RecordDeps,
+  { workspaceId, runId }: { workspaceId: string; runId: string },
   { feedId, record }: { feedId: string; record: IngestRecord },
 ): Promise<{ feed_id: string; external_key: string; result: 'created' | 'updated' | 'unchanged' }> {
   const outcome = await db
-    .transaction((tx) => ingestBatch(tx, { workspaceId, feedId }, [{ line: 1, record }]))
+    .transaction((tx) => ingestBatch(tx, { workspaceId, feedId, runId }, [{ line: 1, record }]))
     .catch((error: unknown) => {
       throw asNodeError(tool, error);
     });
+  await onChange(workspaceId);
   const [refusal] = outcome.refusals;
   if (refusal !== undefined) {
     throw new NodeError(`${tool}: ${refusal.reason}`, { retryable: false });

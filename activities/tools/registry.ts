@@ -3,6 +3,7 @@ import type { Sealer } from '#shared/crypto/sealing.ts';
 import { requireRecordWrites } from '#shared/platform/egress/effects.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';
 import type { Pool } from '#shared/db/pool.ts';
+import type { EventName } from '#shared/db/waits/awaited-events.ts';
 import type { Mailer } from '#shared/platform/mailer.ts';
 import type { BuiltinTool } from '#shared/tools.ts';
 import type { NodeRunner } from '#activities/nodes/node.ts';
@@ -16,6 +17,7 @@ import { jsonTransform } from './json-transform.ts';
 import { createMcp } from './mcp.ts';
 import { createSendChatMessage } from './send-chat-message.ts';
 import { createSendEmail } from './send-email.ts';
+import { createSendEvent } from './send-event.ts';
 import { createSourceReport } from './source-report.ts';
 
 export interface ToolDeps {
@@ -26,6 +28,10 @@ export interface ToolDeps {
   egress: Egress;
   mailer: Mailer | undefined;
   chatWebhookUrl: string | undefined;
+  /** Called after an event was stored. */
+  onEvent: (name: EventName) => void;
+  /** Called after a change of the data of a workspace was committed. */
+  onChange: (workspaceId: string) => Promise<void>;
 }
 
 /** Runners by tool name. Spread it to add more. */
@@ -38,6 +44,8 @@ export const createBuiltinTools = ({
   egress,
   mailer,
   chatWebhookUrl,
+  onEvent,
+  onChange,
 }: ToolDeps): Readonly<Record<BuiltinTool, NodeRunner<ToolNode>>> => ({
   http_request: createHttpRequest(egress, sealer),
   send_email: createSendEmail(mailer),
@@ -45,14 +53,15 @@ export const createBuiltinTools = ({
   json_transform: jsonTransform,
   delay,
   mcp: createMcp(egress, sealer),
-  entity_upsert: writing(createEntityUpsert(db)),
-  event_emit: writing(createEventEmit(db)),
+  entity_upsert: writing(createEntityUpsert({ db, onChange })),
+  event_emit: writing(createEventEmit({ db, onChange })),
   entity_search: createEntitySearch(db),
   feed_list: createFeedList(db),
-  source_report: writing(createSourceReport(db)),
+  source_report: writing(createSourceReport({ db, onChange })),
+  send_event: writing(createSendEvent(db, onEvent)),
 });
 
-/** A tool that writes data records, which a rehearsal must not do. */
+/** A tool that writes data records or events, which a rehearsal must not do. */
 const writing =
   (run: NodeRunner<ToolNode>): NodeRunner<ToolNode> =>
   (call) => {

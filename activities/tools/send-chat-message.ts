@@ -4,6 +4,7 @@ import type { Egress, EgressResponse } from '#shared/platform/egress/egress.ts';
 import { callOutside, isSuccess, statusFailure } from '#shared/platform/calls/outside.ts';
 import { createSecretCutter, type SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
 import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';
+import { withAddresses } from '#activities/step-secrets.ts';
 import { parseParams } from './params.ts';
 
 export const sendChatMessageParams = z.strictObject({
@@ -38,7 +39,7 @@ export function createSendChatMessage(
   egress: Egress,
   defaultUrl: string | undefined,
 ): NodeRunner<ToolNode> {
-  return async (call) => {
+  return withAddresses(async (call) => {
     const { text, webhook_url: given } = parseParams(
       'send_chat_message',
       sendChatMessageParams,
@@ -58,5 +59,5 @@ export function createSendChatMessage(
       if (!isSuccess(answer.status)) throw statusFailure(answer, secretOf(url).text);
       return { output: { delivered: true, status: answer.status }, costMicros: 0 };
     });
-  };
+  });
 }

@@ -3,6 +3,7 @@ import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { MailError, type Mailer } from '#shared/platform/mailer.ts';
 import { callOutside, isRetryableStatus } from '#shared/platform/calls/outside.ts';
 import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';
+import { withAddresses } from '#activities/step-secrets.ts';
 import { parseParams } from './params.ts';
 
 // The provider validates addresses. This only rejects what could become another header.
@@ -34,7 +35,7 @@ export const sendEmailParams = z
 
 /** `{to, subject, text | html, cc?, bcc?, reply_to?}` to `{id}`; address fields take one address or a list. */
 export function createSendEmail(mailer: Mailer | undefined): NodeRunner<ToolNode> {
-  return async (call) => {
+  return withAddresses(async (call) => {
     if (mailer === undefined) {
       throw new NodeError('send_email: EMAIL_API_KEY is not set', { retryable: false });
     }
@@ -65,5 +66,5 @@ export function createSendEmail(mailer: Mailer | undefined): NodeRunner<ToolNode
         });
       }
     });
-  };
+  });
 }

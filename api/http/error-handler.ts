@@ -7,7 +7,7 @@ import { AppError, type ErrorCode, errorTable, messageOf } from '#shared/errors.
 import type { Console } from '#api/console.ts';
 import { databaseProblem } from './database-errors.ts';
 import type { RouteContext } from '#api/deps.ts';
-import { HOOK_PREFIX } from '#api/inbound/address.ts';
+import { isOwnCredential } from '#api/inbound/address.ts';
 import { describeInvalid } from './invalid-request.ts';
 import type { MethodsOf } from './methods.ts';
 import { countUnrouted } from './rate-limit.ts';
@@ -56,8 +56,8 @@ export function answerErrors(
   app.setErrorHandler(answer);
   app.setNotFoundHandler(async (request, reply) => {
     if (console?.isPage(request) === true) return console.sendPage(reply);
-    // Callers without access must not find out which addresses exist. Webhooks have no authentication.
-    if (request.url.startsWith('/api/') && !request.url.startsWith(HOOK_PREFIX)) {
+    // Callers without access must not find out which addresses exist. Webhooks and callbacks have no authentication.
+    if (request.url.startsWith('/api/') && !isOwnCredential(request.url)) {
       await context.authenticator.identify(request.raw);
     } else if (request.url.startsWith('/v1/')) await context.dataAccess.admit(request, reply);
     const methods = methodsOf(request.url.split('?', 1)[0] ?? '');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { errorBody } from '#shared/contract/common.ts';
 import { forkSchema } from '#shared/contract/forks/fork.ts';
 import { nodeTestSchema } from '#shared/contract/workflows/node-test.ts';
-import { runSchema } from '#shared/contract/runs/run.ts';
+import { runSchema, startedRunSchema } from '#shared/contract/runs/run.ts';
 import { stepListSchema } from '#shared/contract/steps/step.ts';
 import { type ErrorCode, errorTable } from '#shared/errors.ts';
 import { jsonOf } from '#shared/values/json-text.ts';
@@ -60,7 +60,13 @@ export const deliveryParams = z.strictObject({
  * Responses with payloads of steps, which can be megabytes. Their records are built field by field, and the tests check
  * each of them against its schema. Checking them here would mean parsing and serializing all payloads.
  */
-const withPayloads = new Set<z.ZodType>([runSchema, forkSchema, nodeTestSchema, stepListSchema]);
+const withPayloads = new Set<z.ZodType>([
+  runSchema,
+  startedRunSchema,
+  forkSchema,
+  nodeTestSchema,
+  stepListSchema,
+]);
 
 /** Serializes responses as JSON, checked against the schema of their route. */
 export const serializer: typeof serializerCompiler = (route) =>

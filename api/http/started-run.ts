@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import type { SkippedRun } from '#shared/contract/limits/limits.ts';
 import { idempotencyKeySchema, type Run } from '#shared/contract/runs/run.ts';
 
 /** Request headers of the routes that start a run. */
@@ -21,3 +22,10 @@ export function startedRun(reply: FastifyReply, run: Run, replayed: boolean): Ru
   if (replayed) reply.header('idempotent-replayed', 'true');
   return run;
 }
+
+/** The answer to a trigger that started no run because of a limit. */
+export const skippedRun = (detail: string): SkippedRun => ({
+  run_id: null,
+  status: 'skipped',
+  detail,
+});

@@ -1,5 +1,6 @@
 import type { RefusalReason } from '#shared/contract/inbound/inbound-event.ts';
 import type { LoggedEvent } from '#shared/db/inbound/log.ts';
+import { LimitReached } from '#shared/db/runs/admission.ts';
 import { type ErrorCode, errorTable } from '#shared/errors.ts';
 import { classify } from '#api/http/error-handler.ts';
 import { SignatureRefusal } from './signature.ts';
@@ -16,6 +17,8 @@ const reasonsByCode: Readonly<Partial<Record<ErrorCode, RefusalReason>>> = {
   budget_exceeded: 'budget_exceeded',
   graph_invalid: 'graph_invalid',
   input_invalid: 'input_invalid',
+  idempotency_mismatch: 'id_reused',
+  conflict: 'too_many_events',
   unavailable: 'unavailable',
   internal: 'internal',
 };
@@ -26,7 +29,8 @@ export function refusalOf(
 ): Pick<LoggedEvent, 'status' | 'reason' | 'detail'> | undefined {
   const { code, detail } = classify(error);
   const signature = error instanceof SignatureRefusal ? error.reason : undefined;
-  const reason = signature ?? reasonsByCode[code];
+  const limit = error instanceof LimitReached ? 'limit_reached' : undefined;
+  const reason = signature ?? limit ?? reasonsByCode[code];
   if (reason === undefined) return undefined;
   return {
     status: errorTable[code].status,

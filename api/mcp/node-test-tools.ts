@@ -6,9 +6,11 @@ import {
   pinFields,
   pinListSchema,
   pinSchema,
+  pinsQuery,
   withState,
 } from '#shared/contract/workflows/node-test.ts';
-import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
+import { findPin, listPins, removePin } from '#shared/db/workflows/pins.ts';
+import { pinOutput } from '#shared/operations/workflows/pin-output.ts';
 import { executesGraph, next } from './run-tools.ts';
 import { defineTool, looksOnly, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
@@ -49,30 +51,36 @@ export const nodeTestTools: readonly McpTool[] = [
     name: 'list_pins',
     title: 'List pinned outputs',
     description:
-      'Lists the nodes of a workflow whose outputs you have pinned from past runs, for test_node and rehearsals with pins.',
+      'Lists the nodes of a workflow whose outputs you have pinned from past runs, for test_node and rehearsals with ' +
+      'pins. With node_id, only that of this node, with its output.',
     capability: 'view',
     annotations: looksOnly,
-    input: z.strictObject({ workflow: workflowArgument }),
+    input: z.strictObject({ workflow: workflowArgument, ...pinsQuery.shape }),
     output: pinListSchema,
-    handle: async (call, { workflow }) => {
+    handle: async (call, { workflow, node_id: of }) => {
       const { workflowId } = await scopeOf(call, workflow);
-      return { pins: await listPins(call.context.db, call.actor, workflowId) };
+      const { db } = call.context;
+      const pins =
+        of === undefined
+          ? listPins(db, call.actor, workflowId)
+          : findPin(db, call.actor, workflowId, of);
+      return { pins: await pins };
     },
   }),
   defineTool({
     name: 'pin_output',
     title: 'Pin an output',
     description:
-      'Keeps a copy of the output that a node had in a past run, for your node tests and rehearsals with pins. It replaces ' +
-      'the one that you had pinned for this node. Runs do not use it.',
+      'Keeps a copy of the output that a node had in a past run, or the given output instead, for your node tests and ' +
+      'rehearsals with pins. It replaces the one that you had pinned for this node. Runs do not use it.',
     capability: 'run_workflows',
     annotations: { ...pinning, destructiveHint: false },
     input: z.strictObject({ workflow: workflowArgument, node_id: nodeId, ...pinFields }),
     output: pinSchema,
-    handle: async (call, { workflow, node_id, run_id: runId, step_key: stepKey }) => {
+    handle: async (call, { workflow, node_id, run_id: runId, step_key: stepKey, output }) => {
       const { workflowId } = await scopeOf(call, workflow);
       const place = { runId, nodeId: node_id, stepKey };
-      return savePin(call.context.db, call.actor, workflowId, place);
+      return pinOutput(call.context.db, call.actor, workflowId, place, output);
     },
   }),
   defineTool({

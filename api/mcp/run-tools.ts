@@ -48,6 +48,10 @@ export const runStarted = runAfter.extend({
   replayed: z
     .boolean()
     .meta({ description: 'An earlier call with this idempotency_key started it' }),
+  joined: z
+    .boolean()
+    .optional()
+    .meta({ description: 'It had waited for further calls, and got the input of this one' }),
 });
 
 /** Annotations of calls that start or continue a run. */
@@ -68,13 +72,14 @@ export async function startedRun(
   wanted: Pick<StartRequest, 'workflowId' | 'input' | 'idempotencyKey' | 'draft'> & {
     waitMs: number;
   },
-): Promise<Run & { replayed: boolean }> {
+): Promise<Run & { replayed: boolean; joined?: boolean }> {
   const { waitMs, ...request } = wanted;
-  const { run, replayed } = await actions.start({ actor, trigger: 'mcp', ...request });
-  if (waitMs === 0) return { ...run, replayed };
+  const { run, replayed, joined } = await actions.start({ actor, trigger: 'mcp', ...request });
+  const how = { replayed, ...(joined === true ? { joined } : {}) };
+  if (waitMs === 0) return { ...run, ...how };
   const watched = { workspaceId: actor.workspaceId, runId: run.id };
   await waitUntilIdle(context.db, watched, { waitMs, signal });
-  return { ...(await actions.read(actor, run.id)), replayed };
+  return { ...(await actions.read(actor, run.id)), ...how };
 }
 
 const { q, failure_kind, trigger, parent_run_id, forked_from, mode, since, until } = runListShape;

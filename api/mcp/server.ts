@@ -21,6 +21,8 @@ import { policyTools } from './policy-tools.ts';
 import { runTools } from './run-tools.ts';
 import { lengthOf, shortened } from './shortened.ts';
 import { eventTools } from './event-tools.ts';
+import { limitTools } from './limit-tools.ts';
+import { triggerTools } from './trigger-tools.ts';
 import { secretTools } from './secret-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { webhookTools } from './webhook-tools.ts';
@@ -50,6 +52,8 @@ export const tools: readonly McpTool[] = [
   ...webhookTools,
   ...inboundEventTools,
   ...eventTools,
+  ...triggerTools,
+  ...limitTools,
   ...secretTools,
   ...policyTools,
 ];

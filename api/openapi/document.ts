@@ -63,7 +63,7 @@ const operationsApi: OpenAPIV3_1.Document = {
     { name: 'Workflows', description: 'Graphs, their versions and their checks' },
     { name: 'Templates', description: 'Graphs to start from, built in or your own' },
     { name: 'Runs', description: 'Executions, their gates and their frames' },
-    { name: 'Events', description: 'What waits of runs wait for' },
+    { name: 'Events', description: 'What runs wait for, and what starts runs' },
     { name: 'Experiments', description: 'Drafts and versions, tried on past runs' },
     {
       name: 'Tools',

@@ -41,6 +41,9 @@ export const headers = {
   }),
   Location: text('Path of the resource', { required: true }),
   'Idempotent-Replayed': text('`true` when an earlier request with this key started the run'),
+  'Debounce-Joined': text(
+    '`true` when the run had waited for further requests, and got the input of this one',
+  ),
   'Content-Disposition': text("The CSV file's name", {
     example: 'attachment; filename="entities.csv"',
   }),

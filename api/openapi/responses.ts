@@ -47,6 +47,7 @@ const meanings: Readonly<Record<number, string>> = {
   404: 'Not found, or in another workspace',
   405: 'This address does not support the method',
   409: 'The state of the resource does not allow this',
+  410: 'Nothing waits for this any more',
   412: 'The record is not as `If-Match` says',
   413: 'The body is larger than 1 MB',
   415: 'The body is compressed, or of another media type',

@@ -33,7 +33,7 @@ function listAndShow(events: Command): void {
     .command('list')
     .argument('<workflow>', 'id or name')
     .description('list the events that the webhook of a workflow received, newest first')
-    .option('--outcome <outcome>', 'run, duplicate or refused')
+    .option('--outcome <outcome>', 'run, event, duplicate or refused')
     .option('--since <time>', 'only those received since then, as 7d, 12h or ISO 8601', timeOrAgo)
     .option('--until <time>', 'only those received before then', timeOrAgo)
     .option('--limit <number>', 'maximum number', wholePositive, 20)
@@ -50,6 +50,7 @@ function listAndShow(events: Command): void {
           Bytes: 'size',
           Times: 'times',
           Run: 'run_id',
+          Event: 'sent_event_id',
           Reason: (row) => printable(row.detail ?? row.reason ?? ''),
         });
       }),
@@ -65,7 +66,7 @@ function listAndShow(events: Command): void {
         .map(([name, value]) => printable(`${name}: ${value}`))
         .join(', '),
       body: printable(rest.body ?? ''),
-      replays: replays.map(({ run_id }) => run_id).join(', '),
+      replays: replays.map(({ run_id, sent_event_id: sent }) => run_id ?? sent).join(', '),
     }),
   });
 }
@@ -85,11 +86,11 @@ function replay(events: Command): void {
   events
     .command('replay')
     .argument('[event]', 'id; without it, those of --workflow and --since')
-    .description('start runs with the inputs of events again')
+    .description('start runs with the inputs of events again, or send them again')
     .option('--workflow <workflow>', 'id or name: replay its refused events')
     .option('--since <time>', 'received since then, as 7d, 12h or ISO 8601', timeOrAgo)
     .option('--until <time>', 'received before then', timeOrAgo)
-    .option('--all', 'runs and duplicates, too')
+    .option('--all', 'runs, events and duplicates, too')
     .option('--limit <number>', 'at most so many, the oldest first', wholePositive)
     .option('--deduplicate', 'no second run for an event id within the window of the webhook')
     .option('--allow-unverified', 'also events without a valid signature')
@@ -105,8 +106,11 @@ function replay(events: Command): void {
           throw misuse('Give an event, or --workflow and --since');
         }
         if (id !== undefined) {
-          const run = await client.replayInboundEvent(id, how);
-          output.record(run, { run: run.id, status: run.status });
+          const replay = await client.replayInboundEvent(id, how);
+          output.record(
+            replay,
+            'id' in replay ? { run: replay.id, status: replay.status } : replay,
+          );
           return;
         }
         const job = await client.replayInboundEvents(
@@ -151,6 +155,7 @@ const shortly = ({ progress, last_refusal: refused, ...replay }: EventReplay) =>
   status: replay.status,
   events: `${progress.done} of ${progress.total ?? '?'}`,
   started: replay.started,
+  sent: replay.sent,
   duplicates: replay.duplicates,
   refused: replay.refused,
   last_refusal: printable(refused ?? ''),

@@ -14,6 +14,7 @@ interface NewBudget {
   workflow?: string;
   reserve?: number;
   overrun?: Budget['overrun'];
+  alerts: boolean;
 }
 
 const budgetOf = idOf({ noun: 'budget', prefix: 'bud', list: (client) => client.listBudgets() });
@@ -54,15 +55,17 @@ export function moneyCommands(program: Command): void {
         'none (default), or one_step: begin while something is left',
       ).choices([...overrunModes]),
     )
+    .option('--no-alerts', 'send no alerts when 80% and 100% of the limit is spent')
     .action(
       inSession<NewBudget>(async ({ client, output }, [name = ''], options) => {
-        const { limit, window, workflow, reserve, overrun } = options;
+        const { limit, window, workflow, reserve, overrun, alerts } = options;
         const budget = await client.createBudget({
           name,
           limit_usd: limit,
           window,
           reservation_estimate_usd: reserve,
           overrun,
+          alerts: alerts ? undefined : false,
           scope: workflow === undefined ? undefined : 'workflow',
           workflow_id: await workflowIdOf(client, workflow),
         });

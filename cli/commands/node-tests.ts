@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { NodeTest } from '#client/index.ts';
 import { codeOfRun, Ending, misuse } from '#cli/endings.ts';
-import { collect, readInputIf, requireOneVersion, wholePositive } from '#cli/input.ts';
+import { collect, jsonIn, readInputIf, requireOneVersion, wholePositive } from '#cli/input.ts';
 import { dollars, type Output } from '#cli/output.ts';
 import { inSession, type Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
@@ -19,6 +19,7 @@ interface TestOptions {
 interface PinOptions {
   run: string;
   step?: string;
+  value?: string;
 }
 
 /** Commands that test single nodes. */
@@ -103,10 +104,12 @@ function pinCommands(pins: Command): void {
     .description('pin the output of a node from a past run')
     .requiredOption('--run <run>', 'the run that has the output')
     .option('--step <step>', 'its step; by default the last one of the node')
+    .option('--value <json>', 'pin this instead of its output')
     .action(
       inSession<PinOptions>(async ({ client, output }, [workflow = '', node = ''], given) => {
         const { id } = await findWorkflow(client, workflow);
-        const body = { run_id: given.run, step_key: given.step };
+        const value = given.value === undefined ? undefined : jsonIn(given.value, '--value');
+        const body = { run_id: given.run, step_key: given.step, output: value };
         output.record(await client.savePin(id, node, body));
       }),
     );

@@ -257,6 +257,9 @@ const unpricedText = (steps: number): string => {
   return steps === 1 ? ', 1 step without a price' : `, ${steps} steps without a price`;
 };
 
+const waitText = ({ step_key, for: kind, events, until }: Run['waiting'][number]): string =>
+  `${step_key} for ${kind === 'event' ? events.join(' or ') : `a ${kind}`}${until === null ? '' : `, until ${until}`}`;
+
 async function showRun({ client, output }: Session, run: Run): Promise<void> {
   if (output.format === 'json') return output.record(run);
   const { id, workflow_name, workflow_version, status, duration_ms, error } = run;
@@ -279,6 +282,7 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
         }),
     duration: `${duration_ms} ms`,
     ...(error === null ? {} : { error }),
+    ...(run.waiting.length === 0 ? {} : { waiting: run.waiting.map(waitText).join('; ') }),
     ...(run.pending_gate === null
       ? {}
       : { gate: `${run.pending_gate.prompt}${progressOf(run.pending_gate)}` }),

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { evaluationChecksInput } from '#shared/contract/workflows/graph.ts';
-import { workflowUpdateBody } from '#shared/contract/workflows/workflow.ts';
+import { workflowFields } from '#shared/contract/workflows/workflow.ts';
 import { hint } from '#shared/graph/suggest.ts';
 import { type Content, type Place, parseText, type Problem } from './text.ts';
 
 /** The content of a file: the settings of one workflow. An omitted setting keeps its value in the workspace. */
-const definitionSchema = workflowUpdateBody.extend({
+const definitionSchema = workflowFields.extend({
   /** Identifies the workflow instead of the name, so that the file can rename it. */
   id: z.string().min(1).max(100).optional(),
-  name: workflowUpdateBody.shape.name.unwrap(),
+  name: workflowFields.shape.name.unwrap(),
   checks: evaluationChecksInput.optional(),
 });
 
@@ -16,7 +16,7 @@ export type Definition = z.infer<typeof definitionSchema>;
 
 /** In the order in which files list them. */
 export const settingNames = [
-  ...(Object.keys(workflowUpdateBody.shape) as (keyof typeof workflowUpdateBody.shape)[]),
+  ...(Object.keys(workflowFields.shape) as (keyof typeof workflowFields.shape)[]),
   'checks' as const,
 ];
 

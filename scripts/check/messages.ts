@@ -33,8 +33,8 @@ const NOT_TEXTS = new Set([
   "triage.category == 'billing' and amount > 100",
   // A message of the schema library, and what a comparison is compared with.
   "… must have required property '…'",
-  'left only',
-  'right only',
+  'older only',
+  'newer only',
 ]);
 
 const isText = (text: string): boolean =>

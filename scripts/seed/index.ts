@@ -1,5 +1,6 @@
 import { budgetedResearch } from '#shared/templates/budgeted-research.ts';
 import { dataSteward } from '#shared/templates/data-steward.ts';
+import { permitOutreach } from '#shared/templates/permit-outreach.ts';
 import { launchKit } from '#shared/templates/launch-kit.ts';
 import { researchLoop } from '#shared/templates/research-loop.ts';
 import { supportTriage } from '#shared/templates/support-triage.ts';
@@ -10,7 +11,7 @@ import { invoiceExport } from './invoice-export.ts';
 export type { Example, ExampleRun } from './example.ts';
 
 const example = (
-  { name, description, graph, checks, sampleInput }: BuiltInTemplate,
+  { name, description, graph, checks, limits, sampleInput }: BuiltInTemplate,
   sample: Omit<ExampleRun, 'input'>,
   ...others: ExampleRun[]
 ): Example => ({
@@ -18,6 +19,7 @@ const example = (
   description,
   graph,
   checks,
+  ...(limits === undefined ? {} : { limits }),
   runs: [...others, { ...sample, input: sampleInput }],
 });
 
@@ -36,5 +38,22 @@ export const examples: readonly Example[] = [
   example(budgetedResearch, { key: 'example-budgeted-research', ends: 'success' }),
   example(researchLoop, { key: 'example-research', ends: 'success' }),
   example(launchKit, { key: 'example-launch', ends: 'success' }),
+  // With a limit that shows a queue. Its trigger starts no run, because demo data sends no events.
+  {
+    ...example(
+      permitOutreach,
+      { key: 'example-outreach-queued', ends: 'pending' },
+      {
+        key: 'example-outreach',
+        input: { intelligence_event_id: 'permit-0', summary: 'A permit for a roof was issued.' },
+        ends: 'running',
+      },
+    ),
+    limits: { concurrency: { limit: 1 } },
+    trigger: {
+      event: 'intelligence_event.verified',
+      match: "event.data.event_type == 'permit_filed'",
+    },
+  },
   invoiceExport,
 ];

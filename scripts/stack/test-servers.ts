@@ -3,9 +3,11 @@ import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Child } from './children.ts';
 import type { Claim } from './claim.ts';
+import { messageOf } from './output.ts';
 import { freePorts } from './ports.ts';
 import { startPostgres } from './postgres.ts';
-import { startTemporal } from './temporal.ts';
+import { startTemporal, type Temporal, type TemporalOptions } from './temporal.ts';
+import { watchTemporal } from './temporal-watch.ts';
 import { claimTemporaryFolder, clearEarlierRuns, memoryFolder } from './temporary-folder.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
@@ -47,7 +49,7 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
       throwaway: true,
       onSpawn,
     }),
-    startTemporal({
+    startWatched({
       dataDir: claim.folder,
       projectDir,
       port: temporalPort,
@@ -71,6 +73,28 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
   throw postgres.status === 'rejected'
     ? postgres.reason
     : (temporal as PromiseRejectedResult).reason;
+}
+
+/** A Temporal server that is restarted if it answers no more. Otherwise, all files that follow would fail. */
+async function startWatched(options: TemporalOptions): Promise<Pick<Temporal, 'address' | 'stop'>> {
+  let server = await startTemporal(options);
+  const { address } = server;
+  const watch = watchTemporal({
+    ...{ address, namespace: 'default', failures: 3 },
+    restart: async (reason) => {
+      console.error(`The Temporal server does not answer (${reason}): restarting it`);
+      await server.stop(200);
+      server = await startTemporal(options);
+    },
+    onFailure: (error) => console.error(`Temporal did not come back: ${messageOf(error)}`),
+  });
+  return {
+    address,
+    stop: (budgetMs) => {
+      watch.stop();
+      return server.stop(budgetMs);
+    },
+  };
 }
 
 /**

@@ -252,4 +252,16 @@ export const builtinDefinitions: Readonly<Record<OfferedBuiltin, ToolDefinition>
       ['ok'],
     ),
   },
+  send_event: {
+    description:
+      'Sends an event, which ends the waits of other runs for it and starts the runs of its triggers. Returns its id.',
+    schema: argumentsOf(
+      {
+        name: word('The name of the event, such as invoice.paid', 100),
+        data: { description: 'What those who wait for it read; by default {}' },
+        id: word('Your own id of the event: the same id is sent once', 200),
+      },
+      ['name'],
+    ),
+  },
 };

@@ -25,6 +25,7 @@ export const idPrefixes = {
   request: 'req',
   job: 'job',
   inboundEvent: 'iev',
+  eventTrigger: 'trg',
 } as const;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -43,8 +43,8 @@ export function createSealer({
 
 /** AES-256-GCM with a key derived from `encryptionKey`, which is any text of sufficient entropy. */
 function sealerOf(encryptionKey: string): Sealer {
-  const key = derive(encryptionKey, 'seal', 32);
-  const keyName = derive(encryptionKey, 'name', 4).toString('hex');
+  const key = deriveKey(encryptionKey, 'seal', 32);
+  const keyName = deriveKey(encryptionKey, 'name', 4).toString('hex');
   const prefix = `${FORMAT}.${keyName}.`;
   return {
     isCurrent: (sealed) => sealed.startsWith(prefix),
@@ -71,5 +71,6 @@ function sealerOf(encryptionKey: string): Sealer {
   };
 }
 
-const derive = (encryptionKey: string, use: string, bytes: number): Buffer =>
+/** A key for one use. */
+export const deriveKey = (encryptionKey: string, use: string, bytes: number): Buffer =>
   Buffer.from(hkdfSync('sha256', encryptionKey, '', `durable-workflows ${FORMAT} ${use}`, bytes));

@@ -10,6 +10,7 @@ const tables = {
   workflow: 'workflows',
   template: 'templates',
   schedule: 'schedules',
+  trigger: 'event_triggers',
   tool: 'custom_tools',
   secret: 'secrets',
   budget: 'budgets',
@@ -27,6 +28,7 @@ export type LockedNoun = keyof typeof tables;
 const workspaceFirst: ReadonlySet<LockedNoun> = new Set([
   'workflow',
   'schedule',
+  'trigger',
   'tool',
   'secret',
   'apiKey',
@@ -41,9 +43,9 @@ export async function lockForComparison(
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<void> {
   if (workspaceFirst.has(noun)) await lockWorkspace(tx, workspaceId);
-  if (noun === 'schedule') {
+  if (noun === 'schedule' || noun === 'trigger') {
     await tx.query(statement(z.object({}))`
-      SELECT FROM schedules s JOIN workflows w ON w.id = s.workflow_id
+      SELECT FROM ${sql.identifier([tables[noun]])} s JOIN workflows w ON w.id = s.workflow_id
       WHERE s.id = ${id} AND s.workspace_id = ${workspaceId} FOR SHARE OF w
     `);
   }

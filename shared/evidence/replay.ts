@@ -5,7 +5,9 @@ import { renderValue } from '#shared/graph/expression/template.ts';
 import { isChild, isComputed, isExecuted } from '#shared/graph/kinds.ts';
 import { prepareStep } from '#shared/graph/prepare/step.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
-import { type ControlStep, nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
+import type { ControlStep } from '#shared/graph/schedule/scheduler.ts';
+import { nodeIdOf } from '#shared/graph/schedule/step-key.ts';
+import { type Callbacks, callbacksOf } from '#shared/graph/waits/callbacks.ts';
 import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
@@ -47,7 +49,12 @@ export function verifyReplay(file: EvidenceFile, graph: CompiledGraph, report: R
   const order = recorded.order.filter((key) => hasResult(recorded, key) && !isOfControl(key));
   const byKey = new Map(steps.map((each) => [each.step.step_key, each]));
   const lineOf = (key: string, otherwise: number): number => byKey.get(key)?.line ?? otherwise;
-  const { watch, ended, released, computed } = watchInputs(file, { order, byKey }, report);
+  const callbacks = callbacksOf(graph);
+  const { watch, ended, released, computed } = watchInputs(
+    file,
+    { callbacks, order, byKey },
+    report,
+  );
   const played = play(
     { ...recorded, order },
     { graph, input: head.input ?? {}, refuse: () => undefined, watch },
@@ -75,10 +82,16 @@ export function verifyReplay(file: EvidenceFile, graph: CompiledGraph, report: R
   return computed();
 }
 
+interface Replayed {
+  callbacks: Callbacks;
+  order: readonly string[];
+  byKey: ReadonlyMap<string, Step>;
+}
+
 /** Compares the inputs of steps with what the replay would give them, unless something parallel can have changed it. */
 function watchInputs(
   { gates }: EvidenceFile,
-  { order, byKey }: { order: readonly string[]; byKey: ReadonlyMap<string, Step> },
+  { callbacks, order, byKey }: Replayed,
   report: Report,
 ): Watched {
   const ended: string[] = [];
@@ -105,7 +118,7 @@ function watchInputs(
       released.set(key, ended.at(-1));
       const [node, state] = [scheduler.node(key), scheduler.state(key)];
       begun.set(key, {
-        given: givenTo(node, state),
+        given: givenTo(node, state, callbacks),
         result: resultOf(node, state),
         touched: false,
       });
@@ -126,7 +139,8 @@ function watchInputs(
       // What it would be given now is the same, so it was given this.
       const { given, result } = before;
       const state = scheduler.state(key);
-      if (given !== undefined && givenTo(node, state) === given) compareInput(step, given);
+      const isSame = given !== undefined && givenTo(node, state, callbacks) === given;
+      if (isSame) compareInput(step, given);
       if (result !== undefined && resultOf(node, state) === result) compareOutput(step, result);
     },
   };
@@ -209,11 +223,11 @@ function writtenBy(node: GraphNode, step: Step | undefined): string[] {
 }
 
 /** What a step with this state is given, as canonical JSON. Undefined if that is not what it stores as its input. */
-function givenTo(node: GraphNode, state: JsonObject): string | undefined {
+function givenTo(node: GraphNode, state: JsonObject, callbacks: Callbacks): string | undefined {
   try {
     if (isChild(node)) return canonicalJson(toStorable(renderValue(node.input, state)));
     if (!isExecuted(node) || (node.kind === 'agent' && node.tools !== undefined)) return undefined;
-    const { params } = prepareStep(node, state);
+    const { params } = prepareStep(node, state, callbacks);
     const given = node.kind === 'agent' ? { model: node.model, ...params } : params;
     return canonicalJson(toStorable(given));
   } catch {

@@ -10,6 +10,7 @@ import {
 import { collectIssues, type Issues } from './issues.ts';
 import { isObject, memberOf } from './json-value.ts';
 import { hint } from './suggest.ts';
+import type { ParseSource } from './validate/code.ts';
 import { checkLimits, checkMeaning } from './validate/validate.ts';
 import type { ValidationContext } from './validate/context.ts';
 import { isDeeperThan, type Json, type JsonObject } from '#shared/json.ts';
@@ -38,9 +39,13 @@ export interface CheckedGraph extends GraphReport {
 /**
  * Validates any JSON as a graph and reports all problems at once, with the path of each invalid part: problems of its
  * shape, its size and, as far as unreadable parts allow, its meaning. `valid` means that it can be compiled and run;
- * warnings do not count. Never throws.
+ * warnings do not count. Without `parse`, the sources of code are not parsed. Never throws.
  */
-export function checkGraph(value: unknown, context: ValidationContext): CheckedGraph {
+export function checkGraph(
+  value: unknown,
+  context: ValidationContext,
+  parse?: ParseSource,
+): CheckedGraph {
   const issues = collectIssues();
   const json = value as Json | undefined;
   if (!isObject(json)) {
@@ -64,7 +69,7 @@ export function checkGraph(value: unknown, context: ValidationContext): CheckedG
     edges: read.edges.map(({ edge }) => edge),
   };
   const unreadable = new Set(read.nodes.flatMap(({ known }, at) => (known ? [] : [at])));
-  checkMeaning(withEdgePaths(issues, read.edges), graph, context, unreadable);
+  checkMeaning(withEdgePaths(issues, read.edges), graph, context, unreadable, parse);
   const report = issues.report();
   const shaped =
     read.edges.length === edges.length &&

@@ -27,7 +27,7 @@ type KindTraits = CommonTraits &
     | {
         /**
          * `computed`: the scheduler computes the result in place. `waiting`: a person provides it. `child`: a child run
-         * provides it. `timed`: a time or an event provides it.
+         * provides it. `timed`: a time, an event or a callback provides it.
          */
         flow: 'computed' | 'waiting' | 'child' | 'timed';
       }
@@ -49,6 +49,14 @@ const traits = {
     canFail: true,
     repeats: false,
     timeoutSeconds: 60,
+  },
+  code: {
+    flow: 'executed',
+    branches: false,
+    hasOutputKey: true,
+    canFail: true,
+    repeats: false,
+    timeoutSeconds: 2,
   },
   condition: {
     flow: 'computed',

@@ -14,6 +14,7 @@ export type Lane = 'short' | 'long';
  */
 export function laneOf(node: ExecutedNode): Lane {
   if (node.kind === 'tool') return isShortTool(node.tool_name) ? 'short' : 'long';
+  if (node.kind === 'code') return 'long';
   const models = [node.model, ...(node.fallback_models ?? [])];
   const immediate = (node.mock?.delay_ms ?? 0) === 0;
   return immediate && models.every((model) => model === 'mock') ? 'short' : 'long';

@@ -5,6 +5,7 @@ import { templateReads } from './expression/template.ts';
 import { isObject } from './json-value.ts';
 import type { ApprovedNode } from './node-approval.ts';
 import { agentToolsOf } from './node-tools.ts';
+import { sendsCallbacks } from '#shared/values/callbacks.ts';
 import { secretParamsOf, SECRETS } from '#shared/values/secrets.ts';
 import { EVENT } from './waits/wait-call.ts';
 
@@ -17,6 +18,8 @@ export interface NodeText {
   locals?: readonly string[];
   /** Whether it can contain secrets. */
   secrets?: true;
+  /** Whether it can contain addresses of callbacks. */
+  callbacks?: true;
   /** The only name that it can read. */
   only?: string;
 }
@@ -67,6 +70,7 @@ export function nodeTexts(node: GraphNode): NodeText[] {
       return [...textsIn(node.prompt, 'prompt'), ...textsIn(node.title, 'title')];
     case 'wait':
       return waitTexts(node);
+    case 'code':
     case 'merge':
       return [];
   }
@@ -117,14 +121,15 @@ const approvalText = (text: string, path: string): NodeText[] =>
     ? []
     : [{ language: 'expression', text, path, locals: ['args'] }];
 
-/** The texts of a tool's parameters. Some of them can contain secrets. */
+/** The texts of a tool's parameters. Some of them can contain secrets and addresses of callbacks. */
 function paramTexts(tool: string, params: JsonObject, path: string): NodeText[] {
   const allowed = secretParamsOf(tool);
   return Object.entries(params).flatMap(([key, value]) => {
-    const texts = textsIn(value, `${path}.${key}`);
-    return allowed.includes(key)
-      ? texts.map((text): NodeText => ({ ...text, locals: [SECRETS], secrets: true }))
-      : texts;
+    const traits = {
+      ...(allowed.includes(key) ? { locals: [SECRETS], secrets: true as const } : {}),
+      ...(sendsCallbacks(tool, key) ? { callbacks: true as const } : {}),
+    };
+    return textsIn(value, `${path}.${key}`).map((text): NodeText => ({ ...text, ...traits }));
   });
 }
 

@@ -11,6 +11,8 @@ export function toMicros(dollars: number): number {
 /** Micro-dollars to dollars with at most six decimals. */
 export const toDollars = (micros: number): number => micros / MICROS_PER_DOLLAR;
 
-/** Two decimals, or six when the amount is not a whole number of cents. */
+/** Two decimals, or as many as the amount has: `0.05`, `0.1736`. */
 export const usd = (micros: number): string =>
-  toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);
+  toDollars(micros)
+    .toFixed(6)
+    .replace(/0{1,4}$/, '');

@@ -2,6 +2,7 @@ import type { PolicyVerdict } from '#shared/contract/policies/governance.ts';
 import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { ExecutedNode } from '#shared/graph/kinds.ts';
 import type { BlockedArgument, Policies, ToolPolicy } from '#shared/contract/policies/policy.ts';
+import { CODE } from '#shared/tools.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { isObject, weighJson } from '#shared/graph/json-value.ts';
 import { matchesPattern, PatternError } from '#shared/values/pattern.ts';
@@ -127,6 +128,8 @@ export function refusalOf(
       return firstOf([node.tool_name, ...(step.aliases ?? [])], (name) =>
         toolVerdict(policies, name, step, limits),
       );
+    case 'code':
+      return toolVerdict(policies, CODE, step, limits);
     default:
       return node satisfies never;
   }
@@ -285,7 +288,8 @@ function redactStep(
   step: StepToJudge,
 ): Pick<Judgment, 'params' | 'state' | 'stored'> {
   const { node, params } = step;
-  const keptOnly = node.kind === 'agent' ? ['mock'] : recipientsOf(node);
+  const keptOnly =
+    node.kind === 'agent' ? ['mock'] : node.kind === 'tool' ? recipientsOf(node) : [];
   const url = node.kind === 'tool' ? own(DESTINATION_URLS, node.tool_name) : undefined;
   const sendable = (key: string, value: Json): Json => {
     if (keptOnly.includes(key)) return value;

@@ -6,6 +6,7 @@ import { incidentRunbook } from './incident-runbook.ts';
 import { invoiceBatch } from './invoice-batch.ts';
 import { launchKit } from './launch-kit.ts';
 import { leadEnrichment } from './lead-enrichment.ts';
+import { permitOutreach } from './permit-outreach.ts';
 import { researchLoop } from './research-loop.ts';
 import { serviceMonitoring } from './service-monitoring.ts';
 import { supportTriage } from './support-triage.ts';
@@ -19,6 +20,7 @@ export const builtInTemplates: readonly BuiltInTemplate[] = [
   leadEnrichment,
   documentReview,
   invoiceBatch,
+  permitOutreach,
   serviceMonitoring,
   contentPipeline,
   incidentRunbook,

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import type { limitsInput } from '#shared/contract/limits/limits.ts';
 import type { EvaluationCheck, GraphInput } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 
@@ -12,8 +14,12 @@ export interface BuiltInTemplate {
   /** Absent if any input is accepted. */
   inputSchema?: JsonObject;
   checks: EvaluationCheck[];
-  /** Runs it to completion on the mock model, without any external call. */
+  /** Absent: its workflows have none. */
+  limits?: z.input<typeof limitsInput>;
+  /** Runs it to completion on the mock model, without any external call, if it waits for no event. */
   sampleInput: JsonObject;
+  /** The event that a run with this input waits for. */
+  sampleEvent?: { name: string; data: JsonObject };
 }
 
 /** Distance between the columns and rows of the drawn graphs. */

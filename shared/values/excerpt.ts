@@ -4,10 +4,14 @@ const MOST = 120;
  * The beginning of a JSON object in one line, for people: `order: A-1042, amount: 240`. Only its texts, numbers and
  * booleans. Null if it has none.
  */
-export function excerptOf(json: string): string | null {
+export const excerptOf = (json: string): string | null =>
+  excerptOfFields(JSON.parse(json) as object);
+
+/** The same of a parsed object. */
+export function excerptOfFields(fields: object): string | null {
   const parts: string[] = [];
   let length = 0;
-  for (const [name, value] of Object.entries(JSON.parse(json) as object)) {
+  for (const [name, value] of Object.entries(fields)) {
     if (!['string', 'number', 'boolean'].includes(typeof value)) continue;
     const part = `${name}: ${String(value)}`.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim();
     parts.push(part.slice(0, MOST + 1));

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#shared/json.ts';
+import { CALLBACKS } from './callbacks.ts';
 
 /** The name of a secret: `{secrets.NAME}` refers to it. */
 export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
@@ -24,14 +25,20 @@ export const secretParamsOf = (tool: string): readonly string[] =>
   Object.hasOwn(secretParams, tool) ? secretParams[tool]! : [];
 
 /**
- * Where a step's parameters contain a secret: in the text at `path`, every occurrence of `marker` is the author's
- * reference to the secret. The same text elsewhere is data.
+ * Where a step's parameters contain a secret, or the address of a callback, which is one for everyone else: in the text
+ * at `path`, every occurrence of `marker` is the author's reference. The same text elsewhere is data.
  */
 export interface SecretPlace {
   path: (string | number)[];
   marker: string;
   name: string;
+  /** For a callback: how many loops and maps are around the node `name`. */
+  depth?: number;
 }
+
+/** Names a value among those of a step: a node can have the name of a secret. */
+export const valueKey = ({ name, depth }: Pick<SecretPlace, 'name' | 'depth'>): string =>
+  depth === undefined ? name : `${CALLBACKS}.${name}`;
 
 /** The parameters with the texts at these locations replaced. `fill` gets a text with its locations. */
 export function fillPlaces(
@@ -125,3 +132,10 @@ export const replaceReferences = (
   text: string,
   replace: (written: string, name: string) => string,
 ): string => text.replace(REFERENCE, (written: string, name: string) => replace(written, name));
+
+/** What can be a marker. */
+const MARKED = /\{(?:secrets|callbacks)\.[^{}]*\}/g;
+
+/** A rendered text with everything that can be a marker replaced. */
+export const replaceMarkers = (text: string, replace: (marker: string) => string): string =>
+  text.replace(MARKED, replace);

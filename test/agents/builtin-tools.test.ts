@@ -7,6 +7,7 @@ import { jsonTransformParams } from '#activities/tools/json-transform.ts';
 import { parseRecord } from '#activities/tools/records.ts';
 import { sendChatMessageParams } from '#activities/tools/send-chat-message.ts';
 import { sendEmailParams } from '#activities/tools/send-email.ts';
+import { sendEventParams } from '#activities/tools/send-event.ts';
 import { sourceReportParams } from '#activities/tools/source-report.ts';
 import { builtinDefinitions, notForAgents } from '#shared/agents/builtin-tools.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -27,6 +28,7 @@ const parsers: Record<Offered, (args: JsonObject) => boolean> = {
   entity_search: by(entitySearchParams),
   feed_list: by(feedListParams),
   source_report: by(sourceReportParams),
+  send_event: by(sendEventParams),
 };
 
 function by(schema: z.ZodType) {
@@ -208,6 +210,20 @@ const examples: Record<Offered, { good: JsonObject[]; bad: JsonObject[] }> = {
       { name: 'City', ok: true, at: 'x' },
     ],
   },
+  send_event: {
+    good: [
+      { name: 'invoice.paid' },
+      { name: 'invoice.paid', data: { amount: 5 }, id: 'pay_1' },
+      { name: 'invoice.paid', data: [1, 'x'] },
+    ],
+    bad: [
+      {},
+      { name: '' },
+      { name: 'x'.repeat(101) },
+      { name: 'invoice.paid', id: '' },
+      { name: 'invoice.paid', to: 'x' },
+    ],
+  },
 };
 
 /** Arguments that only the tool refuses: providers accept no such rule at the top of a schema, or no such format. */
@@ -218,6 +234,8 @@ const onlyTheTool: [Offered, JsonObject][] = [
   ['source_report', { source_id: 'src_1', name: 'City', ok: true }],
   ['event_emit', { ...event, occurred_at: 'yesterday' }],
   ['entity_search', { updated_since: 'yesterday' }],
+  ['send_event', { name: 'invoice paid' }],
+  ['send_event', { name: 'run.completed' }],
 ];
 
 function without(value: JsonObject, key: string): JsonObject {

@@ -429,6 +429,29 @@ describe('ops pull', () => {
     expect(changesOf(await apply('--json')).every((row) => row.endsWith(' unchanged'))).toBe(true);
   });
 
+  test('writes code as a block of lines, which a review can read, and applies what is changed in it', async () => {
+    const source =
+      'export default ({ n }) => {\n  // Twice: "n" is a number.\n  return n * 2;\n};\n';
+    const nodes = [{ id: 'twice', kind: 'code' as const, source }];
+    const { id } = await client.createWorkflow({ name: 'Code', graph: { nodes, edges: [] } });
+    await pull();
+    const written = await readFile(path('code.yaml'), 'utf8');
+    expect(written).toMatch(
+      / +source: \|\n( +)export default \({ n }\) => {\n\1 {2}\/\/ Twice: "n" is a number\.\n/,
+    );
+    expect(changesOf(await apply('--json'))).toEqual(['code.yaml unchanged']);
+    await write('code.yaml', written.replace('n * 2', 'n * 3'));
+    expect((await apply('--dry-run')).stdout).toContain('~ node twice: source');
+    await apply();
+    const [changed] = (await client.getWorkflow(id)).graph.nodes as { source: string }[];
+    expect(changed!.source).toBe(source.replace('n * 2', 'n * 3'));
+    // Its mistakes are found by the service, which alone parses it.
+    await write('code.yaml', written.replace('n * 2', 'n *'));
+    await apply();
+    const { errors } = await client.validate(id);
+    expect(errors[0]?.message).toMatch(/^nodes\[0\]\.source: .*\(line 3, column \d+\)$/);
+  });
+
   test('writes changes, and keeps a file with comments and the same content', async () => {
     await write('mine.yml', `# Ours.\n${simple('A')}`);
     await write('other.json', JSON.stringify({ name: 'B', description: 'old' }));

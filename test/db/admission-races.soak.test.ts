@@ -95,6 +95,8 @@ test('a run is refused if a tool that it calls is deleted while the admission wa
       description: '',
       kind: 'http',
       endpoint_url: 'https://tools.example/lookup',
+      source: null,
+      language: 'javascript',
       method: 'POST',
       headers: {},
       mcp_tool: null,

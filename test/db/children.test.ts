@@ -72,16 +72,16 @@ test.each([
   [
     'cancel',
     async (runId: string) => {
-      const { hasParent } = await cancelRun(engine.db, {
+      const { hasParent, hasSlot } = await cancelRun(engine.db, {
         ...{ actor: engine.actor, runId, alerts: false },
       });
-      return { hasParent };
+      return { hasParent, hasSlot };
     },
   ],
 ])('the end of a run by a %s reports whether a run has started it', async (_, end) => {
   const { alone, child } = await pair();
-  expect(await end(alone)).toEqual({ hasParent: false });
-  expect(await end(child)).toEqual({ hasParent: true });
+  expect(await end(alone)).toEqual({ hasParent: false, hasSlot: false });
+  expect(await end(child)).toEqual({ hasParent: true, hasSlot: false });
 });
 
 describe("the starts of a workspace's children", () => {

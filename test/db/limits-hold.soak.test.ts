@@ -292,7 +292,7 @@ describe('the hold of a run', () => {
     expect(await begin(all)).toBe('begun');
     await end(all);
     await expect(admit(workflowId, 1, parent)).rejects.toThrow(
-      "Budget 'Full' exhausted: $0.000100 of $0.000100 committed",
+      "Budget 'Full' exhausted: $0.0001 of $0.0001 committed",
     );
   });
 });

@@ -108,8 +108,8 @@ describe('the breakdown', () => {
     });
     const before = await read(workspaceId);
     expect(before.by_workflow).toEqual([
-      { workflow_id: dear, name: 'Dear', runs: 1, cost_usd: 1.500001 },
-      { workflow_id: cheap, name: 'Cheap', runs: 2, cost_usd: 0.000007 },
+      { workflow_id: dear, name: 'Dear', runs: 1, cost_usd: 1.500001, unpriced_steps: 0 },
+      { workflow_id: cheap, name: 'Cheap', runs: 2, cost_usd: 0.000007, unpriced_steps: 1 },
     ]);
     const model = (
       name: string | null,
@@ -170,7 +170,7 @@ describe('the breakdown', () => {
     const cut = await read(workspaceId);
     expect(cut.by_workflow.slice(0, 50)).toEqual(fifty.by_workflow);
     expect(cut.by_workflow.slice(50)).toEqual([
-      { workflow_id: null, name: 'other', runs: 3, cost_usd: 0.000002 },
+      { workflow_id: null, name: 'other', runs: 3, cost_usd: 0.000002, unpriced_steps: 0 },
     ]);
     expect(cut.by_model.slice(0, 50)).toEqual(fifty.by_model);
     expect(cut.by_model.slice(50)).toEqual([

@@ -5,6 +5,7 @@ import { sql } from '#shared/db/pool.ts';
 import { ALERT_WORKFLOW } from '#shared/contract/alerts/alerts.ts';
 import { alertTexts } from '#shared/contract/alerts/alerts.ts';
 import { newId } from '#shared/crypto/ids.ts';
+import { createBudget } from '#shared/db/money/budgets.ts';
 import { assignGate } from '#shared/db/gates/assignments.ts';
 import { pauseAtGates } from '#shared/db/gates/openings.ts';
 import { abandonRun } from '#shared/db/runs/ends.ts';
@@ -151,7 +152,7 @@ describe('alert texts', () => {
     ]);
   });
 
-  test.each(['failed', 'paused', 'assigned'] as const)(
+  test.each(['failed', 'paused', 'waiting', 'assigned'] as const)(
     'contain no markup of others in a chat, and stay plain in an email (%s)',
     (event) => {
       const markup = '<!channel> <https://evil.example|Approve here> & "x"';
@@ -172,6 +173,31 @@ describe('alert texts', () => {
       expect(test.body).toContain(markup);
     },
   );
+
+  test('name a budget with what it has spent, as text in a chat', () => {
+    const budget = {
+      event: 'budget',
+      workspace_id: 'ws_1',
+      budget_id: 'bud_1',
+      budget_name: 'A & <B>',
+      percent: 80,
+      spent_micros: 41_230_000,
+      limit_micros: 50_000_000,
+      window: 'month',
+      window_start: '2026-11-01',
+    } as const;
+    const spent = '$41.23 of $50.00 spent in the month from 2026-11-01 (UTC)';
+    expect(alertTexts(budget, url)).toEqual({
+      chat: `[Durable workflows] Budget 'A &amp; &lt;B&gt;' has reached 80% of its limit: ${spent}\n${url}/budgets`,
+      subject: '[Durable workflows] Budget at 80% - A & <B>',
+      body: `Budget 'A & <B>' has reached 80% of its limit: ${spent}\n${url}/budgets`,
+    });
+    const full = { ...budget, percent: 100, window: 'total', window_start: null } as const;
+    expect(alertTexts(full, url)).toMatchObject({
+      subject: '[Durable workflows] Budget limit reached - A & <B>',
+      body: `Budget 'A & <B>' has reached its limit, so new runs are refused: $41.23 of $50.00 spent in total\n${url}/budgets`,
+    });
+  });
 
   test('keep the subject on one line for any workflow name', () => {
     const named = { ...alert, event: 'failed', workflow_name: 'A\r\nBcc: x@y\u2028z' } as const;
@@ -229,6 +255,29 @@ test('messages of a run have the markup of their author, and no other', async ()
       expect.objectContaining({ html: input.page }),
     ]),
   );
+}, 60_000);
+
+test('a wait with remind_seconds sends one alert, also after a cancel and a resume', async () => {
+  const engine = await engineWith(chatSettings());
+  const wait = { id: 'paid', label: 'Payment', kind: 'wait', event: { name: 'invoice.paid' } };
+  const nodes = [{ ...wait, remind_seconds: 1 } as never];
+  const runId = await engine.trigger(await engine.define({ nodes, edges: [] }, 'Collect'), {});
+  await eventually(() => chatTexts().length === 1);
+  expect(chatTexts()).toEqual([
+    `[Durable workflows] Run ${runId} of 'Collect' still waits: 'Payment' waits for invoice.paid\n${ADDRESS}/runs/${runId}?step=paid`,
+  ]);
+  const remindAt = () =>
+    engine.db.oneFirst(sql.unsafe`SELECT remind_at FROM run_waits WHERE run_id = ${runId}`);
+  await engine.cancel(runId);
+  await eventually(() => chatTexts().length === 2);
+  await engine.resume(runId);
+  await eventually(() =>
+    engine.db.exists(sql.unsafe`SELECT FROM run_waits WHERE run_id = ${runId} AND status = 'open'`),
+  );
+  expect(await remindAt()).toBeNull();
+  const sent = chatTexts().filter((text) => text.includes('still waits'));
+  expect(sent).toHaveLength(1);
+  await engine.cancel(runId);
 }, 60_000);
 
 describe('a gate that is assigned', () => {
@@ -536,6 +585,32 @@ describe('an alert', () => {
   });
 });
 
+test('a budget that has spent 80% and all of its limit sends one alert each over every channel', async () => {
+  const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+  const id = await createBudget(engine.db, engine.actor, {
+    name: 'All',
+    scope: 'workspace',
+    window: 'total',
+    limit_usd: 1,
+  });
+  const workflowId = await engine.define(chain(mock('write', { cost_usd: 0.45, output: 'x' })));
+  for (let run = 0; run < 3; run += 1) {
+    await engine.until(await engine.trigger(workflowId), ['success']);
+  }
+  await eventually(() => chat.seen.length === 2 && mail.seen.length === 2, 60_000);
+  expect(chatTexts().sort()).toEqual([
+    `[Durable workflows] Budget 'All' has reached 80% of its limit: $0.90 of $1.00 spent in total\n${ADDRESS}/budgets`,
+    `[Durable workflows] Budget 'All' has reached its limit, so new runs are refused: $1.35 of $1.00 spent in total\n${ADDRESS}/budgets`,
+  ]);
+  expect(mails().map(({ to, subject }) => [to, subject])).toEqual(
+    expect.arrayContaining([
+      [['ops@example.com'], '[Durable workflows] Budget at 80% - All'],
+      [['ops@example.com'], '[Durable workflows] Budget limit reached - All'],
+    ]),
+  );
+  expect(await queued(engine, id)).toEqual([]);
+}, 60_000);
+
 describe('a test alert', () => {
   const callOn = async (engine: Engine, method: 'GET' | 'POST', url: string) => {
     const app = buildApp(engine.deps);
@@ -553,8 +628,8 @@ describe('a test alert', () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
     const settings = await callOn(engine, 'GET', '/api/workspace/alerts');
     expect(outcomes(settings.body)).toEqual([
-      ['chat', true, 'failed,paused'],
-      ['email', true, 'failed,paused'],
+      ['chat', true, 'failed,paused,waiting,budget'],
+      ['email', true, 'failed,paused,waiting,budget'],
     ]);
     answers = [500];
     const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
@@ -590,8 +665,8 @@ describe('a test alert', () => {
     const engine = await engineWith({ ...chatSettings(), ALERT_EMAIL: 'ops@example.com' });
     const { body } = await callOn(engine, 'GET', '/api/workspace/alerts');
     expect(outcomes(body)).toEqual([
-      ['chat', true, 'failed,paused'],
-      ['email', false, 'failed,paused'],
+      ['chat', true, 'failed,paused,waiting,budget'],
+      ['email', false, 'failed,paused,waiting,budget'],
     ]);
     expect(body.channels[1].hint).toMatch(/EMAIL_API_KEY.*ALERT_EMAIL/);
     const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');

@@ -1,4 +1,6 @@
 import proto from '@temporalio/proto';
+import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
+import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { AppError } from '#shared/errors.ts';
 import { rerunRun } from '#shared/operations/forks/forks.ts';
@@ -511,6 +513,29 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       edges: [edge('loop', 'step', 'true'), edge('step', 'note'), edge('note', 'loop')],
     });
     return ended(engine, runId, 'success');
+  },
+
+  // Steps that wait for a free call, are woken, wait again behind another, and begin without a limit.
+  'steps-that-wait-for-calls': async (engine) => {
+    const set = (limits: Policies['limits']) =>
+      replacePolicies(engine.db, engine.actor, { ...unrestricted, limits });
+    const feeds = (id: string) =>
+      ({ id, kind: 'tool', tool_name: 'feed_list', params: {} }) as const;
+    try {
+      await set([{ tools: ['feed_list'], per_minute: 1 }]);
+      const runId = await engine.start({
+        nodes: [feeds('a'), feeds('b'), feeds('c'), echo('d')],
+        edges: [edge('a', 'd')],
+      });
+      const waiting = async () => (await engine.run(runId)).waiting.length;
+      await eventually(async () => (await waiting()) === 2);
+      await set([{ tools: ['feed_list'], per_minute: 2 }]);
+      await eventually(async () => (await waiting()) === 1);
+      await set([]);
+      return await ended(engine, runId, 'success');
+    } finally {
+      await set([]);
+    }
   },
 };
 

@@ -267,6 +267,19 @@ describe('an agent', () => {
     expect(await events(runId)).toMatchObject([{ ...verdict, node_id: 'ask', version: 1 }]);
   });
 
+  test('skips a fallback without a free call, and calls the next', async () => {
+    await set({ limits: [{ models: ['openai/gpt-4o'], per_minute: 1 }] });
+    const node = (rest: object) =>
+      agent({ prompt: 'Hi', fallback_models: ['openai/gpt-4o', 'openai/gpt-5-mini'], ...rest });
+    const asked = async () => {
+      models.answers.splice(0, Infinity, { status: 500, message: 'down' }, { text: 'up' });
+      const { runId } = await runOf([node({})]);
+      return (await engine.until(runId, ['success'])).steps[0]?.model;
+    };
+    expect(await asked()).toBe('openai/gpt-4o');
+    expect(await asked()).toBe('openai/gpt-5-mini');
+  });
+
   test('reports no event about fallbacks it does not need', async () => {
     await set({ model_allowlist: ['mock'] });
     const { runId } = await runOf([mock('a', {}, { fallback_models: ['openai/gpt-4o'] })]);

@@ -135,7 +135,7 @@ test('hundreds of open runs do not delay the check of a run with a terminated ex
   }
 }, 120_000);
 
-test('workers killed one after the other during the workflow task of a run let the run continue on the eleventh', async () => {
+test('workers killed one after the other during the workflow task of a run let the run continue on the next one', async () => {
   const engine = await startEngine({
     worker: false,
     // A worker that holds a task for most of its timeout reports progress, which resets the attempts to one.
@@ -145,7 +145,9 @@ test('workers killed one after the other during the workflow task of a run let t
   try {
     const runId = await engine.start(chain(tools.node('a'), { id: 'gate', kind: 'human_gate' }));
     const attempts: number[] = [];
-    for (let kill = 1; kill <= 10; kill += 1) {
+    // Enough to have ended the run in earlier versions. On a busy machine, more workers report progress.
+    const isEnough = () => attempts.length >= 10 && Math.max(...attempts) > 3;
+    while (!isEnough() && attempts.length < 25) {
       // Its transaction is not committed, so the next worker starts it again.
       const stop = await stopBefore(engine.db, {
         change: sql.fragment`UPDATE OF status`,
@@ -159,7 +161,6 @@ test('workers killed one after the other during the workflow task of a run let t
       await stop.release();
       expect((await engine.run(runId)).status).toBe('running');
     }
-    // Enough to have ended the run in earlier versions.
     expect(Math.max(...attempts)).toBeGreaterThan(3);
     const worker = await engine.startWorker();
     await engine.until(runId, ['paused'], 60_000);

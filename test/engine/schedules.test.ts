@@ -7,6 +7,8 @@ import { sql } from '#shared/db/pool.ts';
 import { readSchedule } from '#shared/db/schedules/schedules.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import { SCHEDULE_WORKFLOW, type TickResult } from '#shared/execution.ts';
+import { limitsInput } from '#shared/contract/limits/limits.ts';
+import { setLimits } from '#shared/operations/limits/limits.ts';
 import { runTick } from '#shared/operations/schedules/ticks.ts';
 import { compareOnce, syncOnce } from '#shared/operations/schedules/sync.ts';
 import { spreadSeconds, zoneRules } from '#shared/operations/schedules/temporal-schedule.ts';
@@ -173,6 +175,25 @@ describe('a tick', () => {
     expect(await tick(id)).toMatchObject({ run_id: expect.any(String) });
     expect(await runsOf(id)).toHaveLength(2);
   }, 60_000);
+
+  test.each(['reject', 'skip'])(
+    'under a limit whose slots are taken is skipped with `%s`, and shown',
+    async (on_limit) => {
+      const { id, workflowId } = await schedule({ cron: '* * * * *', overlap: 'allow' });
+      await handleOf(id).pause();
+      const limits = limitsInput.parse({ concurrency: { limit: 1, on_limit } });
+      await setLimits(engine.db, engine.actor, workflowId, limits);
+      await engine.trigger(workflowId);
+      const due = await awayFromTheMinute();
+      const full = 'One run of this workflow is in flight, which is its limit';
+      expect(await runTick(engine.deps, call(id, due))).toEqual({ skipped: full });
+      const { last_skip: skip, last_run_id: last } = await read(id);
+      expect([skip, last]).toEqual([{ at: new Date(due).toISOString(), reason: full }, null]);
+      expect(await runsOf(id)).toEqual([]);
+      await deleteSchedule(engine.deps, engine.actor, id);
+    },
+    60_000,
+  );
 
   test('of an invalid graph is skipped with the reason', async () => {
     const { id } = await schedule({ cron: '* * * * *' }, { nodes: [], edges: [] } as never);

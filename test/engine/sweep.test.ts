@@ -7,6 +7,8 @@ import { type Db, sql } from '#shared/db/pool.ts';
 import { deleteUnusedPayloads } from '#shared/db/audit/retention.ts';
 import { SWEEP_WORKFLOW } from '#shared/execution.ts';
 import type { SweepTotals } from '#shared/values/sweep.ts';
+import { limitsInput } from '#shared/contract/limits/limits.ts';
+import { setLimits } from '#shared/operations/limits/limits.ts';
 import { sweepPart } from '#shared/operations/sweep.ts';
 import type { PlanName } from '#shared/people/plans.ts';
 import { newId } from '#shared/crypto/ids.ts';
@@ -400,6 +402,33 @@ describe('a live run past its window', () => {
     await engine.approve(kept);
     expect((await engine.until(kept, ['success', 'failed'])).status).toBe('success');
   }, 90_000);
+
+  test('is cancelled where it waits for a slot, and in its slot, which the next run takes', async () => {
+    const workflowId = await engine.define(gated);
+    const limits = limitsInput.parse({ concurrency: { limit: 1 } });
+    await setLimits(engine.db, engine.actor, workflowId, limits);
+    const [holds, waits, next] = [
+      await engine.trigger(workflowId),
+      await engine.trigger(workflowId),
+      await engine.trigger(workflowId),
+    ];
+    await engine.until(holds, ['paused']);
+    for (const runId of [holds, waits]) await agedRun(runId, '8 days');
+    await free();
+    expect(await sweepPart(engine.deps)).toMatchObject({ cancelled: 2 });
+    for (const runId of [holds, waits]) {
+      expect(await engine.run(runId)).toMatchObject({
+        ...{ status: 'failed', error: 'Cancelled by retention', queued: null },
+      });
+    }
+    // It was next but one.
+    expect((await engine.until(next, ['paused'])).queued).toBeNull();
+    let removed = 0;
+    await eventually(async () => {
+      removed += (await sweepPart(engine.deps)).runs;
+      return removed === 2;
+    }, 20_000);
+  }, 60_000);
 
   test('sends an alert like any failure', async () => {
     const runId = await engine.trigger(await engine.define(gated, 'G'));

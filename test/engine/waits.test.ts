@@ -47,6 +47,16 @@ describe('a wait for a time', () => {
   });
 });
 
+test('a callback has no address without a key of the service', async () => {
+  const params = { url: 'http://127.0.0.1:9/', query: { to: '{callbacks.w}' } };
+  const ask = { id: 'ask', kind: 'tool', tool_name: 'http_request', params };
+  const runId = await engine.start(chain(ask, wait({ callback: true })));
+  const { error } = await engine.until(runId, ['failed']);
+  expect(error).toContain(
+    "There is no ENCRYPTION_KEY for the address of the callback 'w': set it, and resume the run",
+  );
+});
+
 describe('a wait for an event', () => {
   const paid = { event: { name: 'invoice.paid', match: 'event.data.invoice == invoice' } };
 

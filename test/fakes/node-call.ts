@@ -18,6 +18,10 @@ const call = {
   budgeted: false,
   params: {},
   state: {},
+  code: {
+    begin: () => Promise.resolve({ clock: 0, seed: '0'.repeat(64) }),
+    keepLog: () => Promise.resolve(),
+  },
 };
 
 export const agentCall = ({ node, ...rest }: Overrides<AgentNode> = {}): NodeCall<AgentNode> => ({

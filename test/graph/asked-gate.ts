@@ -2,6 +2,7 @@ import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { unrestricted } from '#shared/contract/policies/policy.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { gatesConsequences } from '#shared/graph/consequences/gate-consequences.ts';
+import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
 import type { Scheduler } from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -12,14 +13,18 @@ export function approvedEffects(
   graph: Graph,
   scheduler: Scheduler,
   laid: Record<string, JsonObject> = {},
+  decided: readonly GateDecision[] = [],
 ) {
-  const situation = scheduler.situation(['review'], new Set(graph.nodes.flatMap(keysReadBy)));
+  const situation = scheduler.situation(
+    ['review', ...decided.map(({ step_key: key }) => key)],
+    new Set(graph.nodes.flatMap(keysReadBy)),
+  );
   const facts = {
     ...{ workflowId: 'wf', graph, input: undefined, capMicros: null },
     ...{ policies: '', prices: {}, customTools: {}, called: {} },
   };
   const judge = { policies: compilePolicies(unrestricted), judgeStep };
   const gates = [{ step_key: 'review' }];
-  const found = gatesConsequences({ gates, situation, laid, facts }, judge, jsonDigest);
+  const found = gatesConsequences({ gates, situation, laid, decided, facts }, judge, jsonDigest);
   return found![0]!.consequences.approve.effects;
 }

@@ -28,6 +28,7 @@ test('tools without external calls are short; custom and other tools are long', 
     entity_search: 'short',
     feed_list: 'short',
     source_report: 'short',
+    send_event: 'short',
     'custom:lookup': 'long',
     toString: 'long',
   });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { checkGraph } from '#shared/graph/graph-check.ts';
+import { longWaits } from '#shared/graph/validate/long-waits.ts';
 
 const issues = (fields: object, when?: string) => {
   const nodes = [
@@ -19,6 +20,7 @@ test.each<[string, object, string | undefined]>([
   ['a time', { until: '{due_at}' }, undefined],
   ['an event', { event: { ...event, match: 'event.data.n == n' } }, 'true'],
   ['a deadline', { event, timeout_seconds: 60, on_timeout: 'continue' }, 'false'],
+  ['an alert', { event, timeout_seconds: 60, remind_seconds: 30 }, undefined],
   ['several events', { any: [event, { name: 'invoice.voided' }] }, undefined],
 ])('a wait for %s is valid', (_, fields, when) => {
   expect(issues(fields, when)).toEqual([]);
@@ -29,7 +31,7 @@ test.each<[object, string, string, string, string | undefined]>([
     {},
     'wait_for_nothing',
     'nodes[0]',
-    "Node 'w': say what it waits for: set one of seconds, until, event, any",
+    "Node 'w': say what it waits for: set one of seconds, until, event, any, callback",
     undefined,
   ],
   [
@@ -51,6 +53,13 @@ test.each<[object, string, string, string, string | undefined]>([
     'wait_time_invalid',
     'nodes[0].seconds',
     "Node 'w': seconds must be a number from 0 to 31536000",
+    undefined,
+  ],
+  [
+    { event, timeout_seconds: 60, remind_seconds: 60 },
+    'wait_reminds_too_late',
+    'nodes[0].remind_seconds',
+    "Node 'w': the alert would come after the wait has ended: set remind_seconds below 60",
     undefined,
   ],
   [
@@ -92,4 +101,17 @@ test('a match that does not parse is found with its place', () => {
 
 test('an event without a name is refused', () => {
   expect(issues({ event: {} })[0]?.[1]).toBe('nodes[0].event.name');
+});
+
+test.each<[object, number | null, string[]]>([
+  [{ seconds: 8 * 86_400 }, 7, ['nodes[0].seconds']],
+  [{ seconds: String(8 * 86_400) }, 7, ['nodes[0].seconds']],
+  [{ event, timeout_seconds: 8 * 86_400 }, 7, ['nodes[0].timeout_seconds']],
+  [{ seconds: 7 * 86_400 }, 7, []],
+  [{ seconds: '{pause}' }, 7, []],
+  [{ event }, 7, []],
+  [{ seconds: 300 * 86_400 }, null, []],
+])('a wait of %j, with runs kept for %s days, warns at %j', (fields, days, paths) => {
+  const graph = { nodes: [{ id: 'w', kind: 'wait', ...fields }], edges: [] } as never;
+  expect(longWaits(graph, days).map(({ path }) => path)).toEqual(paths);
 });

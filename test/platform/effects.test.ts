@@ -38,7 +38,7 @@ test('the guard of outgoing requests refuses what a rehearsal does not allow', a
 
 test('data records are only written outside rehearsals', () => {
   expect(() => withEffects({ requests: true }, requireRecordWrites)).toThrow(
-    'A rehearsal writes no data records',
+    'A rehearsal writes no data records or events',
   );
   expect(requireRecordWrites()).toBeUndefined();
 });

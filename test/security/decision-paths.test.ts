@@ -293,8 +293,13 @@ test('covers every operation that starts or continues a run', () => {
     return (
       method === 'POST' &&
       Object.entries<any>(responses).some(([status, { content }]) => {
-        const ref: string = content?.['application/json']?.schema?.$ref ?? '';
-        return status.startsWith('2') && schemas.includes(ref.split('/').at(-1) ?? '');
+        const schema = content?.['application/json']?.schema ?? {};
+        return (
+          status.startsWith('2') &&
+          [schema, ...(schema.anyOf ?? [])].some(({ $ref: ref = '' }: { $ref?: string }) =>
+            schemas.includes(ref.split('/').at(-1) ?? ''),
+          )
+        );
       })
     );
   });
@@ -678,11 +683,13 @@ test('a child requires its own decision, and a restart from the ledger continues
 async function resetByHand(runId: string): Promise<void> {
   const { client, namespace } = engine.deps.temporal;
   const handle = client.workflow.getHandle(runId);
-  const [{ events }, { runId: execution }] = await Promise.all([
-    handle.fetchHistory(),
-    handle.describe(),
-  ]);
-  const task = events!.find((event) => event.workflowTaskCompletedEventAttributes != null);
+  const firstTask = async () =>
+    (await handle.fetchHistory()).events!.find(
+      (event) => event.workflowTaskCompletedEventAttributes != null,
+    );
+  // The record says that the run is paused before its task has ended.
+  await eventually(async () => (await firstTask()) !== undefined);
+  const [task, { runId: execution }] = await Promise.all([firstTask(), handle.describe()]);
   await client.workflowService.resetWorkflowExecution({
     namespace,
     workflowExecution: { workflowId: runId, runId: execution },

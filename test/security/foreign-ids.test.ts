@@ -321,6 +321,7 @@ const argumentKinds: Record<string, Kind | null> = {
   parent_run_id: 'run',
   feed_id: 'feed',
   source_id: 'source',
+  trigger_id: 'trigger',
   backtest_id: 'backtest',
   experiment_id: 'experiment',
   event_id: 'inbound event',

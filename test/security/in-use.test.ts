@@ -157,6 +157,10 @@ const routes: Record<string, string | ((target: Target) => Promise<Request[]> | 
       { method: 'POST', url, body: { from_draft: true }, headers: { 'if-match': `"${etag}"` } },
     ];
   },
+  'PUT /api/workflows/{id}/limits': ({ noun, id }) =>
+    noun === 'workflow'
+      ? [{ method: 'PUT', url: `/api/workflows/${id}/limits`, body: { concurrency: { limit: 1 } } }]
+      : [],
   'POST /api/templates/{id}/instantiate': ({ name }) => [
     { method: 'POST', url: '/api/templates/tpl_launch-kit/instantiate', body: { name } },
   ],
@@ -190,6 +194,9 @@ const routes: Record<string, string | ((target: Target) => Promise<Request[]> | 
   'PUT /api/schedules/{id}': 'as above',
   'DELETE /api/schedules/{id}': 'as above',
   'POST /api/schedules/{id}/trigger': 'as above',
+  'POST /api/workflows/{id}/triggers': 'as above',
+  'PUT /api/triggers/{id}': 'as above',
+  'DELETE /api/triggers/{id}': 'as above',
   'POST /api/workflows/{id}/webhook': 'as above',
   'DELETE /api/workflows/{id}/webhook': 'as above',
   'PUT /api/workflows/{id}/webhook/config': 'as above',
@@ -287,6 +294,11 @@ const uses: Record<string, Use> = {
     needs: 'run_workflows',
     use: async (id) => ok('POST', '/api/schedules', { workflow_id: id, cron: '@yearly' }),
     through: ['a child by name', 'a name of no workflow yet'],
+  },
+  'run by an event': {
+    needs: 'run_workflows',
+    use: async (id) => ok('POST', `/api/workflows/${id}/triggers`, { event: 'x.happened' }),
+    through: ['a child by name'],
   },
 };
 const refused = (capability: Capability) => `This action requires the '${capability}' permission`;

@@ -82,6 +82,14 @@ const makers: Record<string, Maker> = {
       INSERT INTO schedules (id, workspace_id, workflow_id, cron)
       SELECT 'sch_' || n, ${ws()}, ${workflowId}, '@yearly' FROM ${rows(n)}`,
   },
+  'POST /api/workflows/{id}/triggers': {
+    noun: 'triggers',
+    url: () => `/api/workflows/${workflowId}/triggers`,
+    body: () => ({ event: 'x.happened' }),
+    fill: (n) => sql.fragment`
+      INSERT INTO event_triggers (id, workspace_id, workflow_id, event, enabled)
+      SELECT 'trg_' || n, ${ws()}, ${workflowId}, 'x.happened', false FROM ${rows(n)}`,
+  },
   'POST /api/tools': {
     noun: 'tools',
     url: () => '/api/tools',
@@ -244,6 +252,7 @@ const tables: Record<LimitedNoun, string> = {
   workflows: 'workflows',
   templates: 'templates',
   schedules: 'schedules',
+  triggers: 'event_triggers',
   tools: 'custom_tools',
   secrets: 'secrets',
   budgets: 'budgets',

@@ -129,7 +129,7 @@ describe('a redirect from https to http', () => {
   const sealed = new Map([
     ['CANARY', { ...place, hosts, sealed: sealer!.seal(VALUE, secretPlace(place)) }],
   ]);
-  const { check } = openSecrets(sealer, sealed, ['CANARY']);
+  const { check } = openSecrets(sealer, { sealed, addresses: new Map() }, ['CANARY']);
   const from = new URL('https://api.example.com/');
   const to = (text: string) => new URL(text);
 

@@ -158,7 +158,11 @@ test('a name that leads to an internal address gets nothing', async () => {
       {},
     );
     const call = toolCall('http_request', params, {
-      secrets: { places: secrets, sealed: new Map([['CANARY', { ...secret, sealed }]]) },
+      secrets: {
+        places: secrets,
+        sealed: new Map([['CANARY', { ...secret, sealed }]]),
+        addresses: new Map(),
+      },
     });
     await expect(createHttpRequest(egress, sealer)(call)).rejects.toThrow('is not allowed');
     await egress.close();

@@ -36,6 +36,7 @@ const makeIds = async () => {
     member: (await invite(api, { role: 'viewer' })).id,
     tool: await make('/api/tools', { name: newId('tool'), endpoint_url }),
     schedule: await make('/api/schedules', { workflow_id: workflow, cron: '@yearly' }),
+    trigger: await make(`/api/workflows/${workflow}/triggers`, { event: 'x.happened' }),
     template: await make('/api/templates', { name: 'x', graph: oneStep }),
     feed,
     source: await make('/api/data/sources', { name: newId('source'), type: 'x' }),

@@ -55,6 +55,7 @@ describe('all examples', () => {
       'loop',
       'merge',
       'tool',
+      'wait',
     ]);
     const ends = new Set(examples.flatMap(({ runs }) => runs.map((run) => run.ends)));
     expect([...ends].sort()).toEqual(['failed', 'paused', 'success']);

@@ -64,6 +64,23 @@ describe('seeding an empty installation', () => {
     }
   });
 
+  test('shows a run that waits for a reply, one in the queue behind it, and what starts others', async () => {
+    const [waits, queued] = [
+      await runOf('example-outreach'),
+      await runOf('example-outreach-queued'),
+    ];
+    expect(waits.waiting).toMatchObject([{ for: 'event', events: ['outreach.replied'] }]);
+    expect(queued.queued).toMatchObject({ for: 'concurrency', position: 1, length: 1 });
+    const path = `/api/workflows/${result.workflows['Permit outreach']}`;
+    expect(await get(`${path}/limits`)).toMatchObject({ concurrency: { limit: 1 }, warnings: [] });
+    expect(await get(`${path}/triggers`)).toMatchObject([
+      { event: 'intelligence_event.verified', enabled: true, last_run_id: null },
+    ]);
+    expect(await get<{ workflow_name: string }[]>('/api/queues')).toMatchObject([
+      { workflow_name: 'Permit outreach', waiting_count: 1 },
+    ]);
+  });
+
   test('passes every check on the runs that succeed', async () => {
     for (const key of keyed('success')) {
       const { evals } = await runOf(key);
@@ -273,6 +290,7 @@ soakDescribe('seeding beside workflows of the same names', () => {
       'Budgeted research',
       'Data steward',
       'Invoice export',
+      'Permit outreach',
       'Research loop',
     ]);
     expect(log).toEqual([]);

@@ -81,8 +81,27 @@ describe('tours', () => {
     await printsWhatItPromises('docs/inbound-events.md', 'events', service.apiUrl);
   });
 
+  test('docs/tour-events.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/tour-events.md', 'tour', service.apiUrl);
+  });
+
   test('docs/waiting.md prints its documented output', async () => {
     await printsWhatItPromises('docs/waiting.md', 'waiting', service.apiUrl);
+  });
+
+  test('docs/waiting.md prints the documented output of callbacks', async () => {
+    const [port] = await freePorts(1);
+    await printsWhatItPromises('docs/waiting.md', 'callbacks', service.apiUrl, {
+      RECEIVER_PORT: String(port),
+    });
+  });
+
+  test('docs/waiting.md prints the documented output of event triggers', async () => {
+    await printsWhatItPromises('docs/waiting.md', 'triggers', service.apiUrl);
+  });
+
+  test('docs/code.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/code.md', 'code', service.apiUrl);
   });
 
   test('docs/approvals.md prints its documented output', async () => {

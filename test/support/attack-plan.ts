@@ -19,6 +19,7 @@ const collections: Record<string, Kind> = {
   '/api/experiments': 'experiment',
   '/api/inbound-events': 'inbound event',
   '/api/events': 'sent event',
+  '/api/triggers': 'trigger',
   '/api/event-replays': 'event replay',
   '/api/tools': 'tool',
   '/api/schedules': 'schedule',
@@ -51,6 +52,8 @@ const names: Record<string, Kind | null> = {
   delivery_id: 'delivery',
   version: 'version',
   secret: 'hook secret',
+  // A signed address, without an id of its own.
+  token: null,
   'idempotency-key': 'idempotency key',
   'x-service-event-id': 'event key',
   'if-match': null,

@@ -17,6 +17,7 @@ export const kinds = [
   'api key',
   'tool',
   'schedule',
+  'trigger',
   'template',
   'feed',
   'source',
@@ -185,6 +186,11 @@ export async function populate(
     cron: '@yearly',
     input: { mark },
   });
+  const trigger = await make(`/api/workflows/${workflow}/triggers`, {
+    event: 'letter.answered',
+    match: `event.data.mark == '${mark}'`,
+    input: { mark },
+  });
   const template = await make('/api/templates', { name: mark, workflow_id: workflow });
   secrets.push(
     hookSecret,
@@ -219,6 +225,7 @@ export async function populate(
       'api key': key.id,
       tool: tool.id,
       schedule: schedule.id,
+      trigger: trigger.id,
       template: template.id,
       feed,
       source,

@@ -8,12 +8,15 @@ import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts
 import type { Json } from '#shared/json.ts';
 import { workflowOf } from '#shared/tools.ts';
 import { causeOf } from '#workflows/cause.ts';
-import { startLong, startShort, startsShort, type Work } from './attempts.ts';
+import { withdrawUnwanted } from './queued-calls.ts';
+import { startLong, startShort, startsShort } from './attempts.ts';
+import type { Work } from './work.ts';
 import { ownerOf, startChild } from './children.ts';
 import { fail, text } from './failures.ts';
 import type { DecidedGate } from './open-gates.ts';
 import type { ChildWork } from './open-children.ts';
 import { callPart, prepareCall, prepareTools, prepareTurn } from '#shared/graph/prepare/agent.ts';
+import { callbacksOf } from '#shared/graph/waits/callbacks.ts';
 import type { PreparedStep } from '#shared/graph/prepare/step.ts';
 import type { RunningAgent, StepWork } from './running-agent.ts';
 import { complete, pendingWrites, type Run, wake } from './state.ts';
@@ -30,7 +33,7 @@ import { complete, pendingWrites, type Run, wake } from './state.ts';
 export function startAgent(run: Run, step: ReadyNode, node: AgentNode): false {
   let prepared;
   try {
-    prepared = prepareTools(node, run.scheduler.state(step.step_key));
+    prepared = prepareTools(node, run.scheduler.state(step.step_key), callbacksOf(run.graph));
     run.pace.add(prepared.work);
   } catch (error) {
     fail(run, step, text(error), 'node', error);
@@ -201,6 +204,7 @@ function failAgent(
   fail(run, step, error, reason, cause);
   // Its error was caught, so it does not continue.
   if (!run.failures.has(step.step_key)) run.turns.delete(step.step_key);
+  withdrawUnwanted(run);
 }
 
 /** Adds the name of the failed tool. A turn's error already names its model. */
@@ -247,6 +251,7 @@ function dispatch(run: Run, { agent, stepKey, prepared, short, succeeded }: Step
     call: pendingWrites(run),
     succeeded,
     failed: (reason, error) => failAgent(run, agent, failureText(prepared, error), reason, error),
+    wanted: () => run.agents.get(agent.step.step_key) === agent,
   };
   if (short) startShort(run, work);
   else startLong(run, work);

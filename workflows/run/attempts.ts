@@ -1,5 +1,4 @@
 import { sleep, workflowInfo } from '@temporalio/workflow';
-import type { FailedStep, StepCall } from '#shared/execution.ts';
 import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import type { ExecutedNode } from '#shared/graph/kinds.ts';
 import { laneOf } from '#shared/graph/lanes.ts';
@@ -10,6 +9,8 @@ import { causeOf } from '#workflows/cause.ts';
 import { askFor, askingOf, permissionOf } from './approvals.ts';
 import { fail, reasonOf, text } from './failures.ts';
 import type { PreparedStep } from '#shared/graph/prepare/step.ts';
+import { queueCall, takeQueued } from './queued-calls.ts';
+import type { Work } from './work.ts';
 import { complete, type Run, handleResult } from './state.ts';
 import { executeShortStep, executeStep, moveOf, overflows } from './step-call.ts';
 
@@ -40,15 +41,6 @@ function executeLong(
     run.overflows = true;
     return execute(true);
   });
-}
-
-/** A step to dispatch, and how its result changes the run. */
-export interface Work {
-  step: Pick<ReadyNode, 'step_key' | 'iteration'>;
-  prepared: PreparedStep;
-  call: PendingWrites & Pick<StepCall, 'bound' | 'asks'>;
-  succeeded: (output: Json) => void;
-  failed: (reason: FailedStep['reason'], error: unknown) => void;
 }
 
 /** The work of a node. */
@@ -109,7 +101,7 @@ export function startShort(run: Run, work: Work): void {
 function moveOrFail(run: Run, work: Work, error: unknown): void {
   const move = moveOf(error);
   if (move === undefined) {
-    failStep(run, work, error);
+    if (!queueCall(run, work, error)) failStep(run, work, error);
     return;
   }
   const { started_ms, ended_ms, delay_ms = 0, costly = false } = move;
@@ -156,10 +148,16 @@ export function follow(
       run.pace.arrived();
       handleResult(run, () => {
         ended();
-        failStep(run, work, error);
+        if (!queueCall(run, work, error)) failStep(run, work, error);
       });
     },
   );
+}
+
+/** Tries a step again that waits for a free call, if it does. */
+export function tryQueued(run: Run, stepKey: string): void {
+  const work = takeQueued(run, stepKey);
+  if (work !== undefined) startLong(run, work);
 }
 
 function succeed(run: Run, { step, succeeded }: Work, output: Json): void {

@@ -1,31 +1,22 @@
-import {
-  ApplicationFailure,
-  defineSignal,
-  isCancellation,
-  log,
-  setHandler,
-  sleep,
-} from '@temporalio/workflow';
+import { ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { WorkflowNode } from '#shared/contract/workflows/graph.ts';
 import {
   FAILURE_BUDGET,
   FAILURE_NODE,
   FAILURE_RUN_GONE,
   FAILURE_UNRECORDED,
-  SIGNAL_CHILD,
 } from '#shared/execution.ts';
 import type { ChildReport, ChildPlace } from '#shared/graph/children/child-call.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
 import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { readStepSignal } from '#workflows/received.ts';
 import { askFor, permissionOf } from './approvals.ts';
 import { callBeside } from './control.ts';
 import { fail, reasonOf, text } from './failures.ts';
 import type { Child, ChildWork, Phase } from './open-children.ts';
 import { renderingWork } from '#shared/graph/prepare/step.ts';
-import { complete, handleResult, pendingWrites, type Run, wake } from './state.ts';
+import { complete, handleResult, pendingWrites, type Run } from './state.ts';
 import { show } from './status.ts';
 import { recordOf, summaryOf } from './step-call.ts';
 
@@ -37,28 +28,6 @@ import { recordOf, summaryOf } from './step-call.ts';
 
 /** The activity that starts or reads a child has failed. */
 const FAILURE_CHILD_LOST = 'ChildLost';
-
-const childSignal = defineSignal<[unknown]>(SIGNAL_CHILD);
-
-/** Starts to handle notices about children. */
-export function handleChildSignals(run: Run): void {
-  setHandler(childSignal, (message) => {
-    run.pace.arrived();
-    const stepKey = readStepSignal(message);
-    if (stepKey === undefined) {
-      // Ignored, because the state of each child is in Postgres.
-      log.warn('ignored a malformed signal', { signal: SIGNAL_CHILD });
-      return;
-    }
-    run.children.stale.add(stepKey);
-    wake(run);
-  });
-}
-
-/** Reads the state of every child, because this run was resumed and signals may be missing from its history. */
-export function lookAgain({ children }: Run): void {
-  for (const stepKey of children.open.keys()) children.stale.add(stepKey);
-}
 
 /** Reads the state of the children that signals were about. */
 export function lookAtChildren(run: Run): void {

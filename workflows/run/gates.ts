@@ -1,6 +1,12 @@
 import { defineSignal, log, setHandler } from '@temporalio/workflow';
 import type { GateNode } from '#shared/contract/workflows/graph.ts';
-import { type PauseCall, SIGNAL_DECISION, SIGNAL_RESUMED } from '#shared/execution.ts';
+import {
+  type PauseCall,
+  SIGNAL_CHILD,
+  SIGNAL_DECISION,
+  SIGNAL_RESUMED,
+  SIGNAL_WAITED,
+} from '#shared/execution.ts';
 import { askedStep, type GateOpening, isAgentCall } from '#shared/graph/gates/gate-opening.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
@@ -8,25 +14,24 @@ import { renderTemplate } from '#shared/graph/expression/template.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import { settingsOf } from '#shared/graph/gates/gate-settings.ts';
 import { renderTitle } from '#shared/graph/gates/title.ts';
-import { rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
+import { refusal } from '#shared/graph/gates/rejection.ts';
 import { readDecision, readResumed } from '#workflows/received.ts';
 import { applyCallDecision } from './agents.ts';
-import { handleChildSignals, lookAgain } from './children.ts';
 import { control } from './control.ts';
 import { catchFailure, fail, failedStep, text } from './failures.ts';
 import { startClocks, stopClock } from './gate-clocks.ts';
 import type { DecidedGate } from './open-gates.ts';
+import { handleNotices, lookAtAll } from './notices.ts';
 import { noteHandled, noteKnown, pendingWrites, type Run, wake } from './state.ts';
 import { show } from './status.ts';
-import { handleWaitSignals, lookAtAllWaits } from './waits.ts';
 
 const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
 const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
 
 /** Starts to handle decisions, resumes, and notices about children and waits. */
 export function handleSignals(run: Run): void {
-  handleChildSignals(run);
-  handleWaitSignals(run);
+  handleNotices(run, SIGNAL_CHILD, run.children);
+  handleNotices(run, SIGNAL_WAITED, run.waits);
   // Ignored, because Postgres has every decision, and returns it when the run pauses again.
   const ignored = (signal: string): void => log.warn('ignored a malformed signal', { signal });
   setHandler(decisionSignal, (message) => {
@@ -50,8 +55,9 @@ export function handleSignals(run: Run): void {
       if (decision === undefined) ignored(SIGNAL_RESUMED);
       else run.gates.learn(decision);
     }
-    lookAgain(run);
-    lookAtAllWaits(run);
+    lookAtAll(run.children);
+    lookAtAll(run.waits);
+    lookAtAll({ open: run.queued.open, stale: run.waits.stale });
     // The ledger may contain more than the history after a reset, so the run's position is written again.
     run.atRest = false;
     wake(run);
@@ -137,15 +143,13 @@ function reject(run: Run, gate: DecidedGate): void {
 /** The failure of a gate, or of a step that was not approved. */
 function failRejected(run: Run, gate: DecidedGate): void {
   const { step, opening, decision } = gate;
-  const timedOut = decision.timed_out === 'fail';
-  const error = timedOut
-    ? timeoutError(decision.reason)
-    : rejectionError(opening.label, decision.reason);
-  const kind = timedOut ? 'timeout' : 'rejected';
-  if (catchFailure(run, step.step_key, { message: error, kind, attempts: opening.round })) return;
+  const error = refusal(opening.label, { ...decision, round: opening.round });
+  if (catchFailure(run, step.step_key, error)) return;
   run.gates.reopen(gate);
-  const reason = timedOut ? 'node' : 'rejected';
-  run.failures.set(step.step_key, { step: failedStep(run.scheduler, step, error, reason) });
+  const reason = error.kind === 'timeout' ? 'node' : 'rejected';
+  run.failures.set(step.step_key, {
+    step: failedStep(run.scheduler, step, error.message, reason),
+  });
 }
 
 /** What follows from the answers to the gates. */
@@ -162,7 +166,7 @@ function around(run: Run, gates: readonly GateOpening[]): Pick<PauseCall, 'situa
 
 /** Pauses the run when nothing is in flight and gates are open. Returns whether there is work to continue with. */
 export async function rest(run: Run): Promise<boolean> {
-  const waiting = run.children.open.size + run.waits.open.size;
+  const waiting = run.children.open.size + run.waits.open.size + run.queued.open.size;
   // Running children and waits alone do not pause a run.
   if (waiting > 0 && run.gates.openings().length === 0) return flush(run);
   if (run.atRest) return false;

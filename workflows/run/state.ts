@@ -18,6 +18,7 @@ import { createOpenGates, type OpenGates } from './open-gates.ts';
 import { createPace, type Pace } from './pace.ts';
 import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
 import type { Waiting } from './open-waits.ts';
+import type { QueuedCalls } from './work.ts';
 
 /**
  * Timers for the deadlines and reminders of open gates. A timer only says when to check: the gate's row decides, by the
@@ -54,8 +55,10 @@ export interface Run {
   /** The turns at which agents with tools continue, from an earlier execution. */
   readonly turns: Map<string, number>;
   readonly children: Children;
-  /** Steps that wait for a time or an event, by step key, and those whose row must be read. */
+  /** Steps that wait for a time, an event or a callback, by step key, and those whose row must be read. */
   readonly waits: { open: Map<string, Waiting>; stale: Set<string> };
+  /** Steps that wait for a free call of their tool or model. What is stale in `waits` can also be one of them. */
+  readonly queued: QueuedCalls;
   /** Costly steps: the number in flight, and callbacks that start the waiting ones. */
   readonly costly: { inFlight: number; waiting: (() => void)[] };
   /** Whether its steps use the overflow queue, because one of them found no room in the other queue. */
@@ -113,6 +116,7 @@ export function createRun(input: RunGraphInput): Run {
     turns: new Map(Object.entries(carried?.turns ?? {})),
     children: createChildren(carried?.children),
     waits: { open: new Map(), stale: new Set() },
+    queued: { open: new Map(), early: new Set() },
     costly: { inFlight: 0, waiting: [] },
     overflows: false,
     arrived: [],

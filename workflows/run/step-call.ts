@@ -43,7 +43,7 @@ export function executeStep(
   input: RunGraphInput,
   step: Pick<ReadyNode, 'step_key' | 'iteration'>,
   prepared: PreparedStep,
-  pendingWrites: PendingWrites & Pick<StepCall, 'bound' | 'asks'>,
+  pendingWrites: PendingWrites & Pick<StepCall, 'bound' | 'asks' | 'waited' | 'withdrawn'>,
   { costly = false, overflow = false }: { costly?: boolean; overflow?: boolean } = {},
 ): Promise<Json> {
   const { node, label } = prepared;

@@ -10,6 +10,7 @@ import { catchKnownFailure, collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
 import { completeKnown, handleKnown, noteKnown, pendingWrites, type Run, wake } from './state.ts';
 import { preparingWork, prepareStep } from '#shared/graph/prepare/step.ts';
+import { callbacksOf } from '#shared/graph/waits/callbacks.ts';
 import { startWait } from './waits.ts';
 
 /**
@@ -53,7 +54,9 @@ export function launch(run: Run): Promise<void> | undefined {
 
 function takeReady(run: Run): ReadyNode[] {
   const { input, inFlight, short } = run;
-  const busy = inFlight.size + short.held.length + run.children.running;
+  // As many again can wait for a free call, so that they do not keep other steps from starting.
+  const queued = Math.max(0, run.queued.open.size - input.limits.steps_in_flight);
+  const busy = inFlight.size + short.held.length + run.children.running + queued;
   const room = input.limits.steps_in_flight - busy;
   const ready = takeKnownFirst(run, Math.max(0, room));
   // There is room for what the held maps begin, so the next iteration takes it.
@@ -154,7 +157,7 @@ function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: Contro
   if (node.kind === 'agent' && node.tools !== undefined) return startAgent(run, step, node);
   let prepared;
   try {
-    prepared = prepareStep(node, run.scheduler.state(step.step_key));
+    prepared = prepareStep(node, run.scheduler.state(step.step_key), callbacksOf(run.graph));
     run.pace.add(preparingWork(node, prepared));
   } catch (error) {
     fail(run, step, text(error), 'node', error);

@@ -1,59 +1,30 @@
 import {
   ApplicationFailure,
   CancellationScope,
-  defineSignal,
   isCancellation,
   log,
-  setHandler,
   sleep,
 } from '@temporalio/workflow';
 import type { WaitNode } from '#shared/contract/workflows/graph.ts';
-import {
-  FAILURE_NODE,
-  FAILURE_RUN_GONE,
-  FAILURE_UNRECORDED,
-  SIGNAL_WAITED,
-} from '#shared/execution.ts';
+import { FAILURE_NODE, FAILURE_RUN_GONE, FAILURE_UNRECORDED } from '#shared/execution.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
 import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import { waitsFor } from '#shared/graph/waits/prepare.ts';
 import { seriesOf } from '#shared/graph/waits/series.ts';
 import { lateError, type WaitReport, type WaitsFor } from '#shared/graph/waits/wait-call.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { readStepSignal } from '#workflows/received.ts';
+import { tryQueued } from './attempts.ts';
 import { callBeside } from './control.ts';
 import { fail, reasonOf, text } from './failures.ts';
-import { complete, handleResult, pendingWrites, type Run, wake } from './state.ts';
+import { complete, handleResult, pendingWrites, type Run } from './state.ts';
 import type { Waiting } from './open-waits.ts';
 import { summaryOf } from './step-call.ts';
 
 /**
- * Steps that wait for a time or an event. What they wait for is a row in Postgres, and the row decides
+ * Steps that wait for a time, an event or a callback. What they wait for is a row in Postgres, and the row decides
  * whether it came or its time ran out. The execution has a timer, and reads the row when the timer ends or a signal
  * says that something came. So a waiting step occupies no worker.
  */
-
-const waitedSignal = defineSignal<[unknown]>(SIGNAL_WAITED);
-
-/** Starts to handle notices about what steps wait for. */
-export function handleWaitSignals(run: Run): void {
-  setHandler(waitedSignal, (message) => {
-    run.pace.arrived();
-    const stepKey = readStepSignal(message);
-    if (stepKey === undefined) {
-      // Ignored, because the row of each wait is in Postgres.
-      log.warn('ignored a malformed signal', { signal: SIGNAL_WAITED });
-      return;
-    }
-    run.waits.stale.add(stepKey);
-    wake(run);
-  });
-}
-
-/** Reads the rows of all waits, because this run was resumed and signals may be missing from its history. */
-export function lookAtAllWaits({ waits: { open, stale } }: Run): void {
-  for (const stepKey of open.keys()) stale.add(stepKey);
-}
 
 /** Reads the rows that signals and timers were about. */
 export function lookAtWaits(run: Run): void {
@@ -61,8 +32,13 @@ export function lookAtWaits(run: Run): void {
   for (const stepKey of stale) {
     const waiting = open.get(stepKey);
     if (waiting?.busy === true) continue;
+    // Nothing begins in a run that is failing.
+    if (run.queued.open.has(stepKey) && run.failures.size > 0) continue;
     stale.delete(stepKey);
-    if (waiting === undefined) continue;
+    if (waiting === undefined) {
+      tryQueued(run, stepKey);
+      continue;
+    }
     const place = { run_id: run.input.run_id, step_key: stepKey };
     follow(run, waiting, ({ checkWait }) => checkWait(place));
   }
@@ -96,6 +72,7 @@ export function startWait(
   const call = {
     ...{ run_id, workspace_id, control, observed, step_key, node_id: node.id, label: entry.label },
     ...{ iteration, waits_for, series: seriesOf(run.graph, step) },
+    ...(node.remind_seconds === undefined ? {} : { remind_seconds: node.remind_seconds }),
   };
   follow(run, waiting, ({ openWait }) => openWait(call));
   return true;

@@ -9,7 +9,8 @@ const alertChannelSchema = z
     channel,
     configured: z.boolean(),
     events: z.array(z.enum(alertEvents)).meta({
-      description: 'The events it sends once it is configured: runs that failed or paused',
+      description:
+        'The events it sends once it is configured: runs that failed or paused, and budgets that reached 80% or 100% of their limit',
     }),
     hint: z.string().meta({ description: 'The service settings that configure it' }),
   })

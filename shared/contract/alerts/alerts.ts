@@ -1,9 +1,14 @@
 import { inChat } from '#shared/values/markup.ts';
+import { usd } from '#shared/money/money.ts';
+import type { AlertPercent, BudgetWindow } from '#shared/contract/money/budget.ts';
 import { PRODUCT_NAME } from '#shared/values/product.ts';
 
-/** The event of an alert: a run that failed, or one that waits for a person. */
-export const alertEvents = ['failed', 'paused'] as const;
-export type AlertEvent = (typeof alertEvents)[number];
+/** The event of an alert about a run: it failed, waits for a person, or waits for long. */
+export const runAlertEvents = ['failed', 'paused', 'waiting'] as const;
+export type RunAlertEvent = (typeof runAlertEvents)[number];
+
+/** The events that all channels send: those of runs, and budgets that have spent a part of their limit. */
+export const alertEvents = [...runAlertEvents, 'budget'] as const;
 
 /** The two channels of alerts; each is delivered separately. */
 export const alertChannels = ['chat', 'email'] as const;
@@ -11,13 +16,13 @@ export type AlertChannel = (typeof alertChannels)[number];
 
 /** A run that needs a person. */
 interface RunAlert {
-  event: AlertEvent;
+  event: RunAlertEvent;
   run_id: string;
   workspace_id: string;
   workflow_name: string;
-  /** The run's error, or the gate's prompt. */
+  /** The run's error, the gate's prompt, or what the step waits for. */
   text: string;
-  /** The gate at which it waits. Missing in alerts stored before this field existed. */
+  /** The gate or the step at which it waits. Missing in alerts stored before this field existed. */
   node_id?: string;
   /** The step of the gate. Missing in alerts stored before this field existed. */
   step_key?: string;
@@ -38,6 +43,20 @@ interface AssignmentAlert {
   by: string | null;
 }
 
+/** A budget that has spent this much of its limit. The amounts are in micro-dollars. */
+interface BudgetAlert {
+  event: 'budget';
+  workspace_id: string;
+  budget_id: string;
+  budget_name: string;
+  percent: AlertPercent;
+  spent_micros: number;
+  limit_micros: number;
+  window: BudgetWindow;
+  /** The first day (UTC) of the window; null for `total`. */
+  window_start: string | null;
+}
+
 /** A test alert, requested by a member. */
 export interface TestAlert {
   event: 'test';
@@ -46,7 +65,7 @@ export interface TestAlert {
   by: string | null;
 }
 
-export type Alert = RunAlert | AssignmentAlert | TestAlert;
+export type Alert = RunAlert | AssignmentAlert | BudgetAlert | TestAlert;
 
 /** The workflow type that sends one alert. Its workflow id identifies the outbox row. */
 export const ALERT_WORKFLOW = 'sendAlert';
@@ -106,6 +125,7 @@ const written = <A extends Alert>(alert: A, write: (text: string) => string): A 
   ...('text' in alert
     ? { workflow_name: write(alert.workflow_name), text: write(alert.text) }
     : {}),
+  ...('budget_name' in alert ? { budget_name: write(alert.budget_name) } : {}),
 });
 
 function contentOf(alert: Alert): { title: string; line: string; page: string } {
@@ -113,6 +133,7 @@ function contentOf(alert: Alert): { title: string; line: string; page: string } 
     const by = alert.by === null ? '' : `, requested by ${alert.by}`;
     return { title: 'Test alert', line: `This is a test of alerts${by}`, page: '/' };
   }
+  if (alert.event === 'budget') return contentOfBudget(alert);
   const { run_id, workflow_name, text, node_id, step_key } = alert;
   const run = `Run ${run_id} of '${workflow_name}'`;
   const workflow = oneLine(workflow_name);
@@ -127,9 +148,29 @@ function contentOf(alert: Alert): { title: string; line: string; page: string } 
   if (alert.event === 'failed') {
     return { title: `Run failed - ${workflow}`, line: `${run} failed: ${text}`, page };
   }
+  if (alert.event === 'waiting') {
+    const at = step_key === undefined ? page : `${page}?step=${encodeURIComponent(step_key)}`;
+    return {
+      title: `Run still waits - ${workflow}`,
+      line: `${run} still waits: ${text}`,
+      page: at,
+    };
+  }
   return {
     title: `Approval needed - ${workflow}`,
     line: `${run} is paused at a human gate: ${text}`,
     page: node_id === undefined ? page : gatePage(run_id, node_id, step_key),
+  };
+}
+
+function contentOfBudget(alert: BudgetAlert): { title: string; line: string; page: string } {
+  const { budget_name: name, percent, window, window_start: start } = alert;
+  const period = start === null ? 'in total' : `in the ${window} from ${start} (UTC)`;
+  const spent = `$${usd(alert.spent_micros)} of $${usd(alert.limit_micros)} spent ${period}`;
+  const isFull = percent === 100;
+  return {
+    title: `Budget ${isFull ? 'limit reached' : `at ${percent}%`} - ${oneLine(name)}`,
+    line: `Budget '${name}' has reached ${isFull ? 'its limit, so new runs are refused' : `${percent}% of its limit`}: ${spent}`,
+    page: '/budgets',
   };
 }

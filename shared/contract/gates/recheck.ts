@@ -44,7 +44,7 @@ const gateRecheckSchema = z
       .array(
         z.object({
           step_key: z.string(),
-          kind: z.enum(['agent', 'tool', 'workflow']),
+          kind: z.enum(['agent', 'tool', 'code', 'workflow']),
         }),
       )
       .meta({

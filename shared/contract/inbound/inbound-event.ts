@@ -9,7 +9,7 @@ import {
 import { jobFields } from '#shared/contract/jobs/job.ts';
 
 /** The result of an inbound event. */
-export const eventOutcomes = ['run', 'duplicate', 'refused'] as const;
+export const eventOutcomes = ['run', 'event', 'duplicate', 'refused'] as const;
 export type EventOutcome = (typeof eventOutcomes)[number];
 
 /** Why an event was refused. */
@@ -27,6 +27,9 @@ export const refusalReasons = [
   'budget_exceeded',
   'graph_invalid',
   'input_invalid',
+  'id_reused',
+  'too_many_events',
+  'limit_reached',
   'unavailable',
   'internal',
 ] as const;
@@ -54,8 +57,12 @@ const eventFields = {
   run_id: z.string().nullable().meta({
     description: 'The run that it started; for a duplicate, the run that the first one started',
   }),
+  sent_event_id: z.string().nullable().meta({
+    description:
+      'The event of the workspace that it became; for a duplicate, the one that the first one became',
+  }),
   duplicate_of: z.string().nullable().meta({
-    description: 'For a duplicate: the first one, while its run exists',
+    description: 'For a duplicate: the first one, while its run or event exists',
   }),
   event_id: z.string().nullable().meta({ description: 'The id that its sender gave it' }),
   source: z.string().meta({
@@ -67,7 +74,7 @@ const eventFields = {
     description:
       'How many events the entry stands for: over the limit per minute, they are only counted',
   }),
-  replays: z.int().meta({ description: 'How many runs have replayed it' }),
+  replays: z.int().meta({ description: 'How many runs and events have replayed it' }),
 };
 
 const listedEventSchema = z.object(eventFields).meta({ id: 'ListedInboundEvent' });
@@ -87,8 +94,14 @@ export const inboundEventSchema = z
       }),
     body_truncated: z.boolean(),
     replayed_by: z
-      .array(z.object({ run_id: z.string(), created_at: timestamp }))
-      .meta({ description: 'The newest 50 runs that have replayed it' }),
+      .array(
+        z.object({
+          run_id: z.string().nullable(),
+          sent_event_id: z.string().nullable(),
+          created_at: timestamp,
+        }),
+      )
+      .meta({ description: 'The newest 50 runs and events that have replayed it' }),
   })
   .meta({ id: 'InboundEvent' });
 export type InboundEvent = z.infer<typeof inboundEventSchema>;
@@ -105,10 +118,14 @@ export const inboundEventQuery = z.strictObject({
 });
 
 export const replayOptions = {
-  deduplicate: z.boolean().default(false).meta({
-    description:
-      'Start no run for an event whose id has started one within the window of the webhook. By default each replay starts a run',
-  }),
+  deduplicate: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'Start no run for an event whose id has started one within the window of the webhook, or send no event whose id was ' +
+        'sent. By default each replay starts a run or sends an event',
+    }),
   allow_unverified: z.boolean().default(false).meta({
     description:
       'Replay events whose signature was missing, wrong or too old: anyone can have sent them',
@@ -129,7 +146,7 @@ export const replayRangeFields = {
   until: timeInput.optional().meta({ description: 'Received before; by default until now' }),
   outcome: z.enum(replayedOutcomes).default('refused').meta({
     description:
-      '`refused`: those that were refused and not replayed since. `all`: runs and duplicates, too',
+      '`refused`: those that were refused and not replayed since. `all`: runs, events and duplicates, too',
   }),
   limit: z.int().min(1).max(MAX_REPLAYED).default(100).meta({
     description: 'At most so many, the oldest first',
@@ -150,7 +167,8 @@ const replayFields = {
   until: timestamp,
   outcome: z.enum(replayedOutcomes),
   started: z.int().meta({ description: 'Runs that it has started' }),
-  duplicates: z.int().meta({ description: 'Events that had started a run already' }),
+  sent: z.int().meta({ description: 'Events that it has sent, if the webhook sends events' }),
+  duplicates: z.int().meta({ description: 'Events that had started a run or were sent already' }),
   refused: z.int().meta({ description: 'Events that were refused again' }),
   last_refusal: z.string().nullable(),
 };

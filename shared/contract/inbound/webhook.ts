@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonValue } from '#shared/contract/common.ts';
+import { sentEventName } from '#shared/contract/events/reserved-names.ts';
 import { etag } from '#shared/contract/if-match.ts';
 
 /** The longest deduplication window: 30 days. */
@@ -44,6 +45,10 @@ const settings = {
   accept_forms: z.boolean().meta({
     description: 'Take the fields of a form, by its content type, as the input',
   }),
+  event: sentEventName.nullable().meta({
+    description:
+      'Send each request as an event of this name, with the body as its data, instead of starting a run. Null: start a run',
+  }),
   answer_challenges: z.boolean().meta({
     description:
       'Answer the challenges by which senders check an address, without a run: `{"type": "url_verification", ' +
@@ -59,6 +64,7 @@ export const webhookDefaults = {
   event_id_field: 'event_id',
   event_id_header: null,
   accept_forms: false,
+  event: null,
   answer_challenges: false,
 } as const;
 
@@ -108,3 +114,15 @@ export const hookAnswerSchema = z
   })
   .meta({ id: 'HookAnswer' });
 export type HookAnswer = z.infer<typeof hookAnswerSchema>;
+
+/** The response of a webhook that sends events, and to the replay of one of them. */
+export const hookEventSchema = z
+  .object({
+    event_id: z.string().meta({ description: 'The event, as in `GET /api/events/{id}`' }),
+    status: z
+      .enum(['event', 'duplicate'])
+      .meta({ description: '`duplicate`: the event that was stored before' }),
+    deduplicated: z.literal(true).optional(),
+  })
+  .meta({ id: 'HookEvent' });
+export type HookEvent = z.infer<typeof hookEventSchema>;

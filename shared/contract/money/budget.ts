@@ -5,6 +5,10 @@ import { etag } from '#shared/contract/if-match.ts';
 export const budgetScopes = ['workspace', 'workflow'] as const;
 export const budgetWindows = ['day', 'week', 'month', 'total'] as const;
 export const overrunModes = ['none', 'one_step'] as const;
+/** How much of the limit is spent when an alert is sent, in percent. */
+export const alertPercents = [80, 100] as const;
+export type AlertPercent = (typeof alertPercents)[number];
+export type BudgetWindow = (typeof budgetWindows)[number];
 
 /** By how much a limit can be exceeded. */
 export const overrunField = z.enum(overrunModes).meta({
@@ -60,6 +64,10 @@ const fields = {
       'What each trigger reserves. Without it only the cost of ended runs counts, and a run that has started can exceed the limit.',
   }),
   overrun: overrunField.optional(),
+  alerts: z.boolean().optional().meta({
+    description:
+      'Whether alerts are sent when 80% and when 100% of the limit is spent, each once in a window; true by default',
+  }),
 };
 
 const scoped = {
@@ -95,6 +103,7 @@ export const budgetUpdate = z
     limit_usd: fields.limit_usd.optional(),
     reservation_estimate_usd: fields.reservation_estimate_usd,
     overrun: fields.overrun,
+    alerts: fields.alerts,
     scope: z.enum(budgetScopes).optional(),
     workflow_id: scoped.workflow_id,
     window: z.enum(budgetWindows).optional(),
@@ -111,6 +120,7 @@ export const budgetSchema = z
     limit_usd: dollars,
     reservation_estimate_usd: dollars.nullable(),
     overrun: overrunField,
+    alerts: z.boolean().meta({ description: 'Whether it sends alerts' }),
     created_at: timestamp,
     status: budgetStatusSchema,
     etag,

@@ -47,6 +47,8 @@ export const breakdownQuery = z.strictObject({
 
 const tokens = z.int().meta({ description: 'Of the attempts that ended the steps' });
 
+const unpricedSteps = z.int().meta({ description: 'Steps whose cost is not completely known' });
+
 export const usageBreakdownSchema = z
   .object({
     since: timestamp.meta({ description: 'First instant of the first day' }),
@@ -58,6 +60,7 @@ export const usageBreakdownSchema = z
           name: z.string(),
           runs: z.int(),
           cost_usd: dollars,
+          unpriced_steps: unpricedSteps,
         }),
       )
       .meta({
@@ -75,7 +78,7 @@ export const usageBreakdownSchema = z
           input_tokens: tokens,
           output_tokens: tokens,
           cost_usd: dollars,
-          unpriced_steps: z.int().meta({ description: 'Steps whose cost is not completely known' }),
+          unpriced_steps: unpricedSteps,
         }),
       )
       .meta({

@@ -57,7 +57,8 @@ const toolPolicySchema = z
       .max(209)
       .refine((tool) => !isTimer(tool), "'delay' only waits inside the run and is never refused")
       .meta({
-        description: 'As in `tool_name`; `workflow:<id or name>` for runs that a run starts',
+        description:
+          'As in `tool_name`; `workflow:<id or name>` for runs that a run starts; `code` for all code',
       }),
     allowed_workflow_ids: z
       .array(name)
@@ -99,7 +100,62 @@ const redactionSchema = z
   })
   .meta({ id: 'Redaction' });
 
-/** A workspace's permissions for agents and tools, and the redaction of outgoing data. */
+/** A name, or the beginning of names before `*`. */
+const limitedNames = z
+  .array(
+    z
+      .string()
+      .min(1)
+      .max(209)
+      .regex(/^[^*]+\*?$|^\*$/, "can have '*' only at its end"),
+  )
+  .min(1)
+  .max(50)
+  .refine(unique, 'names one twice');
+
+const callLimitSchema = z
+  .strictObject({
+    tools: limitedNames
+      .optional()
+      .meta({ description: 'As in `tool_name`; `custom:crm_*` for all that begin so' }),
+    models: limitedNames
+      .optional()
+      .meta({ description: 'As in `model`; `openai/*` for all that begin so' }),
+    concurrency: z
+      .int()
+      .min(1)
+      .max(1_000)
+      .optional()
+      .meta({ description: 'Calls in flight at the same time' }),
+    per_minute: z
+      .int()
+      .min(1)
+      .max(6_000)
+      .optional()
+      .meta({ description: 'Calls that begin within any 60 seconds' }),
+    key: z.string().min(1).max(200).optional().meta({
+      description:
+        'A template over `args`, `name` and `workflow_id`, such as `{args.customer}`: each value has calls of its own',
+    }),
+  })
+  .refine(
+    (limit) => (limit.tools === undefined) !== (limit.models === undefined),
+    "requires either 'tools' or 'models'",
+  )
+  .refine(
+    (limit) => limit.concurrency !== undefined || limit.per_minute !== undefined,
+    "requires 'concurrency', 'per_minute' or both",
+  )
+  .meta({ id: 'CallLimit' });
+
+/** What a limit counts. Its numbers can change, and calls in flight still count. */
+export const countedBy = ({ tools, models, key }: CallLimit) => ({
+  ...(tools === undefined ? {} : { tools: tools.toSorted() }),
+  ...(models === undefined ? {} : { models: models.toSorted() }),
+  ...(key === undefined ? {} : { key }),
+});
+
+/** A workspace's permissions for agents and tools, the limits of their calls, and the redaction of outgoing data. */
 export const policiesInput = z.strictObject({
   model_allowlist: z
     .array(name)
@@ -113,12 +169,22 @@ export const policiesInput = z.strictObject({
     .refine((tools) => unique(tools.map((each) => each.tool)), 'names a tool twice')
     .default([]),
   redaction: redactionSchema.default({ detectors: [], patterns: [] }),
+  limits: z
+    .array(callLimitSchema)
+    .max(50)
+    .refine(
+      (limits) => unique(limits.map((limit) => JSON.stringify(countedBy(limit)))),
+      'has two limits of the same names and key',
+    )
+    .default([])
+    .meta({ description: 'Calls of tools and models beyond a limit wait until one is free' }),
 });
 
 export const policiesSchema = policiesInput.meta({ id: 'Policies' });
 
 export type Policies = z.infer<typeof policiesSchema>;
 export type ToolPolicy = Policies['tools'][number];
+export type CallLimit = z.infer<typeof callLimitSchema>;
 export type BlockedArgument = NonNullable<ToolPolicy['blocked_arguments']>[number];
 
 /** The default: everything is allowed and nothing redacted. */
@@ -126,4 +192,5 @@ export const unrestricted: Policies = {
   model_allowlist: null,
   tools: [],
   redaction: { detectors: [], patterns: [] },
+  limits: [],
 };

@@ -2,7 +2,7 @@
 export const runStatuses = ['pending', 'running', 'paused', 'success', 'failed'] as const;
 
 /** What can start a run. */
-export const triggers = ['manual', 'webhook', 'mcp', 'schedule', 'workflow'] as const;
+export const triggers = ['manual', 'webhook', 'mcp', 'schedule', 'workflow', 'event'] as const;
 
 /** The statuses of a step. `unrecorded`: a rehearsal needed its result, but it was not recorded. */
 export const stepStatuses = [

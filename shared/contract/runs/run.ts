@@ -18,20 +18,14 @@ import { acceptChangesField } from '#shared/contract/gates/recheck.ts';
 import { evalsSchema } from '#shared/contract/workflows/graph.ts';
 import { checkpointSchema, stepCountSchema, stepSchema } from '#shared/contract/steps/step.ts';
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
+import { failureSchema } from './failure.ts';
 import { failureKinds, runStatuses, triggers } from './run-kinds.ts';
+import { skippedRunSchema } from '#shared/contract/limits/limits.ts';
+import { queuedSchema } from '#shared/contract/limits/queued.ts';
+import { waitingSchema } from '#shared/contract/waits/waiting.ts';
 import { wordsIn } from '#shared/values/words.ts';
 export const runStatusSchema = z.enum(runStatuses);
 export const triggerSchema = z.enum(triggers);
-
-const failureSchema = z
-  .object({
-    kind: z.enum(failureKinds),
-    node_id: z.string().optional(),
-    with_parent: z.boolean().optional().meta({
-      description: 'It was cancelled because the run that started it has ended',
-    }),
-  })
-  .meta({ id: 'RunFailure' });
 
 /** A run in a list, without its payloads and steps. */
 const summaryFields = {
@@ -80,22 +74,13 @@ const summaryFields = {
   started_at: timestamp.nullable(),
   finished_at: timestamp.nullable(),
   resumed_count: z.int(),
+  queued: queuedSchema.nullable().meta({
+    description:
+      'For a run that waits because of a limit of its workflow: for what, and where in its queue',
+  }),
 };
 
 export const runSummarySchema = z.object(summaryFields).meta({ id: 'RunSummary' });
-
-const waitingSchema = z
-  .object({
-    node_id: z.string(),
-    step_key: z.string(),
-    label: z.string(),
-    for: z.enum(['time', 'event']),
-    events: z.array(z.string()).meta({ description: 'The names of the events' }),
-    since: timestamp,
-    until: timestamp.nullable().meta({ description: 'The time, or the deadline' }),
-  })
-  .meta({ id: 'Waiting' });
-export type Waiting = z.infer<typeof waitingSchema>;
 
 /** A run in the pages of a list. */
 const listedRunSchema = z
@@ -137,9 +122,12 @@ export const runSchema = z
       description:
         'Every gate that can be decided now, oldest first. A run with other active branches may have some, too',
     }),
+    event_id: z.string().nullable().meta({
+      description: 'For the trigger `event`: the event that started it, as long as that is kept',
+    }),
     waiting: z.array(waitingSchema).meta({
       description:
-        'The steps that wait for a time or an event, oldest first, at most 100. They do not pause the run',
+        'The steps that wait for a time, an event or a callback, oldest first, at most 100. They do not pause the run',
     }),
     evals: evalsSchema.nullable(),
     laid: z.record(z.string(), jsonObject).optional().meta({
@@ -158,6 +146,9 @@ export const runSchema = z
     }),
   })
   .meta({ id: 'Run' });
+
+/** The answer to a trigger: the run, or why there is none. */
+export const startedRunSchema = z.union([runSchema, skippedRunSchema]);
 
 export const runListSchema = z
   .object({ runs: z.array(listedRunSchema), next_cursor: nextCursor })

@@ -119,6 +119,9 @@ export const stepSchema = z
       description:
         'For a fork: the run that executed the step. Its result was reused, which took no time and cost nothing here',
     }),
+    log: z.string().optional().meta({
+      description: 'For code: what its last execution has logged, up to 64 kB',
+    }),
     paused_child: z.literal(true).optional().meta({
       description: 'The run that the step started is paused: somebody must decide there',
     }),

@@ -1,15 +1,21 @@
 import { z } from 'zod';
 import { MAX_TOOL_TIMEOUT_SECONDS } from '#shared/tools.ts';
 import { jsonObject, timestamp } from '#shared/contract/common.ts';
+import {
+  codeLanguages,
+  codeSource,
+  MAX_CODE_SECONDS,
+} from '#shared/contract/workflows/code-node.ts';
 import { etag } from '#shared/contract/if-match.ts';
 
-export const customToolKinds = ['http', 'mcp'] as const;
+export const customToolKinds = ['http', 'mcp', 'code'] as const;
 export const customToolMethods = ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Shown instead of a header's value, and accepted as "unchanged". */
 export const HEADER_MASK = '***';
 
 const MAX_HEADERS = 50;
+const DEFAULT_TIMEOUT_SECONDS = 60;
 
 const toolName = z
   .string()
@@ -19,7 +25,7 @@ const toolName = z
   )
   .meta({ description: 'Workflows call the tool as `custom:<name>`' });
 
-const endpointUrl = z
+const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' })
   .max(2_000)
   .refine((text) => {
@@ -29,8 +35,12 @@ const endpointUrl = z
   .refine(
     (text) => !/[{}]/.test(URL.parse(text)?.host ?? ''),
     'must name its host in full, without a template',
-  )
-  .meta({ description: 'Called unchanged: no part of it comes from a workflow' });
+  );
+
+/** Empty for code, which calls nothing. */
+const endpointUrl = z.union([httpUrl, z.literal('')]).meta({
+  description: 'Called unchanged: no part of it comes from a workflow. Empty for kind `code`',
+});
 
 const headers = z
   .record(z.string().min(1).max(200), z.string().max(8_000))
@@ -58,12 +68,24 @@ const fields = {
     .max(200)
     .nullable()
     .meta({ description: 'The tool of the MCP server, for kind `mcp`' }),
+  source: codeSource.nullable().meta({
+    description:
+      'For kind `code`: a module whose `export default` is a function of the arguments. It runs in a sandbox, for at most 10 s of ' +
+      'processor time',
+  }),
+  language: z.enum(codeLanguages).meta({ description: 'Of the `source`' }),
   input_schema: jsonObject.nullable().meta({
     description:
       'JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` is ' +
       'not checked; external references are not loaded.',
   }),
-  timeout_seconds: z.int().min(1).max(MAX_TOOL_TIMEOUT_SECONDS),
+  timeout_seconds: z
+    .int()
+    .min(1)
+    .max(MAX_TOOL_TIMEOUT_SECONDS)
+    .meta({
+      description: `For one call. For kind \`code\`, it is processor time, and at most ${MAX_CODE_SECONDS}`,
+    }),
   retry_count: z
     .int()
     .min(0)
@@ -75,10 +97,54 @@ const fields = {
   }),
 };
 
-/** The error of a tool's target, or undefined. */
-export function targetProblem(tool: { kind: string; mcp_tool: string | null }): string | undefined {
-  if (tool.kind === 'mcp' && tool.mcp_tool === null) return "is required with kind 'mcp'";
-  if (tool.kind !== 'mcp' && tool.mcp_tool !== null) return "is only allowed with kind 'mcp'";
+/** What a tool calls, or computes. */
+interface Target {
+  kind: string;
+  endpoint_url: string;
+  mcp_tool: string | null;
+  source: string | null;
+  headers: Readonly<Record<string, string>>;
+  timeout_seconds?: number | undefined;
+}
+
+/** The field that is wrong in a tool's target, and the error; undefined when there is none. */
+export function targetProblem({
+  kind,
+  endpoint_url: url,
+  mcp_tool: tool,
+  source,
+  headers: sent,
+  timeout_seconds: seconds = 1,
+}: Target):
+  | {
+      field: 'endpoint_url' | 'mcp_tool' | 'source' | 'headers' | 'timeout_seconds';
+      message: string;
+    }
+  | undefined {
+  if (kind === 'code' && Object.keys(sent).length > 0) {
+    return { field: 'headers', message: "is only allowed with kind 'http' or 'mcp'" };
+  }
+  if (kind === 'code' && seconds > MAX_CODE_SECONDS) {
+    const message = `must be at most ${MAX_CODE_SECONDS} with kind 'code'`;
+    return { field: 'timeout_seconds', message };
+  }
+  const required: [
+    field: 'endpoint_url' | 'mcp_tool' | 'source',
+    given: boolean,
+    kinds: string[],
+  ][] = [
+    ['mcp_tool', tool !== null, ['mcp']],
+    ['endpoint_url', url !== '', ['http', 'mcp']],
+    ['source', source !== null, ['code']],
+  ];
+  for (const [field, given, kinds] of required) {
+    if (given === kinds.includes(kind)) continue;
+    if (!given) return { field, message: `is required with kind '${kind}'` };
+    return {
+      field,
+      message: `is only allowed with kind ${kinds.map((each) => `'${each}'`).join(' or ')}`,
+    };
+  }
   return undefined;
 }
 
@@ -88,18 +154,23 @@ export const customToolInput = z
     label: fields.label.default(''),
     description: fields.description.default(''),
     kind: fields.kind.default('http'),
-    endpoint_url: fields.endpoint_url,
+    endpoint_url: fields.endpoint_url.default(''),
+    source: fields.source.default(null),
+    language: fields.language.default('javascript'),
     method: fields.method.default('POST'),
     headers: fields.headers.default({}),
     mcp_tool: fields.mcp_tool.default(null),
     input_schema: fields.input_schema.default(null),
-    timeout_seconds: fields.timeout_seconds.default(60),
+    timeout_seconds: fields.timeout_seconds.optional().meta({
+      description: `For one call. By default ${DEFAULT_TIMEOUT_SECONDS}. For kind \`code\`, it is processor time: by default and at most ${MAX_CODE_SECONDS}`,
+    }),
     retry_count: fields.retry_count.default(1),
     read_only: fields.read_only.default(false),
   })
   .superRefine((tool, context) => {
-    const message = targetProblem(tool);
-    if (message !== undefined) context.addIssue({ code: 'custom', path: ['mcp_tool'], message });
+    const problem = targetProblem(tool);
+    if (problem === undefined) return;
+    context.addIssue({ code: 'custom', path: [problem.field], message: problem.message });
   })
   .meta({
     examples: [
@@ -113,7 +184,12 @@ export const customToolInput = z
         },
       },
     ],
-  });
+  })
+  .transform((tool) => ({
+    ...tool,
+    timeout_seconds:
+      tool.timeout_seconds ?? (tool.kind === 'code' ? MAX_CODE_SECONDS : DEFAULT_TIMEOUT_SECONDS),
+  }));
 export type CustomToolInput = z.infer<typeof customToolInput>;
 
 /**
@@ -139,6 +215,8 @@ export const customToolSchema = z
     description: z.string(),
     kind: z.enum(customToolKinds),
     endpoint_url: z.string(),
+    source: z.string().nullable(),
+    language: z.enum(codeLanguages),
     method: z.enum(customToolMethods),
     headers: z
       .record(z.string(), z.string())

@@ -3,6 +3,7 @@ import { roles } from '#shared/people/capabilities.ts';
 import { dollarsOrZero } from '#shared/contract/common.ts';
 import { recheckSetting } from '#shared/contract/gates/recheck.ts';
 import { common, json, jsonObject, MAX_WAIT_SECONDS, outputKey, text } from './node-common.ts';
+import { codeNodeSchema } from './code-node.ts';
 import { waitNodeSchema } from './wait-node.ts';
 
 /** Long enough for `workflow:` and the longest workflow name. */
@@ -247,6 +248,7 @@ export const graphNodeSchema = z
   .discriminatedUnion('kind', [
     agentNodeSchema,
     toolNodeSchema,
+    codeNodeSchema,
     conditionNodeSchema,
     loopNodeSchema,
     mapNodeSchema,
@@ -381,6 +383,7 @@ export type ConditionNode = z.infer<typeof conditionNodeSchema>;
 export type MapNode = z.infer<typeof mapNodeSchema>;
 export type WorkflowNode = z.infer<typeof workflowNodeSchema>;
 export type GateNode = z.infer<typeof gateNodeSchema>;
+export type CodeNode = z.infer<typeof codeNodeSchema>;
 export type WaitNode = z.infer<typeof waitNodeSchema>;
 export type NodeKind = GraphNode['kind'];
 export type GraphEdge = z.infer<typeof graphEdgeSchema>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject, timestamp } from '#shared/contract/common.ts';
+import { jsonObject, jsonValue, timestamp } from '#shared/contract/common.ts';
 import { rehearsalShape, rerunFields, withOneGraph } from '#shared/contract/forks/fork.ts';
 import { runSchema } from '#shared/contract/runs/run.ts';
 import { stepSchema } from '#shared/contract/steps/step.ts';
@@ -75,7 +75,16 @@ export const pinFields = {
   step_key: stepKey.optional().meta({
     description: 'Its step; the default is the last step of the node that has an output',
   }),
+  output: jsonValue.optional().meta({
+    description:
+      'Pinned instead of the output of that step. It must fit the `response_schema` that the node has in the draft, or else in the current version',
+  }),
 };
+
+/** Of a list of pins. */
+export const pinsQuery = z.strictObject({
+  node_id: id.optional().meta({ description: 'Only the pin of this node, with its `output`' }),
+});
 
 export const pinBody = z
   .strictObject(pinFields)
@@ -87,6 +96,8 @@ export const pinSchema = z
     run_id: z.string().meta({ description: 'The run that had this output; it may be removed' }),
     step_key: z.string(),
     bytes: z.int().meta({ description: 'Of the output' }),
+    edited: z.boolean().meta({ description: 'Whether the request that pinned it gave the output' }),
+    output: jsonValue.optional().meta({ description: 'Only in the list of one `node_id`' }),
     pinned_at: timestamp,
   })
   .meta({ id: 'Pin' });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jsonObject, jsonValue, timestamp } from '#shared/contract/common.ts';
 import { evaluationChecksInput } from './graph.ts';
 import { etag } from '#shared/contract/if-match.ts';
+import { limitsInput, templateLimits } from '#shared/contract/limits/limits.ts';
 import { inputSchemaField, workflowCreateBody, workflowSchema } from './workflow.ts';
 
 export const templateSchema = z
@@ -13,6 +14,9 @@ export const templateSchema = z
     graph: workflowSchema.shape.graph,
     input_schema: inputSchemaField,
     checks: z.array(jsonValue),
+    limits: templateLimits.nullable().meta({
+      description: 'The limits of the workflows created from it; null: none',
+    }),
     sample_input: jsonObject.meta({ description: 'An example input' }),
     created_at: timestamp.nullable().meta({ description: 'Null for built-in ones' }),
     etag,
@@ -21,6 +25,9 @@ export const templateSchema = z
 
 const { name, description } = workflowCreateBody.shape;
 const graph = workflowCreateBody.shape.graph.unwrap();
+const limits = limitsInput.nullable().meta({
+  description: 'As in `PUT /api/workflows/{id}/limits`; null: none',
+});
 const sampleInput = jsonObject.meta({ description: 'An example input' });
 
 const fromGraph = z
@@ -30,17 +37,16 @@ const fromGraph = z
     graph,
     input_schema: inputSchemaField.optional(),
     checks: evaluationChecksInput.default([]),
+    limits: limits.default(null),
     sample_input: sampleInput.default({}),
   })
   .meta({ id: 'TemplateFromGraph' });
 
 const fromWorkflow = z
   .strictObject({
-    workflow_id: z
-      .string()
-      .min(1)
-      .max(100)
-      .meta({ description: 'Its current graph, its input schema and its checks are copied' }),
+    workflow_id: z.string().min(1).max(100).meta({
+      description: 'Its current graph, its input schema, its checks and its limits are copied',
+    }),
     name: name.optional().meta({ description: "The workflow's name by default" }),
     description: description.unwrap().optional(),
     sample_input: sampleInput.default({}),
@@ -70,6 +76,7 @@ export const templateUpdateBody = z
     graph: graph.optional(),
     input_schema: inputSchemaField.optional(),
     checks: evaluationChecksInput.optional(),
+    limits: limits.optional(),
     sample_input: sampleInput.optional(),
   })
   .meta({ examples: [{ description: 'For the support team' }] });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { eventName } from '#shared/contract/events/event-name.ts';
+import { awaitedEventName } from '#shared/contract/events/reserved-names.ts';
 import { common, MAX_WAIT_SECONDS, outputKey, text } from './node-common.ts';
 
 /** An event that a `wait` waits for. */
 const awaitedEventSchema = z
   .strictObject({
-    name: eventName,
+    name: awaitedEventName,
     /** An expression over `event` and the run's state. By default, every event of that name counts. */
     match: z.string().min(1).max(2_000).optional(),
   })
@@ -20,8 +20,8 @@ const MAX_AWAITED_EVENTS = 10;
 const { retry: _retry, ...commonOfWait } = common;
 
 /**
- * Waits for a time or an event, without a worker. It has exactly one of `seconds`, `until`, `event` and `any`. The event
- * is its output; `null`: its time ran out.
+ * Waits for a time, an event or a callback, without a worker. It has exactly one of `seconds`, `until`, `event`, `any` and
+ * `callback`. The event, or the body of the callback, is its output; `null`: its time ran out.
  */
 export const waitNodeSchema = z
   .strictObject({
@@ -34,11 +34,18 @@ export const waitNodeSchema = z
     event: awaitedEventSchema.optional(),
     /** The first of these events that arrives. */
     any: z.array(awaitedEventSchema).min(1).max(MAX_AWAITED_EVENTS).optional(),
-    /** How long it waits for an event. */
+    /**
+     * Until a POST comes to the address that `{callbacks.<id of the node>}` is in the parameters of tools. Its JSON is the
+     * output.
+     */
+    callback: z.literal(true).optional(),
+    /** How long it waits for an event or a callback. */
     timeout_seconds: z.number().positive().max(MAX_WAIT_SECONDS).optional(),
     /** The default is `fail`. `continue` follows its `'false'` edges. */
     on_timeout: z.enum(waitTimeoutActions).optional(),
-    /** State key of the event; the default is the node's id. */
+    /** After so long, an alert says that the run still waits, once. */
+    remind_seconds: z.number().min(1).max(MAX_WAIT_SECONDS).optional(),
+    /** State key of the output; the default is the node's id. */
     output_key: outputKey.optional(),
   })
   .meta({ id: 'WaitNode' });

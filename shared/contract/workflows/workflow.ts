@@ -122,16 +122,32 @@ export const workflowCreateBody = z
     examples: [{ name: 'Answer tickets', graph: exampleGraph, input_schema: exampleSchema }],
   });
 
-export const workflowUpdateBody = z
-  .strictObject({
-    name: name.optional(),
-    description: description.optional(),
-    graph: drawnGraph.optional(),
-    input_schema: inputSchemaField.optional(),
-    run_cap_usd: runCap.optional(),
-    overrun: overrunField.optional(),
-    requires_experiment: requiresExperiment.optional(),
+/** The maximum length of an author's note on a version, in characters. */
+const MAX_NOTE = 1_000;
+const note = z.string().trim().min(1).max(MAX_NOTE).optional();
+
+/** What people edit of a workflow. */
+export const workflowFields = z.strictObject({
+  name: name.optional(),
+  description: description.optional(),
+  graph: drawnGraph.optional(),
+  input_schema: inputSchemaField.optional(),
+  run_cap_usd: runCap.optional(),
+  overrun: overrunField.optional(),
+  requires_experiment: requiresExperiment.optional(),
+});
+
+export const workflowUpdateBody = workflowFields
+  .extend({
+    note: note.meta({
+      description: 'What the new version changes; only with `graph` or `input_schema`',
+    }),
   })
+  .refine(
+    (body) =>
+      body.note === undefined || body.graph !== undefined || body.input_schema !== undefined,
+    { path: ['note'], message: 'belongs to a new version: add graph or input_schema' },
+  )
   .meta({ examples: [{ name: 'Answer every ticket', run_cap_usd: 0.5 }] });
 
 export const draftSchema = z
@@ -186,16 +202,13 @@ export const validateBody = z
   .meta({ examples: [{ graph: exampleGraph, input_schema: exampleSchema }] })
   .nullish();
 
-/** The maximum length of an author's note on a version, in characters. */
-const MAX_NOTE = 1_000;
-
 export const publishBody = z
   .strictObject({
     from_draft: z.literal(true).optional().meta({
       description:
         'Makes the draft the current version; without it the current version is published',
     }),
-    note: z.string().trim().min(1).max(MAX_NOTE).optional().meta({
+    note: note.meta({
       description: 'What the version changes; only with `from_draft`',
     }),
   })

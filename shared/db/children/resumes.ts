@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { shareBudgets } from '#shared/db/money/holds.ts';
 import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
-import { enqueue, type OutboxRow } from '#shared/db/runs/outbox.ts';
-import { markRunning } from '#shared/db/runs/resumes.ts';
+import type { OutboxRow } from '#shared/db/runs/outbox.ts';
+import { enqueueResume, markRunning } from '#shared/db/runs/resumes.ts';
 import { acceptsWorkOf } from '#shared/db/runs/row.ts';
 import type { ChildStep } from './steps.ts';
 
@@ -48,7 +48,7 @@ export async function resumeChild(
       targetId: childId,
       details: { parent_run_id: step.run_id },
     });
-    return enqueue(tx, { runId: childId, kind: 'resume', payload: { n } });
+    return enqueueResume(tx, childId, n);
   });
 }
 

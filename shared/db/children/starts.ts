@@ -28,7 +28,9 @@ export const takeStarts = (db: Db, least: number): Promise<readonly OutboxRow[]>
       SELECT o.id
       FROM (SELECT DISTINCT workspace_id FROM runs WHERE status = 'pending' AND parent_run_id IS NOT NULL) AS w
       CROSS JOIN LATERAL (
-        (SELECT id FROM runs WHERE ${pendingIn(sql.fragment`w.workspace_id`)} ORDER BY depth DESC, id LIMIT ${MOST_PENDING}::int)
+        (SELECT id FROM runs WHERE ${pendingIn(sql.fragment`w.workspace_id`)}
+           AND NOT EXISTS (SELECT FROM run_places p WHERE p.run_id = runs.id AND p.state = 'waiting')
+         ORDER BY depth DESC, id LIMIT ${MOST_PENDING}::int)
         UNION
         (SELECT r.id FROM runs r JOIN outbox o ON o.run_id = r.id AND ${waiting}
          WHERE ${pendingIn(sql.fragment`w.workspace_id`)} ORDER BY r.id LIMIT ${least}::int)

@@ -5,6 +5,7 @@ import type { ChildPlace } from '#shared/graph/children/child-call.ts';
 import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
+import { waitsToContinue } from '#shared/db/limits/slots.ts';
 import { recordStepVerdict } from '#shared/db/policies/governance.ts';
 import { type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
@@ -155,6 +156,8 @@ const childRow = z.object({
   failure: z.object({ kind: z.string(), with_parent: z.boolean().optional() }).nullable(),
   /** Whether it is a rehearsal. */
   rehearses: z.boolean(),
+  /** Whether the run that started it counts for a limit of runs in flight. */
+  parent_limited: z.boolean(),
 });
 export type Child = z.infer<typeof childRow>;
 
@@ -165,8 +168,8 @@ export const readChild = (
 ): Promise<Child | null> =>
   db.maybeOne(statement(childRow)`
     SELECT c.id, c.status, c.parent_attempt AS attempt, w.name AS workflow_name, c.output, c.error, c.failure,
-           c.rehearsal IS NOT NULL AS rehearses
-    FROM runs c JOIN workflows w ON w.id = c.workflow_id
+           c.rehearsal IS NOT NULL AS rehearses, p.limits ->> 'key' IS NOT NULL AS parent_limited
+    FROM runs c JOIN workflows w ON w.id = c.workflow_id JOIN runs p ON p.id = c.parent_run_id
     WHERE c.parent_run_id = ${run_id} AND c.parent_step_key = ${step_key}
   `);
 
@@ -244,6 +247,15 @@ export async function finishChildStep(
     return true;
   });
 }
+
+/** Whether the run has to wait for a slot before the end of its child continues it. */
+export const childWaits = (db: Pool, { run_id, execution }: ChildStep): Promise<boolean> =>
+  db.transaction(async (tx) => {
+    const run = await tx.maybeOne(statement(z.object({ id: z.string() }))`
+      SELECT id FROM runs WHERE id = ${run_id} AND ${acceptsWorkOf(execution)} FOR UPDATE
+    `);
+    return run !== null && waitsToContinue(tx, run_id);
+  });
 
 type StepEnd = { type: 'step_completed' } | { type: 'step_failed'; error: string };
 type ChildMove = { type: 'child_paused' | 'child_continued'; child_run_id: string };

@@ -16,7 +16,7 @@ import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
 import { type Db, type Pool, sql, statement } from '#shared/db/pool.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
-import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
+import { announceChanges } from '#shared/db/events/service-events.ts';
 import { lockForWrite } from './write-lock.ts';
 
 /** Records deleted per transaction, with all rows that reference them. */
@@ -145,7 +145,7 @@ export async function updateFeed(
     await auditFeed(tx, actor, feed, 'update', { changed });
     if (feed.status !== before.status) {
       const data = { feed_id: feed.id, name: feed.name, from: before.status, to: feed.status };
-      await queueEvents(tx, workspaceId, [
+      await announceChanges(tx, workspaceId, [
         { type: 'feed.status_changed', isDemo: feed.is_demo, data },
       ]);
     }

@@ -301,6 +301,7 @@ function writeVersion(
       entity_type: state.entity_type,
       canonical_name: content.canonical_name,
       version: state.version,
+      verification_status: content.verification_status,
       changed,
     },
   });
@@ -360,6 +361,11 @@ function queueEvent({ feed, plan }: Batch, state: EventState, content: EventCont
   const isDemo = feed.is_demo;
   if (state.hash === '') plan.promises.push({ type: 'intelligence_event.created', isDemo, data });
   if (isVerified(content.verification_status) && !isVerified(state.verification_status)) {
-    plan.promises.push({ type: 'intelligence_event.verified', isDemo, data });
+    const { verification_status } = content;
+    plan.promises.push({
+      type: 'intelligence_event.verified',
+      isDemo,
+      data: { ...data, verification_status },
+    });
   }
 }

@@ -11,13 +11,15 @@ import {
   type NumberedRecord,
   planBatch,
 } from './ingest-plan.ts';
-import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
+import { announceChanges } from '#shared/db/events/service-events.ts';
 import { contentHash, type EntityContent, entityContent } from './record-content.ts';
 import { lockForWrite } from './write-lock.ts';
 
 export interface IngestTarget {
   workspaceId: string;
   feedId: string;
+  /** The run that writes the records. */
+  runId?: string;
 }
 
 /**
@@ -41,7 +43,7 @@ export async function ingestBatch(
   if (plan.entities.length > 0 || plan.seen.length > 0) await writeEntities(tx, place, plan);
   if (plan.events.length > 0) await writeEvents(tx, place, plan);
   await noteFreshness(tx, place, plan);
-  await queueEvents(tx, workspaceId, plan.promises);
+  await announceChanges(tx, workspaceId, plan.promises, target.runId);
   return plan.outcome;
 }
 

@@ -17,7 +17,7 @@ import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { thisMonth } from '#shared/db/month.ts';
-import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
+import { announceChanges } from '#shared/db/events/service-events.ts';
 import { lockForWrite } from './write-lock.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 
@@ -158,6 +158,8 @@ export interface SourceCheck extends SourceReport {
   workspaceId: string;
   /** Id or name. If a live and a demo source have the same name, it means the live one. */
   source: string;
+  /** The run that reports it. */
+  runId?: string;
   /** Identifies repeated reports of one check: they have the same key. */
   reportKey?: string;
 }
@@ -218,11 +220,13 @@ async function queueHealthEvent(
   const { id: source_id, name, is_demo: isDemo } = source;
   if (was !== 'failed' && status === 'failed') {
     const data = { source_id, name, consecutive_failures, error: check.error ?? null };
-    await queueEvents(tx, check.workspaceId, [{ type: 'source.failed', isDemo, data }]);
+    const events = [{ type: 'source.failed' as const, isDemo, data }];
+    await announceChanges(tx, check.workspaceId, events, check.runId);
   }
   if (was === 'failed' && status === 'healthy') {
     const data = { source_id, name };
-    await queueEvents(tx, check.workspaceId, [{ type: 'source.recovered', isDemo, data }]);
+    const events = [{ type: 'source.recovered' as const, isDemo, data }];
+    await announceChanges(tx, check.workspaceId, events, check.runId);
   }
 }
 

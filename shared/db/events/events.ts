@@ -6,7 +6,8 @@ import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '#shared/db/cu
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { AppError, conflict, notFound } from '#shared/errors.ts';
-import type { Json } from '#shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { Actor } from '#shared/people/actor.ts';
 
 /** An event to store. */
 export interface NewEvent {
@@ -15,16 +16,23 @@ export interface NewEvent {
   data: Json;
   /** The caller's id, under which it is stored once. */
   givenId: string | undefined;
+  /** Of whom that id is, if it is not a request or a run: the same id of another sender is another event. */
+  idScope?: string;
   source: Event['source'];
   by: { id: string | null; name: string | null };
+  /** The run that sends it. */
   runId?: string;
+  /** What an inbound webhook received. */
+  inboundEventId?: string;
 }
 
 const eventRow = eventSchema.extend({ data: storedJson() });
 
 const eventColumns = sql.fragment`
-  e.id, e.name, e.data, e.given_id, e.source, e.run_id, coalesce(e.created_by_name, e.created_by) AS created_by, e.created_at,
-  e.woke, e.seq > (SELECT n.matched FROM event_names n WHERE n.workspace_id = e.workspace_id AND n.name = e.name) AS pending`;
+  e.id, e.name, e.data, e.given_id, e.source, e.run_id, e.inbound_event_id, coalesce(e.created_by_name, e.created_by) AS created_by, e.created_at,
+  e.depth, e.woke, (SELECT count(*) FROM event_starts s WHERE s.event_id = e.id AND s.run_id IS NOT NULL) AS started,
+  (SELECT count(*) FROM event_cancels k WHERE k.event_id = e.id AND k.cancelled_at IS NOT NULL) AS cancelled,
+  e.seq > (SELECT n.matched FROM event_names n WHERE n.workspace_id = e.workspace_id AND n.name = e.name) AS pending`;
 
 /**
  * Stores an event. `created` false: one with this id was there, with the same name and data. Throws AppError
@@ -35,44 +43,66 @@ export async function insertEvent(
   event: NewEvent,
 ): Promise<{ event: Event; created: boolean }> {
   return db.transaction(async (tx) => {
-    const known = await readGiven(tx, event);
-    if (known !== null) return { event: known, created: false };
-    const seq = await nextNumber(tx, event);
-    const { workspaceId, name, data, givenId = null, source, by, runId = null } = event;
-    const id = newId('event');
-    const { rowCount } = await tx.query(statement(z.object({}))`
-      INSERT INTO events (id, workspace_id, name, seq, given_id, data, source, created_by, created_by_name, run_id)
-      VALUES (${id}, ${workspaceId}, ${name}, ${seq}, ${givenId}, ${JSON.stringify(data)}::json, ${source}, ${by.id}, ${by.name},
-              ${runId})
-      ON CONFLICT (workspace_id, given_id) WHERE given_id IS NOT NULL DO NOTHING
-    `);
-    // Another request stored it under another name in the meantime, which the lock does not exclude.
-    if (rowCount === 0) {
-      const stored = await readGiven(tx, event);
-      if (stored === null) throw new AppError('unavailable', 'Send the event again');
-      return { event: stored, created: false };
+    const sent = await storeEvent(tx, event);
+    if (sent.created && event.source === 'api') {
+      const { by, workspaceId, name } = event;
+      await auditSent(tx, { ...by, workspaceId }, { id: sent.event.id, details: { name } });
     }
-    if (source === 'api') {
-      await recordAudit(
-        tx,
-        { ...by, workspaceId },
-        {
-          action: 'event_send',
-          targetType: 'event',
-          targetId: id,
-          details: { name },
-        },
-      );
-    }
-    return { event: await readEvent(tx, { workspaceId, id }), created: true };
+    return sent;
   });
 }
+
+export const auditSent = (
+  tx: Tx,
+  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
+  { id, details }: { id: string; details: JsonObject },
+): Promise<void> =>
+  recordAudit(tx, actor, { action: 'event_send', targetType: 'event', targetId: id, details });
+
+/** Like `insertEvent`, in the caller's transaction, which has to write the audit entry. */
+export async function storeEvent(
+  tx: Tx,
+  event: NewEvent,
+): Promise<{ event: Event; created: boolean }> {
+  const known = await readGiven(tx, event);
+  if (known !== null) return { event: known, created: false };
+  const seq = await nextNumber(tx, event);
+  const { workspaceId, name, data, givenId = null, idScope = '', source, by } = event;
+  const { runId = null, inboundEventId = null } = event;
+  const id = newId('event');
+  const { rowCount } = await tx.query(statement(z.object({}))`
+    INSERT INTO events (id, workspace_id, name, seq, given_id, id_scope, data, source, created_by, created_by_name, run_id,
+                        inbound_event_id, depth)
+    VALUES (${id}, ${workspaceId}, ${name}, ${seq}, ${givenId}, ${idScope}, ${JSON.stringify(data)}::json, ${source}, ${by.id},
+            ${by.name}, ${runId}, ${inboundEventId}, ${depthOf(runId)})
+    ON CONFLICT (workspace_id, id_scope, given_id) WHERE given_id IS NOT NULL DO NOTHING
+  `);
+  // Another request stored it under another name in the meantime, which the lock does not exclude.
+  if (rowCount === 0) {
+    const stored = await readGiven(tx, event);
+    if (stored === null) throw new AppError('unavailable', 'Send the event again');
+    return { event: stored, created: false };
+  }
+  return { event: await readEvent(tx, { workspaceId, id }), created: true };
+}
+
+/** One more than the run that sends the event, or the runs above it, if an event has started one of them. */
+export const depthOf = (runId: string | null) =>
+  runId === null
+    ? sql.fragment`0`
+    : sql.fragment`(
+        WITH RECURSIVE above AS (
+          SELECT r.parent_run_id, r.event_depth FROM runs r WHERE r.id = ${runId}
+          UNION ALL
+          SELECT r.parent_run_id, r.event_depth FROM above a JOIN runs r ON r.id = a.parent_run_id
+        ) SELECT coalesce(max(event_depth), 0) + 1 FROM above)`;
 
 async function readGiven(tx: Tx, event: NewEvent): Promise<Event | null> {
   if (event.givenId === undefined) return null;
   const known = await tx.maybeOne(statement(eventRow.extend({ same: z.boolean() }))`
     SELECT ${eventColumns}, e.name = ${event.name} AND e.data::jsonb = ${JSON.stringify(event.data)}::jsonb AS same
-    FROM events e WHERE e.workspace_id = ${event.workspaceId} AND e.given_id = ${event.givenId}
+    FROM events e
+    WHERE e.workspace_id = ${event.workspaceId} AND e.id_scope = ${event.idScope ?? ''} AND e.given_id = ${event.givenId}
   `);
   if (known === null) return null;
   const { same, ...rest } = known;
@@ -85,7 +115,7 @@ async function readGiven(tx: Tx, event: NewEvent): Promise<Event | null> {
 
 /** The maximum numbers of names in a workspace, of events of one name, and of those not compared with the waits yet. */
 const MAX_NAMES = 1_000;
-const MAX_KEPT = 1_000_000;
+export const MAX_KEPT = 1_000_000;
 const MAX_BEHIND = 10_000;
 /** When to send the event again, if too many were not compared yet. */
 const BEHIND_SECONDS = 5;
@@ -141,12 +171,29 @@ async function readEvent(
   return row;
 }
 
-/** The maximum number of waits in the detail of an event. */
+/** The maximum numbers of waits, of starts and of cancels in the detail of an event. */
 const MAX_WAITS = 100;
+
+const startRow = z.object({
+  trigger_id: z.string(),
+  workflow_id: z.string(),
+  run_id: z.string().nullable(),
+  refusal: z.string().nullable(),
+});
 
 const wokenRow = z.object({ run_id: z.string(), step_key: z.string(), workflow_id: z.string() });
 
-/** An event with the waits that it has ended. Throws AppError `not_found`. */
+const cancelRow = z.object({
+  run_id: z.string(),
+  workflow_id: z.string(),
+  cancelled_at: z.string().nullable(),
+  refusal: z.string().nullable(),
+});
+
+/**
+ * An event with the waits that it has ended, and the runs that it has started and cancelled. Throws AppError
+ * `not_found`.
+ */
 export async function readEventDetail(
   db: Db,
   ids: { workspaceId: string; id: string },
@@ -156,7 +203,16 @@ export async function readEventDetail(
     SELECT w.run_id, w.step_key, r.workflow_id FROM run_waits w JOIN runs r ON r.id = w.run_id
     WHERE w.workspace_id = ${ids.workspaceId} AND w.event_id = ${ids.id} ORDER BY w.ended_at, w.run_id LIMIT ${MAX_WAITS}
   `);
-  return { ...event, waits: [...waits] };
+  const starts = await db.any(statement(startRow)`
+    SELECT s.trigger_id, t.workflow_id, s.run_id, s.refusal
+    FROM event_starts s JOIN event_triggers t ON t.id = s.trigger_id
+    WHERE s.event_id = ${ids.id} AND s.workspace_id = ${ids.workspaceId} ORDER BY s.created_at, s.trigger_id LIMIT ${MAX_WAITS}
+  `);
+  const cancels = await db.any(statement(cancelRow)`
+    SELECT run_id, workflow_id, cancelled_at, refusal FROM event_cancels
+    WHERE event_id = ${ids.id} AND workspace_id = ${ids.workspaceId} ORDER BY created_at, run_id LIMIT ${MAX_WAITS}
+  `);
+  return { ...event, waits: [...waits], starts: [...starts], cancels: [...cancels] };
 }
 
 /** The events of a workspace, newest first. Throws AppError `invalid` for a cursor of another list. */

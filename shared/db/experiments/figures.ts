@@ -57,7 +57,7 @@ export const readFinishedRuns = (db: Db, ids: readonly string[]): Promise<readon
       SELECT coalesce(sum(s.cost_micros + CASE WHEN ${startsRun} THEN (${childMicros}) ELSE 0 END), 0)::bigint AS micros,
              -- Turns and calls of an agent are part of its own step.
              coalesce(sum(greatest(0, extract(epoch FROM s.finished_at - s.started_at) * 1000))
-               FILTER (WHERE s.parent_step_key IS NULL AND s.kind IN ('agent', 'tool', 'workflow')), 0)::bigint AS ms
+               FILTER (WHERE s.parent_step_key IS NULL AND s.kind IN ('agent', 'tool', 'code', 'workflow')), 0)::bigint AS ms
       FROM (${executed}) AS s
     ) AS f
     WHERE r.id = ANY (${sql.array([...ids], 'text')}) AND r.status IN ('success', 'failed')

@@ -5,12 +5,14 @@
 -- A name without a table is an argument or a variable.
 --
 -- Returns one of:
---   begun      errors, attempts, generation, epoch, budgeted
+--   begun      errors, attempts, generation, epoch, budgeted; waited_ms and woken if it waited for a free call
 --   stale      the policies have changed since the step was judged; nothing was written
 --   finished   output: the step has succeeded, whatever became of its run
 --   failed     error, kind, attempts: the step has failed for good
 --   blocked    a cap or a budget is exhausted: see run_limits_1
 --   limited    its possible cost must be reserved first, by the transaction that calls this again with `counted`
+--   no_slot    a limit of the policies has no free call: wait_ms, target and woken, see take_calls_1; the step waits in its queue.
+--              Or its run, which has left its slot, waits for another one
 --   refused    the run has ended, was deleted or belongs to another execution, or the step cannot begin again
 --
 -- Never changed once it is released: processes of the version before call it during an update. A change is begin_step_2.
@@ -24,6 +26,9 @@ CREATE FUNCTION begin_step_1(
   -- The policies' verdicts on it, and their revision; null: neither policies nor limits apply, since the result is recorded, or
   -- the attempt had begun before.
   verdicts json, revision integer,
+  -- The limits of the policies that count it: see take_calls_1; null: none, and it has not waited for one. How long the rows of the
+  -- outbox are leased.
+  calls json, lease_ms integer,
   -- Its claim; and the number of an attempt whose claim a crash of the database has lost, otherwise null.
   claim text, claim_ms integer, attempt integer,
   -- Whether it costs nothing; whether it is counted, since the limits were checked: then with so much, null for unknown.
@@ -43,13 +48,14 @@ DECLARE
   accepted boolean;
   opened boolean;
   begun record;
+  slot record;
   -- The numbers of the last frame before this call, and before the step.
   base bigint;
   own bigint;
   this_moment timestamptz;
 BEGIN
   -- The run accepts the work while it is open and no resume has replaced this execution.
-  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count INTO held FROM runs r
+  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count, r.limits ->> 'key' AS slot_key INTO held FROM runs r
   WHERE r.id = run AND r.workspace_id = workspace FOR NO KEY UPDATE;
   this_moment := clock_timestamp();
   accepted := held.status IN ('pending', 'running', 'paused') AND NOT (execution = ANY (held.superseded))
@@ -58,6 +64,11 @@ BEGIN
     -- The policies are those of the verdicts, also after the wait.
     IF revision <> (SELECT w.policy_revision FROM workspaces w WHERE w.id = workspace) THEN
       outcome := 'stale';
+      RETURN;
+    END IF;
+    IF held.slot_key IS NOT NULL AND continue_place_1(run) THEN
+      outcome := 'no_slot';
+      facts := json_build_object('wait_ms', 3600000, 'target', label, 'woken', '[]'::json);
       RETURN;
     END IF;
 
@@ -111,6 +122,22 @@ BEGIN
     END IF;
   END IF;
 
+  -- The limits of tools and models. A step that waits is not begun, and a paused run stays so.
+  IF calls IS NOT NULL THEN
+    slot := take_calls_1(run, workspace, step, claim, node, label, calls, true, lease_ms);
+    IF NOT slot.taken THEN
+      IF held.status = 'paused' THEN
+        UPDATE runs r SET status = 'paused', phase_since = clock_timestamp() WHERE r.id = run;
+      END IF;
+      outcome := 'no_slot';
+      facts := json_build_object('wait_ms', slot.wait_ms, 'target', slot.target, 'woken', slot.woken);
+      RETURN;
+    END IF;
+    queued_at := least(queued_at, slot.since);
+    -- It may have waited for the lock of another call.
+    this_moment := clock_timestamp();
+  END IF;
+
   -- The claim: a new step, or another attempt at it. One that begins and ends at once took no time.
   opened := kept.step_key IS NULL OR kept.epoch < held.resumed_count;
   INSERT INTO steps AS s (
@@ -147,6 +174,13 @@ BEGIN
   outcome := 'begun';
   facts := json_build_object('errors', begun.errors, 'attempts', begun.attempts, 'generation', begun.generation,
                              'epoch', held.resumed_count, 'budgeted', budgeted);
+  IF calls IS NOT NULL THEN
+    IF slot.since IS NOT NULL THEN
+      facts := (facts::jsonb || jsonb_build_object(
+        'waited_ms', (extract(epoch FROM this_moment - slot.since) * 1000)::integer,
+        'woken', wake_calls_1(ARRAY[slot.left_scope], lease_ms)))::json;
+    END IF;
+  END IF;
 
   -- The verdicts that earlier attempts had not.
   IF json_array_length(verdicts) > 0 THEN

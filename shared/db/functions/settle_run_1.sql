@@ -1,6 +1,6 @@
 -- Ends a run with success. Called by shared/db/runs/settlements.ts. A name without a table is an argument or a variable.
 --
--- Returns what the run has cost, and whether another run started it; nulls, with nothing written, when the run does not accept
+-- Returns what the run has cost, whether another run started it, and whether it had limits; nulls, with nothing written, when the run does not accept
 -- it from this execution, or its checks must be evaluated first.
 --
 -- Never changed once it is released: processes of the version before call it during an update. A change is settle_run_2.
@@ -15,7 +15,7 @@ CREATE FUNCTION settle_run_1(
   evals json, scored json,
   -- The id of its event, and a setting for that: see queue_events_1.
   event text, most_pending integer,
-  OUT cost_micros bigint, OUT has_parent boolean
+  OUT cost_micros bigint, OUT has_parent boolean, OUT has_slot boolean
 ) LANGUAGE plpgsql AS $$
 DECLARE
   held record;
@@ -23,7 +23,7 @@ DECLARE
 BEGIN
   -- The run accepts it while it is open and no resume has replaced this execution.
   SELECT r.status, r.superseded, r.resuming, r.workspace_id, r.workflow_id, r.created_at, r.frame_seq, r.resumed_count,
-         r.rehearsal, r.parent_run_id, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
+         r.rehearsal, r.parent_run_id, r.limits, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
          (extract(epoch FROM r.phase_since) * 1000000)::bigint AS phase_us
   INTO held FROM runs r WHERE r.id = run FOR NO KEY UPDATE;
   IF NOT FOUND OR held.status NOT IN ('pending', 'running', 'paused') OR execution = ANY (held.superseded)
@@ -76,5 +76,6 @@ BEGIN
   PERFORM announce_end_1(run, event, 'run.completed', most_pending, true);
   cost_micros := held.cost_micros;
   has_parent := held.parent_run_id IS NOT NULL;
+  has_slot := held.limits IS NOT NULL;
 END
 $$;

@@ -6,8 +6,9 @@ import type { JsonObject } from '#shared/json.ts';
 import { timeoutReason } from '#shared/graph/gates/rejection.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
+import { waitsToContinue } from '#shared/db/limits/slots.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
-import { acceptsWorkOf } from '#shared/db/runs/row.ts';
+import { acceptsWorkOf, hasKey } from '#shared/db/runs/row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { readDecisions } from './answers.ts';
 import { closeGate } from './close.ts';
@@ -74,7 +75,8 @@ export interface OutdatedGate {
  * Does what is due at an open gate, by the clock of the database: decides it at its deadline, or queues a reminder.
  * Returns the decision, made by the deadline or a person, or when to check again, or the gate if its reads must be
  * repeated before its deadline approves it, or if it must be found first what it shows now. Idempotent, even after the run has
- * ended: an execution that loses the workflow task in which it ended the run needs the decision again to end itself.
+ * ended: an execution that loses the workflow task in which it ended the run needs the decision again to end itself. A run that
+ * waits for a slot gets the decision when it has it.
  */
 export async function checkGate(
   db: Pool,
@@ -86,7 +88,7 @@ export async function checkGate(
   outdated?: OutdatedGate;
 }> {
   return db.transaction(async (tx) => {
-    const accepted = await lockRun(tx, call);
+    const { accepted, limited } = await lockRun(tx, call);
     const gate = await readGate(tx, call);
     if (gate === null) return {};
     if (gate.status === 'open') {
@@ -100,6 +102,7 @@ export async function checkGate(
       if (changes === undefined) return { unrechecked: uncheckedOf(call, gate) };
       await timeOut(tx, call, gate, changes);
     }
+    if (accepted && limited && (await waitsToContinue(tx, call.run_id))) return {};
     const decisions = await readDecisions(tx, call.run_id);
     const decision = decisions.find(
       ({ step_key, round }) => step_key === call.step_key && round === call.round,
@@ -122,15 +125,17 @@ export async function runsDueWithin(db: Pool, seconds: number): Promise<readonly
   `);
 }
 
-/** Whether the run accepts work from the execution. */
+/** Whether the run accepts work from the execution, and counts for a limit of runs in flight. */
 async function lockRun(
   tx: Tx,
   { run_id, execution }: GateCheck & { execution: string },
-): Promise<boolean> {
-  const run = await tx.maybeOne(statement(z.object({ accepted: z.boolean() }))`
-    SELECT (${acceptsWorkOf(execution)}) AS accepted FROM runs WHERE id = ${run_id} FOR UPDATE
+): Promise<{ accepted: boolean; limited: boolean }> {
+  const run = await tx.maybeOne(statement(
+    z.object({ accepted: z.boolean(), limited: z.boolean() }),
+  )`
+    SELECT (${acceptsWorkOf(execution)}) AS accepted, ${hasKey} AS limited FROM runs WHERE id = ${run_id} FOR UPDATE
   `);
-  return run?.accepted === true;
+  return run ?? { accepted: false, limited: false };
 }
 
 const readGate = (tx: Tx, { run_id, step_key, round }: GateCheck): Promise<ClockedGate | null> =>

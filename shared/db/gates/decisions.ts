@@ -4,8 +4,10 @@ import { AppError, conflict, forbiddenWithout, notFound } from '#shared/errors.t
 import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
+import { waitsToContinue } from '#shared/db/limits/slots.ts';
 import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { enqueueDecision, type OutboxRow } from '#shared/db/runs/outbox.ts';
+import { hasKey } from '#shared/db/runs/row.ts';
 import { closeGate } from './close.ts';
 import type { Decision, Shown, ShownFor } from './decision.ts';
 import { findGateToDecide, type GateToDecide, refusalFor } from './gate-to-decide.ts';
@@ -17,6 +19,7 @@ import { mayStillDecide } from './standing.ts';
  * The outcome of a decision.
  *
  * - `decided`: the gate is decided. `row` notifies the execution; it can be sent now if it is the `first`.
+ * - `queued`: the gate is decided. The run waits for a slot, and then gets the decision.
  * - `open`: the gate stays open, because it needs more approvals, or the member has already approved it.
  * - `refused`: the rules of the gate do not let the actor decide it. The attempt is in the audit log.
  * - `unchecked`: nothing is written. The gate has a form: check the input, and decide again with the gate's step key as
@@ -28,6 +31,7 @@ import { mayStillDecide } from './standing.ts';
  */
 export type Outcome =
   | { outcome: 'decided'; row: OutboxRow; first: boolean }
+  | { outcome: 'queued' }
   | { outcome: 'open' }
   | { outcome: 'refused'; reason: string }
   | Unprepared
@@ -52,12 +56,13 @@ interface Unrechecked {
  */
 export async function decideGate(db: Pool, decision: Decision): Promise<Outcome> {
   return db.transaction(async (tx) => {
-    const judged = await judge(tx, await lockRun(tx, decision), decision);
+    const run = await lockRun(tx, decision);
+    const judged = await judge(tx, run, decision);
     if (judged.outcome === 'refused') {
       await recordRefusal(tx, decision, judged);
       return { outcome: 'refused', reason: judged.reason };
     }
-    return judged.outcome === 'counts' ? count(tx, decision, judged.gate) : judged;
+    return judged.outcome === 'counts' ? count(tx, decision, { run, gate: judged.gate }) : judged;
   });
 }
 
@@ -70,7 +75,11 @@ export async function judgeDecision(db: Pool, decision: Decision): Promise<Judge
   return db.transaction(async (tx) => judge(tx, await lockRun(tx, decision, 'share'), decision));
 }
 
-const runToDecide = z.object({ status: z.string(), rehearsed: z.boolean() });
+const runToDecide = z.object({
+  status: z.string(),
+  rehearsed: z.boolean(),
+  limited: z.boolean(),
+});
 type RunToDecide = z.infer<typeof runToDecide>;
 
 const locks = { update: sql.fragment`FOR UPDATE`, share: sql.fragment`FOR SHARE` };
@@ -82,7 +91,7 @@ export async function lockRun(
   lock: keyof typeof locks = 'update',
 ): Promise<RunToDecide> {
   const run = await tx.maybeOne(statement(runToDecide)`
-    SELECT status, rehearsal IS NOT NULL AS rehearsed FROM runs
+    SELECT status, rehearsal IS NOT NULL AS rehearsed, ${hasKey} AS limited FROM runs
     WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} ${locks[lock]}
   `);
   if (run === null) throw notFound('Run');
@@ -205,7 +214,11 @@ export function refusalOfState(
  * Stores a decision that counts. The last one that the gate needs closes it. An input that changes what the gate sets in
  * motion withdraws earlier approvals, which were for something else.
  */
-async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Outcome> {
+async function count(
+  tx: Tx,
+  decision: Decision,
+  { run, gate }: { run: RunToDecide; gate: GateToDecide },
+): Promise<Outcome> {
   const { approved, runId, shown } = decision;
   const required = gate.settings?.required ?? 1;
   const changes =
@@ -225,6 +238,7 @@ async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Ou
     ...(accepted === undefined ? {} : { accepted_changes: auditedChanges(accepted) }),
   });
   if (!closes) return { outcome: 'open' };
+  if (run.limited && (await waitsToContinue(tx, runId))) return { outcome: 'queued' };
   // The reason for a decision about a tool call belongs to the conversation, which is not part of executions.
   const answer = gate.of_agent ? {} : { input, reason: decision.reason || null };
   const { step_key, round } = gate;

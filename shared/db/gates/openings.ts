@@ -17,11 +17,12 @@ import { readDecisions } from './answers.ts';
 import { type ReadsOfGate, storeReads } from './rechecks.ts';
 import { type ShownGate, showGates } from './shown.ts';
 import { decideRecordedCalls, decideRehearsed } from './rehearsed.ts';
+import { isQueued } from '#shared/db/limits/slots.ts';
 import { parentNotice } from '#shared/db/children/notices.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
 import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
-import { acceptsWorkOf, isOpen, phaseMs } from '#shared/db/runs/row.ts';
+import { acceptsWorkOf, hasKey, isOpen, phaseMs } from '#shared/db/runs/row.ts';
 import { anotherAttempt, startedFrame } from '#shared/db/runs/pending-writes.ts';
 import { agentColumns, agentValues } from '#shared/db/steps/steps.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -31,6 +32,7 @@ const lockedRun = z.object({
   epoch: z.number(),
   /** What a rehearsal may execute; null for other runs. */
   allow: z.array(z.string()).nullable(),
+  limited: z.boolean(),
 });
 
 /** How a pause is announced: whether alerts are sent, and the URLs of the gates' pages. */
@@ -44,7 +46,8 @@ interface PauseNotice {
  * gate that has been waiting longest. If a decision already exists, nothing is paused and the decisions are returned.
  * Idempotent, even after a reset and after the run has ended. `noticed`: a notice for the parent was queued. Each
  * `run_paused` frame comes with an event for webhook endpoints and, if `alerts` is set, with an alert. `gone`: the run
- * has ended, or another execution continues it, so no decision will come.
+ * has ended, or another execution continues it, so no decision will come. `left`: it may have left its slot. A run that
+ * waits for another one gets its decisions when it has it.
  */
 export async function pauseAtGates(
   db: Pool,
@@ -54,10 +57,10 @@ export async function pauseAtGates(
       shown?: readonly ShownGate[];
       reads?: readonly ReadsOfGate[];
     },
-): Promise<{ decisions: GateDecision[]; noticed: boolean; gone?: boolean }> {
+): Promise<{ decisions: GateDecision[]; noticed: boolean; gone?: boolean; left?: boolean }> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(statement(lockedRun)`
-      SELECT status, resumed_count AS epoch, rehearsal -> 'allow' AS allow FROM runs
+      SELECT status, resumed_count AS epoch, rehearsal -> 'allow' AS allow, ${hasKey} AS limited FROM runs
       WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} FOR UPDATE
     `);
     if (run === null) {
@@ -87,13 +90,16 @@ export async function pauseAtGates(
     if (run.allow === null) await decideRecordedCalls(tx, call.run_id, call.gates);
     else await decideRehearsed(tx, call.run_id, call.gates, run.allow);
     const decisions = await decisionsOf(tx, call.run_id, call.gates);
+    if (run.limited && (await isQueued(tx, call.run_id, decisions.length > 0))) {
+      return { decisions: [], noticed: false };
+    }
     if (decisions.length > 0) {
       if (opened.length > 0) await announceGates(tx, announcementOf(call, opened, false));
       return { decisions, noticed: false };
     }
     const noticed = await markPaused(tx, call);
     if (run.status !== 'paused' || opened.length > 0) await announcePause(tx, call, opened);
-    return { decisions, noticed };
+    return { decisions, noticed, ...(run.limited ? { left: true } : {}) };
   });
 }
 

@@ -15,8 +15,10 @@ import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 
 /** The columns of an entry `e` in a list. */
 const listedColumns = sql.fragment`
-  e.id, e.workflow_id, e.received_at, e.outcome, e.status, e.reason, e.detail, e.run_id, e.event_id, e.source, e.size, e.times,
-  CASE WHEN e.outcome = 'duplicate' THEN (SELECT r.inbound_event_id FROM runs r WHERE r.id = e.run_id) END AS duplicate_of,
+  e.id, e.workflow_id, e.received_at, e.outcome, e.status, e.reason, e.detail, e.run_id, e.sent_event_id, e.event_id, e.source,
+  e.size, e.times,
+  CASE WHEN e.outcome = 'duplicate' THEN coalesce((SELECT r.inbound_event_id FROM runs r WHERE r.id = e.run_id),
+    (SELECT s.inbound_event_id FROM events s WHERE s.id = e.sent_event_id)) END AS duplicate_of,
   (SELECT count(*) FROM inbound_event_replays p WHERE p.event_id = e.id) AS replays`;
 
 const listedRow = z.object({
@@ -28,6 +30,7 @@ const listedRow = z.object({
   reason: z.enum(refusalReasons).nullable(),
   detail: z.string().nullable(),
   run_id: z.string().nullable(),
+  sent_event_id: z.string().nullable(),
   event_id: z.string().nullable(),
   source: z.string(),
   size: z.number().nullable(),
@@ -75,7 +78,11 @@ export async function listEvents(
   };
 }
 
-const replayRow = z.object({ run_id: z.string(), created_at: z.string().transform(storedTime) });
+const replayRow = z.object({
+  run_id: z.string().nullable(),
+  sent_event_id: z.string().nullable(),
+  created_at: z.string().transform(storedTime),
+});
 const shownRow = listedRow.extend({
   headers: z.record(z.string(), z.string()),
   body: z.string().nullable(),
@@ -94,10 +101,10 @@ export async function readEvent(
 ): Promise<InboundEvent> {
   const row = await db.maybeOne(statement(shownRow)`
     SELECT ${listedColumns}, e.headers, encode(e.body, 'base64') AS body,
-           (SELECT coalesce(json_agg(json_build_object('run_id', p.run_id, 'created_at', p.created_at)
-                                     ORDER BY p.created_at DESC, p.run_id DESC), '[]')
+           (SELECT coalesce(json_agg(json_build_object('run_id', p.run_id, 'sent_event_id', p.sent_event_id, 'created_at', p.created_at)
+                                     ORDER BY p.created_at DESC, p.run_id DESC, p.sent_event_id DESC), '[]')
             FROM (SELECT * FROM inbound_event_replays WHERE event_id = e.id
-                  ORDER BY created_at DESC, run_id DESC LIMIT ${SHOWN_REPLAYS}::int) p) AS replayed_by
+                  ORDER BY created_at DESC, run_id DESC, sent_event_id DESC LIMIT ${SHOWN_REPLAYS}::int) p) AS replayed_by
     FROM inbound_events e JOIN workflows w ON w.id = e.workflow_id
     WHERE e.id = ${id} AND w.workspace_id = ${workspaceId}
   `);

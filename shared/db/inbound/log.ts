@@ -7,11 +7,12 @@ import type { ArrivedEvent } from './arrived-event.ts';
 export interface LoggedEvent extends ArrivedEvent {
   workflowId: string;
   receivedAt: Date;
-  outcome: Exclude<EventOutcome, 'run'>;
+  outcome: Exclude<EventOutcome, 'run' | 'event'>;
   status: number;
   reason: RefusalReason | null;
   detail: string | null;
   runId: string | null;
+  sentEventId: string | null;
   /** How many events it represents. It grows when the entry is written again. */
   times: number;
 }
@@ -27,6 +28,7 @@ export async function writeEvents(db: Db, events: readonly LoggedEvent[]): Promi
     reason: event.reason,
     detail: event.detail,
     run_id: event.runId,
+    sent_event_id: event.sentEventId,
     event_id: event.eventId,
     source: event.source,
     headers: event.headers,
@@ -35,13 +37,13 @@ export async function writeEvents(db: Db, events: readonly LoggedEvent[]): Promi
     times: event.times,
   }));
   await db.query(statement(z.object({}))`
-    INSERT INTO inbound_events (id, workflow_id, received_at, outcome, status, reason, detail, run_id, event_id, source,
-                                headers, size, body, times)
-    SELECT e.id, w.id, e.received_at, e.outcome, e.status, e.reason, e.detail, e.run_id, e.event_id, e.source, e.headers,
-           e.size, decode(e.body, 'base64'), e.times
+    INSERT INTO inbound_events (id, workflow_id, received_at, outcome, status, reason, detail, run_id, sent_event_id, event_id,
+                                source, headers, size, body, times)
+    SELECT e.id, w.id, e.received_at, e.outcome, e.status, e.reason, e.detail, e.run_id, e.sent_event_id, e.event_id,
+           e.source, e.headers, e.size, decode(e.body, 'base64'), e.times
     FROM json_to_recordset(${JSON.stringify(rows)}::json)
            AS e (id text, workflow_id text, received_at timestamptz, outcome text, status smallint, reason text,
-                 detail text, run_id text, event_id text, source text, headers json, size int, body text, times int)
+                 detail text, run_id text, sent_event_id text, event_id text, source text, headers json, size int, body text, times int)
     JOIN workflows w ON w.id = e.workflow_id
     -- It may be deleted concurrently.
     FOR KEY SHARE OF w

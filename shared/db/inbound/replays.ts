@@ -18,11 +18,13 @@ const replayableRow = z.object({
   size: z.number().nullable(),
   /** In base64; null: the body was not read. */
   body: z.string().nullable(),
-  /** For a run whose body is not completely in the log: its input, unless the run was deleted. */
+  /** For a run or event whose body is not completely in the log: its input or data, unless it was deleted. */
   input: storedJson<JsonObject | null>(),
   event_id_field: z.string(),
   event_id_header: z.string().nullable(),
   accept_forms: z.boolean(),
+  /** The event that the webhook sends; null: it starts runs. */
+  sends: z.string().nullable(),
   content_type: z.string().nullable(),
   dedup_window_seconds: z.number(),
 });
@@ -32,9 +34,10 @@ export type ReplayableEvent = z.infer<typeof replayableRow>;
 /** Columns of entries `e` with the webhooks `h` of their workflows. */
 const replayableColumns = sql.fragment`
   e.id, e.workflow_id, e.reason, e.event_id, e.size, encode(e.body, 'base64') AS body, h.event_id_field,
-  h.dedup_window_seconds, h.event_id_header, h.accept_forms, e.headers->>'content-type' AS content_type,
-  CASE WHEN e.size > ${KEPT_BODY_BYTES}::int AND e.outcome = 'run'
-    THEN (SELECT r.input FROM runs r WHERE r.id = e.run_id) END AS input`;
+  h.dedup_window_seconds, h.event_id_header, h.accept_forms, h.event AS sends, e.headers->>'content-type' AS content_type,
+  CASE WHEN e.size <= ${KEPT_BODY_BYTES}::int THEN NULL
+    WHEN e.outcome = 'run' THEN (SELECT r.input FROM runs r WHERE r.id = e.run_id)
+    WHEN e.outcome = 'event' THEN (SELECT s.data FROM events s WHERE s.id = e.sent_event_id) END AS input`;
 
 /** Throws AppError `not_found`. */
 export async function readReplayable(
@@ -64,7 +67,7 @@ function chosen(scope: ReplayScope): FragmentSqlToken {
   return sql.fragment`
     e.workflow_id = ${scope.workflowId} AND h.workspace_id = ${scope.workspaceId}
     AND e.received_at >= ${scope.since}::timestamptz AND e.received_at < ${scope.until}::timestamptz
-    AND e.body IS NOT NULL AND (e.size <= ${KEPT_BODY_BYTES}::int OR e.outcome = 'run')
+    AND e.body IS NOT NULL AND (e.size <= ${KEPT_BODY_BYTES}::int OR e.outcome IN ('run', 'event'))
     AND e.reason IS DISTINCT FROM 'invalid_body'
     AND (${allowUnverified} OR e.reason IS NULL OR e.reason <> ALL (${sql.array([...unverifiedReasons], 'text')}))
     AND (${outcome === 'all'} OR e.outcome = 'refused')

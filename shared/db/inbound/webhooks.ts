@@ -1,7 +1,7 @@
 import type { AuditAction } from '#shared/contract/audit/audit.ts';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Actor } from '#shared/people/actor.ts';
+import { type Actor, requireCapability } from '#shared/people/actor.ts';
 import { type WebhookConfigInput, webhookDefaults } from '#shared/contract/inbound/webhook.ts';
 import { notFound } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -18,6 +18,7 @@ const settingsRow = z.object({
   event_id_header: z.string().nullable(),
   accept_forms: z.boolean(),
   answer_challenges: z.boolean(),
+  event: z.string().nullable(),
 });
 
 const webhookRow = settingsRow.extend({ secret: z.string().nullable() });
@@ -26,7 +27,7 @@ export type StoredWebhook = z.infer<typeof webhookRow>;
 
 const columns = sql.fragment`
   secret, require_signature, timestamp_tolerance_seconds, dedup_window_seconds, event_id_field, event_id_header,
-  accept_forms, answer_challenges`;
+  accept_forms, answer_challenges, event`;
 
 /** 16 random bytes as 32 hexadecimal characters. */
 const newSecret = (): string => randomBytes(16).toString('hex');
@@ -72,7 +73,10 @@ export async function disableWebhook(db: Pool, actor: Actor, workflowId: string)
   });
 }
 
-/** Changes the given settings, even of a disabled webhook; returns the webhook. Throws AppError `not_found`. */
+/**
+ * Changes the given settings, even of a disabled webhook; returns the webhook. Throws AppError `not_found`, and `forbidden`
+ * for a change of what it starts when the actor cannot run workflows.
+ */
 export async function configureWebhook(
   db: Pool,
   actor: Actor,
@@ -85,6 +89,7 @@ export async function configureWebhook(
       Object.entries(input).filter(([name, value]) => before[name as keyof typeof input] !== value),
     );
     if (Object.keys(changed).length === 0) return before;
+    if ('event' in changed) requireCapability(actor, 'run_workflows');
     const after = { ...before, ...changed };
     await writeWebhook(tx, { workspaceId: actor.workspaceId, workflowId }, after);
     await auditWebhook(tx, actor, { workflowId, action: 'webhook_config', details: changed });
@@ -107,11 +112,11 @@ async function writeWebhook(tx: Tx, scope: WorkflowScope, webhook: StoredWebhook
     INSERT INTO workflow_webhooks (workflow_id, workspace_id, ${columns})
     VALUES (${scope.workflowId}, ${scope.workspaceId}, ${webhook.secret}, ${webhook.require_signature},
             ${webhook.timestamp_tolerance_seconds}, ${webhook.dedup_window_seconds}, ${webhook.event_id_field},
-            ${webhook.event_id_header}, ${webhook.accept_forms}, ${webhook.answer_challenges})
+            ${webhook.event_id_header}, ${webhook.accept_forms}, ${webhook.answer_challenges}, ${webhook.event})
     ON CONFLICT (workflow_id) DO UPDATE SET (${columns}) = (
       SELECT excluded.secret, excluded.require_signature, excluded.timestamp_tolerance_seconds,
              excluded.dedup_window_seconds, excluded.event_id_field, excluded.event_id_header,
-             excluded.accept_forms, excluded.answer_challenges)
+             excluded.accept_forms, excluded.answer_challenges, excluded.event)
   `);
 }
 
@@ -137,8 +142,9 @@ const receivingRow = webhookRow.extend({
   workspace_id: z.string(),
   /** The run of this event, if one was started within the window. */
   seen_run_id: z.string().nullable(),
-  /** The run of this signature, if there is one. */
+  /** The run or the event of this signature, if there is one. */
   signed_run_id: z.string().nullable(),
+  signed_event_id: z.string().nullable(),
 });
 export type ReceivingWebhook = z.infer<typeof receivingRow>;
 export type EnabledWebhook = ReceivingWebhook & { secret: string };
@@ -155,7 +161,8 @@ export async function findWebhook(
 ): Promise<ReceivingWebhook | undefined> {
   const { eventId, signatureHash } = known;
   const row = await db.maybeOne(statement(receivingRow)`
-    SELECT h.workspace_id, ${columns}, e.run_id AS seen_run_id, s.run_id AS signed_run_id
+    SELECT h.workspace_id, ${columns}, e.run_id AS seen_run_id, s.run_id AS signed_run_id,
+           s.sent_event_id AS signed_event_id
     FROM workflow_webhooks h
     LEFT JOIN webhook_events e ON e.workflow_id = h.workflow_id AND e.event_id = ${eventId ?? null}
       AND h.dedup_window_seconds > 0

@@ -31,6 +31,7 @@ const budgetRow = z.object({
   limit_micros: z.number(),
   estimate_micros: z.number().nullable(),
   overrun: z.enum(overrunModes),
+  alerts: z.boolean(),
   created_at: z.string(),
   spent: z.number(),
   reserved: z.number(),
@@ -46,7 +47,7 @@ export const windowBounds = sql.fragment`
 
 /** Budgets `b` with the counters of the current window. `elapsed`: the part of the window that has passed, 0 to 1. */
 const budgetColumns = sql.fragment`
-  b.id, b.name, b.scope, b.workflow_id, b."window", b.limit_micros, b.estimate_micros, b.overrun, b.created_at,
+  b.id, b.name, b.scope, b.workflow_id, b."window", b.limit_micros, b.estimate_micros, b.overrun, b.alerts, b.created_at,
   CASE WHEN b.window_start < w.start THEN 0 ELSE b.spent_micros END AS spent,
   CASE WHEN b.window_start < w.start THEN 0 ELSE b.reserved_micros END AS reserved,
   ${windowBounds},
@@ -66,6 +67,7 @@ function toBudget(row: z.infer<typeof budgetRow>): Budget {
     limit_usd: toDollars(row.limit_micros),
     reservation_estimate_usd: row.estimate_micros === null ? null : toDollars(row.estimate_micros),
     overrun: row.overrun,
+    alerts: row.alerts,
     created_at: row.created_at,
     status: toStatus(row),
   };
@@ -188,9 +190,10 @@ export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): 
         FROM seen WHERE NOT ended
       ), budget AS (
         INSERT INTO budgets (id, workspace_id, name, scope, workflow_id, "window", limit_micros, estimate_micros,
-                             overrun, window_start, spent_micros, reserved_micros)
+                             overrun, alerts, window_start, spent_micros, reserved_micros)
         SELECT ${budgetId}, ${workspaceId}, ${input.name}, ${input.scope}, ${workflowId}, ${input.window},
-               ${toMicros(input.limit_usd)}, ${microsOrNull(input.reservation_estimate_usd)}, ${input.overrun ?? 'none'}, w.start,
+               ${toMicros(input.limit_usd)}, ${microsOrNull(input.reservation_estimate_usd)}, ${input.overrun ?? 'none'},
+               ${input.alerts ?? true}, w.start,
                (SELECT sum(spent) FROM entries), (SELECT sum(held) FROM entries)
         FROM w
       ), raised AS (
@@ -209,6 +212,7 @@ export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): 
       limit_usd: input.limit_usd,
       window: input.window,
       workflow_id: workflowId,
+      ...(input.alerts === false && { alerts: false }),
     });
   });
   return budgetId;
@@ -225,10 +229,11 @@ const lockedRow = z.object({
   limit_micros: z.number(),
   estimate_micros: z.number().nullable(),
   overrun: z.enum(overrunModes),
+  alerts: z.boolean(),
 });
 
 /**
- * Changes name, limit or estimate; existing holds do not change. The limit can be set below the committed amount: then
+ * Changes name, limit, estimate or alerts; existing holds do not change. After another limit, alerts are due again. The limit can be set below the committed amount: then
  * the budget is exceeded. Throws AppError `not_found`, `invalid`.
  */
 export async function updateBudget(
@@ -239,7 +244,7 @@ export async function updateBudget(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const before = await tx.maybeOne(statement(lockedRow)`
-      SELECT name, scope, workflow_id, "window", limit_micros, estimate_micros, overrun FROM budgets
+      SELECT name, scope, workflow_id, "window", limit_micros, estimate_micros, overrun, alerts FROM budgets
       WHERE id = ${budgetId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     `);
     if (before === null) throw notFound('Budget');
@@ -256,15 +261,18 @@ export async function updateBudget(
           ? before.estimate_micros
           : microsOrNull(body.reservation_estimate_usd),
       overrun: body.overrun ?? before.overrun,
+      alerts: body.alerts ?? before.alerts,
     };
     await tx.query(statement(z.object({}))`
       UPDATE budgets SET name = ${after.name}, limit_micros = ${after.limit_micros},
-        estimate_micros = ${after.estimate_micros}, overrun = ${after.overrun}, updated_at = now()
+        estimate_micros = ${after.estimate_micros}, overrun = ${after.overrun}, alerts = ${after.alerts},
+        alerted_window = CASE WHEN limit_micros = ${after.limit_micros} THEN alerted_window END, updated_at = now()
       WHERE id = ${budgetId}
     `);
     await auditBudget(tx, actor, budgetId, 'update', {
       name: after.name,
       limit_usd: { from: toDollars(before.limit_micros), to: toDollars(after.limit_micros) },
+      ...(after.alerts !== before.alerts && { alerts: { from: before.alerts, to: after.alerts } }),
     });
   });
 }

@@ -82,6 +82,11 @@ const admitted = (found: RunRoom, cost: StepCost): Admitted => {
   return { admittance: admit(found, counted), counted };
 };
 
+/** Locks the budgets whose estimate the run holds. */
+export async function lockBudgets(tx: Tx, runId: string): Promise<void> {
+  await tx.query(statement(z.object({}))`SELECT FROM lock_budgets_1(${runId})`);
+}
+
 /**
  * Sets the holds of a run to its cost plus that of its steps in progress. The caller must have locked the run's row.
  */

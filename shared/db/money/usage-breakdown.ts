@@ -89,6 +89,7 @@ const workflowRow = z.object({
   name: z.string(),
   runs: z.number(),
   cost_micros: z.number(),
+  unpriced_steps: z.number(),
 });
 
 async function costsByWorkflow(tx: Tx, of: Days): Promise<UsageBreakdown['by_workflow']> {
@@ -96,19 +97,23 @@ async function costsByWorkflow(tx: Tx, of: Days): Promise<UsageBreakdown['by_wor
     WITH costs AS (
       SELECT r.workflow_id, count(*) FILTER (WHERE r.rehearsal IS NULL) AS runs, sum(r.cost_micros) AS cost_micros
       FROM runs r WHERE ${ofDays(of)} GROUP BY r.workflow_id
+    ), unpriced AS (
+      SELECT r.workflow_id, count(*) AS steps
+      FROM runs r JOIN steps s ON s.run_id = r.id
+      WHERE ${ofDays(of)} AND s.unpriced AND s.reused_from IS NULL GROUP BY r.workflow_id
     ), placed AS (
       SELECT *, least(${MAX_BREAKDOWN_ROWS + 1}::int,
                       row_number() OVER (ORDER BY cost_micros DESC, runs DESC, workflow_id)) AS place
       FROM costs
     )
     SELECT p.place, min(p.workflow_id) AS workflow_id, min(w.name) AS name, sum(p.runs) AS runs,
-           sum(p.cost_micros) AS cost_micros
-    FROM placed p JOIN workflows w ON w.id = p.workflow_id
+           sum(p.cost_micros) AS cost_micros, coalesce(sum(u.steps), 0) AS unpriced_steps
+    FROM placed p JOIN workflows w ON w.id = p.workflow_id LEFT JOIN unpriced u ON u.workflow_id = p.workflow_id
     GROUP BY p.place ORDER BY p.place
   `);
-  return rows.map(({ place, workflow_id, name, cost_micros, runs }) => ({
+  return rows.map(({ place, workflow_id, name, cost_micros, ...counts }) => ({
     ...(isOther(place) ? { workflow_id: null, name: OTHER } : { workflow_id, name }),
-    runs,
+    ...counts,
     cost_usd: toDollars(cost_micros),
   }));
 }

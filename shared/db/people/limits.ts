@@ -9,6 +9,7 @@ const counted: Readonly<Record<LimitedNoun, FragmentSqlToken>> = {
   workflows: sql.fragment`workflows t WHERE true`,
   templates: sql.fragment`templates t WHERE true`,
   schedules: sql.fragment`schedules t WHERE true`,
+  triggers: sql.fragment`event_triggers t WHERE true`,
   tools: sql.fragment`custom_tools t WHERE true`,
   secrets: sql.fragment`secrets t WHERE true`,
   budgets: sql.fragment`budgets t WHERE true`,

@@ -99,6 +99,11 @@ export async function readDefaultOwner(db: Db): Promise<Actor | undefined> {
   };
 }
 
+export const readPlan = (db: Db, workspaceId: string): Promise<PlanName> =>
+  db.oneFirst(statement(z.object({ plan: z.enum(planNames) }))`
+    SELECT plan FROM workspaces WHERE id = ${workspaceId}
+  `);
+
 const workspaceRow = workspaceSchema.omit({ etag: true, invitations_by_email: true });
 
 /** `member_count` includes members in every status. */

@@ -5,7 +5,7 @@ import {
   type BacktestFinding,
   MAX_FINDINGS,
 } from '#shared/contract/policies/backtest.ts';
-import { asTool } from '#shared/tools.ts';
+import { asTool, CODE } from '#shared/tools.ts';
 import { cursorsOf } from '#shared/db/cursor.ts';
 import { type Db, type FragmentSqlToken, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { startsRun } from '#shared/db/steps/step-records.ts';
@@ -47,7 +47,7 @@ const COUNTED_RUNS = 10_000;
  * own.
  */
 const judged = sql.fragment`
-  s.run_id = r.id AND s.kind IN ('agent', 'tool', 'workflow') AND s.input IS NOT NULL AND s.attempts > 0
+  s.run_id = r.id AND s.kind IN ('agent', 'tool', 'code', 'workflow') AND s.input IS NOT NULL AND s.attempts > 0
   AND s.reused_from IS NULL AND s.status <> 'unrecorded'`;
 
 const runsOf = ({ workspaceId, workflowId, since, until }: StepWindow): FragmentSqlToken =>
@@ -136,7 +136,7 @@ export async function readStepPage(
     SELECT s.created_at::text AS at, s.run_id, s.step_key, json_build_object(
       'run_id', s.run_id, 'workflow_id', s.workflow_id, 'step_key', s.step_key, 'node_id', s.node_id,
       'kind', CASE s.kind WHEN 'agent' THEN 'agent' ELSE 'tool' END,
-      'tool', coalesce(s.call_tool, ${asTool('')}::text || n.workflow, n.tool),
+      'tool', coalesce(s.call_tool, ${asTool('')}::text || n.workflow, n.tool, CASE s.kind WHEN 'code' THEN ${CODE}::text END),
       'aliases', CASE WHEN ${startsRun} THEN (${aliases(window)}) ELSE '[]'::json END,
       'part', s.turn IS NOT NULL, 'model', s.model, 'input', s.input,
       'result', CASE WHEN s.call_index IS NOT NULL AND s.status = 'success' THEN s.output END,

@@ -3,6 +3,7 @@ import type { Actor } from '#shared/people/actor.ts';
 import { type Policies, policiesSchema, unrestricted } from '#shared/contract/policies/policy.ts';
 import type { Price } from '#shared/contract/money/price.ts';
 import { priceRow, toPrice } from '#shared/db/money/price-row.ts';
+import { wakeCallWaits } from '#shared/db/steps/call-limits.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { type Db, type Pool, statement } from '#shared/db/pool.ts';
 
@@ -61,11 +62,15 @@ export const nextPolicyRevision = (tx: Db, workspaceId: string): Promise<number>
 export async function replacePolicies(db: Pool, actor: Actor, policies: Policies): Promise<void> {
   await db.transaction(async (tx) => {
     const revision = await nextPolicyRevision(tx, actor.workspaceId);
+    const { policies: before } = await readPolicies(tx, actor.workspaceId);
     await tx.query(statement(z.object({}))`
       INSERT INTO workspace_policies (workspace_id, policies)
       VALUES (${actor.workspaceId}, ${JSON.stringify(policies)}::json)
       ON CONFLICT (workspace_id) DO UPDATE SET policies = excluded.policies, updated_at = now()
     `);
+    if (JSON.stringify(before.limits) !== JSON.stringify(policies.limits)) {
+      await wakeCallWaits(tx, actor.workspaceId);
+    }
     await recordAudit(tx, actor, {
       action: 'policy_update',
       targetType: 'workspace',
@@ -76,6 +81,7 @@ export async function replacePolicies(db: Pool, actor: Actor, policies: Policies
         tools: policies.tools.map((tool) => tool.tool),
         detectors: policies.redaction.detectors,
         patterns: policies.redaction.patterns.map((pattern) => pattern.name),
+        limits: policies.limits.length,
       },
     });
   });

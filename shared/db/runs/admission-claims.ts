@@ -4,6 +4,7 @@ import { AppError, conflict } from '#shared/errors.ts';
 import { canonicalJson } from '#shared/graph/diff.ts';
 import { type Db, type QuerySqlToken, sql, statement } from '#shared/db/pool.ts';
 import type { SignatureMark } from '#shared/db/inbound/webhooks.ts';
+import { runOfStart } from '#shared/db/events/starts.ts';
 import { readChild } from '#shared/db/children/steps.ts';
 import { acceptsWorkOf } from './row.ts';
 import { type RunRequest, storedRehearsal } from './run-request.ts';
@@ -38,9 +39,10 @@ export function keyOf({
 
 const claimRow = z.object({ run_id: z.string(), fingerprint: z.string() });
 
-/** The existing run of the request's signature, event or idempotency key. */
+/** The existing run of the request's signature, event, start or idempotency key. */
 export async function findReplay(db: Db, request: RunRequest): Promise<string | undefined> {
-  const { signature, experimentId, replay, parent, event } = request;
+  const { signature, experimentId, replay, parent, event, start } = request;
+  if (start !== undefined) return runOfStart(db, start);
   if (signature !== undefined) {
     const signed = await runOf(db, signing(request, signature));
     if (signed !== undefined) return signed;
@@ -71,10 +73,14 @@ export async function findReplay(db: Db, request: RunRequest): Promise<string | 
   return earlier.run_id;
 }
 
-const runRow = z.object({ run_id: z.string() });
+const runRow = z.object({ run_id: z.string().nullable() });
 
-const runOf = async (db: Db, claim: QuerySqlToken<typeof runRow>): Promise<string | undefined> =>
-  (await db.maybeOne(claim))?.run_id;
+/** Throws AppError `conflict` if the claim belongs to an event, which a webhook sent instead of starting a run. */
+async function runOf(db: Db, claim: QuerySqlToken<typeof runRow>): Promise<string | undefined> {
+  const row = await db.maybeOne(claim);
+  if (row?.run_id === null) throw conflict('The webhook has already sent it as an event');
+  return row?.run_id;
+}
 
 const rehearsing = (experimentId: string, fork: RunRequest['fork']) =>
   statement(runRow)`

@@ -18,6 +18,7 @@ import { jsonOrNull, type Pool, refusalOf, sql, statement } from '#shared/db/poo
 import { requireSchedule } from '#shared/db/schedules/schedules.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { requireRunningJob } from '#shared/db/jobs/jobs.ts';
+import { admitStarted } from '#shared/db/events/starts.ts';
 import { findReplay, fingerprintOf, keyOf, requireParent } from './admission-claims.ts';
 import { copied } from '#shared/db/forks/copies.ts';
 import {
@@ -27,6 +28,7 @@ import {
   type Runnable,
   type RunRequest,
   storedRehearsal,
+  type UnderLimits,
   type Wanted,
 } from './run-request.ts';
 
@@ -53,10 +55,12 @@ export interface AdmittedRun {
 export type Admission =
   /** Without an outbox row to dispatch, the run is started later. */
   | { outcome: 'admitted'; run: AdmittedRun; summary: RunSummary; outbox?: OutboxRow }
+  /** It counts for a run that waits for further triggers. */
+  | { outcome: 'joined'; summary: RunSummary }
   | { outcome: 'replayed'; runId: string };
 
 /**
- * The only way to create a run, for all triggers. It makes one call of the database function `admit_run_1`, which shows
+ * The only way to create a run, for all triggers. It makes one call of the database function `admit_run_2`, which shows
  * the order of the checks and rows. A refusal writes nothing except, for a budget, its governance event. Graph and
  * input were checked before. The call only succeeds while that version and the custom tools that it calls are still
  * current, even after a wait for locks; otherwise the workflow is read again.
@@ -65,8 +69,8 @@ export type Admission =
  * the call only succeeds while that version is current.
  *
  * Throws AppError: `not_found`, `idempotency_mismatch`, `forbidden`, `quota_exceeded`, `budget_exceeded`,
- * `graph_invalid`,
- * `input_invalid`, and `conflict` when the schedule forbids a second active run. A second run for the same schedule and
+ * `graph_invalid`, `input_invalid`, and `conflict` when the schedule forbids a second active run or all slots of its key
+ * are taken; RunSkipped, if such a run is skipped. A second run for the same schedule and
  * time breaks the constraint `runs_one_per_tick`.
  */
 export async function admitRun(
@@ -86,14 +90,20 @@ export async function admitRun(
     // A refusal based on the cache may be out of date.
     if (runnable?.refusal !== undefined && !fresh) continue;
     if (runnable !== undefined) {
-      const inputRefusal = await runnable.refuseInput?.(request.input);
+      const limited = await limitsFor(runnable, request);
+      const inputRefusal = (await runnable.refuseInput?.(request.input)) ?? limited.refusal;
       const compared = await compareChosen?.(runnable);
       if (compared?.refusal !== undefined) {
         const earlier = await findReplay(db, request);
         if (earlier !== undefined) return { outcome: 'replayed', runId: earlier };
         throw compared.refusal;
       }
-      const judged = { ...runnable, inputRefusal, comparedWith: compared?.current };
+      const judged = {
+        ...runnable,
+        inputRefusal,
+        comparedWith: compared?.current,
+        under: limited.under,
+      };
       const admitted = await insertRun(db, request, judged);
       if (admitted !== undefined) return admitted;
     }
@@ -109,13 +119,18 @@ export async function admitRun(
   }
 }
 
-const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number().nullable() });
+const admittedRow = z.object({
+  ...summaryRow.shape,
+  outbox_id: z.number().nullable(),
+  joined: z.boolean(),
+});
 
 /** Finds the run of an admission whose response was lost. */
 async function findAdmitted(db: Pool, runId: string) {
   return db.maybeOne(statement(admittedRow)`
     SELECT ${summaryColumns},
-           (SELECT id FROM outbox WHERE run_id = r.id AND kind = 'start' AND leased_until IS NOT NULL) AS outbox_id
+           (SELECT id FROM outbox WHERE run_id = r.id AND kind = 'start' AND leased_until IS NOT NULL) AS outbox_id,
+           false AS joined
     FROM runs r JOIN workflows w ON w.id = r.workflow_id
     WHERE r.id = ${runId}
   `);
@@ -138,7 +153,60 @@ type Judged = Runnable & {
   inputRefusal: AppError | undefined;
   /** The version it was compared with. It must be current, or the comparison does not count. */
   comparedWith: number | undefined;
+  under: UnderLimits | undefined;
 };
+
+/** Rehearsals have no limits. */
+const isLimited = ({ rehearsal }: RunRequest): boolean => rehearsal === undefined;
+
+/** What asks for a run of its own does not share one: a step, a rerun, a fork, a replay, a draft or a chosen version. */
+const isDebounced = ({ parent, fork, replay, version, adHocGraph }: RunRequest): boolean =>
+  [parent, fork, replay, version, adHocGraph].every((asked) => asked === undefined);
+
+/** What the limits of its workflow mean for the run, or why it cannot run under them. */
+async function limitsFor(
+  { limits }: Runnable,
+  request: RunRequest,
+): Promise<{ under?: UnderLimits; refusal?: AppError }> {
+  if (limits === undefined || !isLimited(request)) return {};
+  try {
+    const under = await limits.of(request.input);
+    if (isDebounced(request) || under.place?.debounce === undefined) return { under };
+    const { debounce: _debounce, ...place } = under.place;
+    return { under: { ...under, place } };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'input_invalid') return { refusal: error };
+    throw error;
+  }
+}
+
+const slotFacts = z.object({
+  limit: z.number(),
+  key: z.string(),
+  on_limit: z.enum(['reject', 'skip']).optional(),
+});
+
+/** A run that was refused, because all slots of its key are taken. */
+export class LimitReached extends AppError {
+  constructor(detail: string) {
+    super('conflict', detail);
+  }
+}
+
+/** A run that was refused, and is skipped without an error where that is possible. */
+export class RunSkipped extends LimitReached {}
+
+function asFull(facts: unknown): AppError {
+  const { limit, key, on_limit } = slotFacts.parse(facts);
+  const inFlight = limit === 1 ? 'One run' : `${limit} runs`;
+  const of = key === '' ? '' : ` with the key '${key}'`;
+  const full = `${inFlight} of this workflow${of} ${limit === 1 ? 'is' : 'are'} in flight, which is its limit`;
+  if (on_limit === 'skip') return new RunSkipped(full);
+  if (on_limit === 'reject') return new LimitReached(full);
+  return conflict(
+    `${full}, and a run above this one is one of them, so that it would wait for itself`,
+  );
+}
 
 /** The error for a refusal by the database; other errors unchanged. */
 function asRefusal(error: unknown, request: RunRequest, runnable: Judged): unknown {
@@ -171,6 +239,9 @@ function asRefusal(error: unknown, request: RunRequest, runnable: Judged): unkno
       return conflict(
         'The run that it starts from was deleted, or its steps have changed: try again',
       );
+    case 'full':
+    case 'ancestor':
+      return asFull(refusal.facts);
     case 'overlap':
       return conflict('The previous run of this schedule has not ended');
     default:
@@ -191,13 +262,15 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
   const action: AuditAction = request.audit?.action ?? 'run';
   const details = { run_id: runId, trigger: request.trigger, ...request.audit?.details };
   return statement(admittedRow)`
-    SELECT ${summaryColumns}, a.outbox_id
-    FROM admit_run_1(
+    SELECT ${summaryColumns}, a.outbox_id, a.joined
+    FROM admit_run_2(
       run => ${runId}, workspace => ${actor.workspaceId}, workflow => ${request.workflowId},
       trigger => ${request.trigger}, input => ${JSON.stringify(request.input)},
       actor => ${actor.id}, actor_name => ${actor.name},
       version => ${version}, chosen => ${request.version !== undefined},
-      compared_with => ${comparedWith}, tools => ${toolRevision}, refusal => ${refusal},
+      compared_with => ${comparedWith}, tools => ${toolRevision},
+      limits_revision => ${(isLimited(request) ? runnable.limits?.revision : undefined) ?? null}, place => ${jsonOrNull(runnable.under?.place)},
+      cancel_on => ${jsonOrNull(runnable.under?.cancelOn)}, refusal => ${refusal},
       budgeted => ${rehearsal?.allow.includes('agent') ?? true}, least_micros => ${leastCost(request, runnable)},
       parent => ${parent?.runId ?? null}, parent_step => ${parent?.stepKey ?? null},
       parent_execution => ${parent?.execution ?? null}, parent_attempt => ${parent?.attempt ?? null},
@@ -241,7 +314,10 @@ async function insertRun(
   let row;
   try {
     row = await withCertainty(
-      () => db.maybeOne(statement),
+      () =>
+        request.start === undefined
+          ? db.maybeOne(statement)
+          : admitStarted(db, request.start, statement),
       () => findAdmitted(db, runId),
     );
   } catch (error) {
@@ -277,7 +353,8 @@ function admissionOf(
   graph: Graph,
   row: z.infer<typeof admittedRow>,
 ): Admission {
-  const { outbox_id, ...summary } = row;
+  const { outbox_id, joined, ...summary } = row;
+  if (joined) return { outcome: 'joined', summary: toSummary(summary) };
   const runId = row.id;
   return {
     outcome: 'admitted',

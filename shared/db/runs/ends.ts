@@ -30,6 +30,8 @@ interface RunFailure {
   node_id?: string;
   /** It was cancelled because its parent ended. */
   with_parent?: true;
+  /** It was cancelled by this event. */
+  event_id?: string;
 }
 
 const placeRow = z.object({
@@ -44,9 +46,13 @@ const failing = z.object({
   failures_granted: z.number(),
 });
 
-/** A run that has ended. If it has a parent, a notice for the parent is queued. */
-interface EndedRun {
+/**
+ * A run that has ended. If it has a parent, a notice for the parent is queued. If it had a slot of its workflow's limit,
+ * the next run can start.
+ */
+export interface EndedRun {
   hasParent: boolean;
+  hasSlot: boolean;
 }
 
 /** `ended`: this report ended the run. */
@@ -207,18 +213,20 @@ export async function cancelBelow(tx: Tx, below: readonly string[]): Promise<voi
   }
 }
 
+const endedRow = z.object({ has_parent: z.boolean(), has_slot: z.boolean() });
+
 /** Sets a locked, open run to `failed`, with its only `run_failed` frame, event and alert. */
 async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
-  const hasParent = await tx.oneFirst(statement(z.object({ has_parent: z.boolean() }))`
+  const { has_parent: hasParent, has_slot: hasSlot } = await tx.one(statement(endedRow)`
     WITH run AS (
       UPDATE runs SET ${stopClocks}, status = 'failed', error = ${end.error},
         failure = ${JSON.stringify(end.failure)}::json,
         temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
-      WHERE id = ${end.runId} RETURNING id, workspace_id, parent_run_id, created_at, rehearsal
+      WHERE id = ${end.runId} RETURNING id, workspace_id, parent_run_id, created_at, rehearsal, limits
     ), ${noStart}, used AS (
       INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run WHERE rehearsal IS NULL
     )
-    SELECT parent_run_id IS NOT NULL AS has_parent FROM run
+    SELECT parent_run_id IS NOT NULL AS has_parent, limits IS NOT NULL AS has_slot FROM run
   `);
   await tx.query(statement(z.object({}))`
     SELECT close_steps_1(${end.runId}), close_holds_1(ARRAY[${end.runId}], 'settled'),
@@ -227,7 +235,7 @@ async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
   `);
   await appendFrames(tx, end.runId, [{ run_id: end.runId, type: 'run_failed', error: end.error }]);
   if (end.alerts) await queueAlert(tx, { runId: end.runId, event: 'failed', text: end.error });
-  return { hasParent };
+  return { hasParent, hasSlot };
 }
 
 /**
@@ -283,6 +291,8 @@ export interface Cancel {
   runId: string;
   /** False for a part of an action that has its own audit entry. */
   audited?: boolean;
+  /** The event that cancels it. */
+  event?: { id: string; name: string };
 }
 
 /** A member's cancel: the run ends immediately, and its execution is notified after the commit. */
@@ -310,11 +320,31 @@ export async function settleCancelled(
   tx: Tx,
   cancel: Cancel & { by: string; alerts: boolean },
 ): Promise<EndedRun & { row: OutboxRow }> {
-  const { actor, runId, by, alerts, audited = true } = cancel;
+  const { actor, runId, by, alerts, event, audited = true } = cancel;
   const error = `Cancelled by ${by}`;
-  const ended = await endFailed(tx, { runId, error, failure: { kind: 'cancelled' }, alerts });
+  const failure: RunFailure = {
+    kind: 'cancelled',
+    ...(event !== undefined && { event_id: event.id }),
+  };
+  const ended = await endFailed(tx, { runId, error, failure, alerts });
   if (audited) {
-    await recordAudit(tx, actor, { action: 'cancel', targetType: 'run', targetId: runId });
+    const details = event === undefined ? undefined : { event_id: event.id, event: event.name };
+    await recordAudit(tx, actor, { action: 'cancel', targetType: 'run', targetId: runId, details });
   }
   return { ...ended, row: await enqueue(tx, { runId, kind: 'cancel' }) };
+}
+
+/** Cancels a run because newer ones of its key take its slot. Undefined if it has ended. */
+export async function cancelSuperseded(
+  db: Pool,
+  { runId, workspaceId, alerts }: { runId: string; workspaceId: string; alerts: boolean },
+): Promise<(EndedRun & { row: OutboxRow }) | undefined> {
+  return db.transaction(async (tx) => {
+    const run = await tx.maybeOne(statement(z.object({ id: z.string() }))`
+      SELECT id FROM runs WHERE id = ${runId} AND status IN ('pending', 'running', 'paused') FOR UPDATE
+    `);
+    if (run === null) return undefined;
+    const actor = { workspaceId, id: null, name: null };
+    return settleCancelled(tx, { actor, runId, by: 'a newer run with its key', alerts });
+  });
 }

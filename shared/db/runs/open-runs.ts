@@ -5,11 +5,16 @@ const row = z.object({
   open: z.array(z.object({ status: z.string(), runs: z.number() })),
   outbox: z.number(),
   oldest_seconds: z.number(),
+  calls: z.number(),
+  call_waits: z.number(),
+  queued: z.number(),
+  slots: z.number(),
 });
 
 /**
  * Open runs by status, the number of outbox rows to dispatch, and the age of the oldest in seconds; 0 when there is
- * none. Starts of children that wait for other children do not count.
+ * none. Starts of children that wait for other children do not count. Also the calls in flight that limits count, the
+ * steps that wait for one, the runs that wait because of a limit of their workflow, and the slots of such limits in use.
  */
 export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
   return db.one(statement(row)`
@@ -17,7 +22,12 @@ export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
              SELECT status, count(*) AS runs FROM runs
              WHERE status IN ('pending', 'running', 'paused') GROUP BY status) s), '[]') AS open,
            (SELECT count(*) FROM outbox WHERE due_at < 'infinity') AS outbox,
-           coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM outbox WHERE due_at < 'infinity'), 0) AS oldest_seconds
+           coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM outbox WHERE due_at < 'infinity'), 0) AS oldest_seconds,
+           (SELECT count(*) FROM limited_calls c JOIN steps s ON s.run_id = c.run_id AND s.step_key = c.step_key
+            WHERE NOT c.ended AND s.claim = c.claim AND s.claim_until > clock_timestamp()) AS calls,
+           (SELECT count(*) FROM call_waits) AS call_waits,
+           (SELECT count(*) FROM run_places WHERE state IN ('waiting', 'debounced')) AS queued,
+           (SELECT count(*) FROM run_places WHERE state IN ('holding', 'leaving', 'pausing')) AS slots
   `);
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AlertEvent, TestAlert } from '#shared/contract/alerts/alerts.ts';
+import type { RunAlertEvent, TestAlert } from '#shared/contract/alerts/alerts.ts';
 import type { JsonObject } from '#shared/json.ts';
 import {
   type Db,
@@ -16,6 +16,7 @@ const outboxKinds = [
   'decision',
   'cancel',
   'resume',
+  'continue',
   'alert',
   'child',
   'waited',
@@ -89,7 +90,7 @@ export async function queueAlert(
   tx: Tx,
   alert: {
     runId: string;
-    event: AlertEvent;
+    event: RunAlertEvent;
     text: string;
     nodeId?: string;
     stepKey?: string;

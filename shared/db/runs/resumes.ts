@@ -3,6 +3,7 @@ import type { Actor } from '#shared/people/actor.ts';
 import { AppError, conflict, notFound } from '#shared/errors.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
+import { waitsForSlot } from '#shared/db/limits/slots.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { recordGovernanceEvent } from '#shared/db/policies/governance.ts';
 import { asBudgetError, blockedVerdict, BudgetExceeded } from '#shared/db/money/blocked.ts';
@@ -30,12 +31,12 @@ export interface Override {
 
 /**
  * Resumes a failed run: the run is `running` again, the reported failure is granted, and the reset of its execution is
- * queued. Of two concurrent resumes, the second finds the run no longer failed: 409.
+ * queued, or waits for a slot of its workflow's limit. Of two concurrent resumes, the second finds the run no longer failed: 409.
  */
 export async function resumeRun(
   db: Pool,
   resume: { actor: Actor; runId: string; override?: Override },
-): Promise<OutboxRow> {
+): Promise<OutboxRow | undefined> {
   try {
     return await db.transaction((tx) => resumeIn(tx, resume));
   } catch (error) {
@@ -47,7 +48,7 @@ export async function resumeRun(
 async function resumeIn(
   tx: Tx,
   { actor, runId, override }: { actor: Actor; runId: string; override?: Override },
-): Promise<OutboxRow> {
+): Promise<OutboxRow | undefined> {
   const run = await tx.maybeOne(statement(resumableRow)`
     SELECT id, workflow_id, workflow_version, status, failure,
            cost_micros + (SELECT coalesce(sum(b.cost_micros), 0)::bigint FROM runs b
@@ -79,6 +80,18 @@ async function resumeIn(
   } else {
     await recordOverride(tx, actor, run, override);
   }
+  return enqueueResume(tx, runId, n);
+}
+
+/**
+ * Queues the reset of a run's execution. Under a limit, it first needs a slot of its key; undefined if it waits for one.
+ */
+export async function enqueueResume(
+  tx: Tx,
+  runId: string,
+  n: number,
+): Promise<OutboxRow | undefined> {
+  if (await waitsForSlot(tx, runId, { kind: 'resume', payload: { n } })) return undefined;
   return enqueue(tx, { runId, kind: 'resume', payload: { n } });
 }
 

@@ -12,6 +12,9 @@ export const isOpen = sql.fragment`status IN ('pending', 'running', 'paused')`;
 export const acceptsWorkOf = (execution: string) => sql.fragment`
   ${isOpen} AND NOT (${execution} = ANY(superseded)) AND NOT resuming`;
 
+/** Whether the run counts for a limit of runs in flight. */
+export const hasKey = sql.fragment`(limits ->> 'key' IS NOT NULL)`;
+
 /** The run's active time so far, in ms. */
 export const activeMsNow = sql.fragment`active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END`;
 

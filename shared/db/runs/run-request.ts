@@ -6,7 +6,10 @@ import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { AppError } from '#shared/errors.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { Db } from '#shared/db/pool.ts';
+import type { Start } from '#shared/db/events/starts.ts';
 import type { ForkCopies } from '#shared/db/forks/copies.ts';
+import type { CancelOn } from '#shared/graph/limits/cancel-on.ts';
+import type { Place } from '#shared/graph/limits/place.ts';
 import type { CurrentGraph } from '#shared/db/workflows/current-graph.ts';
 import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
 import type { SignatureMark } from '#shared/db/inbound/webhooks.ts';
@@ -22,6 +25,20 @@ export const adHocGraphOf = (content: {
   inputSchema: content.input_schema,
 });
 
+/** What the limits of a workflow mean for a run with an input. */
+export interface UnderLimits {
+  /** Undefined if nothing limits how many run or start. */
+  place: Place | undefined;
+  /** Undefined if no event cancels it. */
+  cancelOn: CancelOn | undefined;
+}
+
+interface Limits {
+  revision: number;
+  /** Throws AppError `input_invalid`. */
+  of: (input: JsonObject) => Promise<UnderLimits>;
+}
+
 /** A version of a workflow: its graph, or why it cannot run. */
 export interface Runnable {
   version: number;
@@ -32,6 +49,8 @@ export interface Runnable {
   toolRevision?: number;
   /** For a version with an `input_schema`: AppError `input_invalid` for an input that does not fit it. */
   refuseInput?: (input: JsonObject) => Promise<AppError | undefined>;
+  /** The limits of the workflow. */
+  limits?: Limits;
 }
 
 /** What to run: a workflow's current version, another version, or an unsaved graph. */
@@ -114,6 +133,8 @@ export interface RunRequest {
   experimentId?: string;
   /** The schedule that starts the run. `dueAt` is null when a member started it manually. */
   schedule?: { id: string; dueAt: string | null };
+  /** The event trigger that starts the run for an event, once. */
+  start?: Start;
 }
 
 /** What the execution of a rehearsal needs to know. */

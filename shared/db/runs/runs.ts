@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { storedTime } from '#shared/time.ts';
-import type { Approval, Run, RunStatus, RunSummary, Waiting } from '#shared/contract/runs/run.ts';
+import type { Approval, Run, RunStatus, RunSummary } from '#shared/contract/runs/run.ts';
+import type { Waiting } from '#shared/contract/waits/waiting.ts';
 import { runStatuses } from '#shared/contract/runs/run-kinds.ts';
 import type { Evals, Graph } from '#shared/contract/workflows/graph.ts';
 import type { Checkpoint } from '#shared/contract/steps/step.ts';
@@ -47,6 +48,7 @@ const runRow = z.object({
   fields: storedJson<StepFields[]>(),
   payloads: z.string().nullable(),
   gates: storedJson<GateRow[]>(),
+  event_id: z.string().nullable(),
   waiting: storedJson<Waiting[]>(),
   children_micros: z.number(),
 });
@@ -73,6 +75,7 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
     checkpoints: [],
     pending_gate: null,
     pending_gates: [],
+    event_id: null,
     waiting: [],
     temporal: { workflow_id: summary.id, run_id: null, url: temporalPage(pages, summary.id, null) },
   };
@@ -106,7 +109,7 @@ export async function readRun(
       CASE WHEN r.status NOT IN ('running', 'paused') OR r.rehearsal IS NOT NULL THEN '[]'::json ELSE coalesce((
         SELECT json_agg(${gateRecord} ORDER BY g.opened_at, g.step_key)
         FROM gates g WHERE g.run_id = r.id AND g.status = 'open'), '[]') END AS gates,
-      ${openWaits} AS waiting
+      (SELECT e.id FROM events e WHERE e.id = r.event_id) AS event_id, ${openWaits} AS waiting
     FROM runs r JOIN workflows w ON w.id = r.workflow_id, LATERAL (${firstSteps(scope.maxSteps)}) AS first
     WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId}
   `);
@@ -114,7 +117,7 @@ export async function readRun(
   const gates = await toGates(db, scope.workspaceId, row.gates);
   const { fields, payloads, input: inputText, state, output, evals, ...given } = row;
   const { graph_of_maps: withMaps, graph_of_draft: graph, laid, temporal_run_id, ...known } = given;
-  const { gates: _gates, children_micros, waiting, ...rest } = known;
+  const { gates: _gates, children_micros, waiting, event_id, ...rest } = known;
   const { rows: steps, next_cursor } = cutPage(withPayloads(fields, payloads), scope.maxSteps);
   const whole = next_cursor === null;
   const input = payloadOf(inputText);
@@ -133,6 +136,7 @@ export async function readRun(
     checkpoints: steps.filter((step) => step.status === 'success').map(toCheckpoint),
     pending_gate: gates[0] ?? null,
     pending_gates: gates,
+    event_id,
     waiting,
     temporal: {
       workflow_id: row.id,

@@ -34,6 +34,8 @@ export interface Settlement {
   settled: boolean;
   /** This call settled the run, and its parent must be notified. */
   hasParent?: boolean;
+  /** It had a slot of its workflow's limit: the next run can start. */
+  hasSlot?: boolean;
 }
 
 /** Scores a run, on a thread if necessary. */
@@ -106,6 +108,7 @@ const phaseMicroseconds = sql.fragment`(extract(epoch FROM phase_since) * 100000
 const settled = z.object({
   cost_micros: z.number().nullable(),
   has_parent: z.boolean().nullable(),
+  has_slot: z.boolean().nullable(),
 });
 
 /**
@@ -132,11 +135,11 @@ async function writeSettlement(
       evals => ${jsonOrNull(scored?.evals)}, scored => ${jsonOrNull(scored && whenScored(scored))},
       event => ${newId('outboundEvent')}, most_pending => ${MAX_PENDING})
   `);
-  const { has_parent: hasParent, cost_micros: costMicros } = row;
+  const { has_parent: hasParent, cost_micros: costMicros, has_slot } = row;
   if (costMicros === null || hasParent === null) {
     return { status: 'ended', costMicros: 0, settled: false };
   }
-  return { status: 'success', costMicros, settled: true, hasParent };
+  return { status: 'success', costMicros, settled: true, hasParent, hasSlot: has_slot === true };
 }
 
 /** The cost and clocks of the run when it was scored. */

@@ -10,7 +10,7 @@ const silentRun = z.object({
 export type SilentRun = z.infer<typeof silentRun>;
 
 /**
- * Returns open runs without outbox entries other than alerts, to compare them with Temporal, each once per interval
+ * Returns open runs that do not wait in a queue, without outbox entries other than alerts, to compare them with Temporal, each once per interval
  * across all processes. Up to `limit` of each of these, in this order:
  *
  * - runs whose execution was missing `graceMs` ago or earlier
@@ -35,7 +35,8 @@ export async function takeSilentRuns(
 ): Promise<readonly SilentRun[]> {
   const before = (ms: number) => sql.fragment`now() - ${ms}::int * interval '1 ms'`;
   const idle = sql.fragment`r.status IN ('pending', 'running', 'paused')
-        AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = r.id AND o.kind <> 'alert')`;
+        AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = r.id AND o.kind <> 'alert')
+        AND (r.limits IS NULL OR NOT EXISTS (SELECT FROM run_places p WHERE p.run_id = r.id AND p.state IN ('waiting', 'debounced')))`;
   const lookedAt = sql.fragment`coalesce(r.checked_at, r.created_at)`;
   // If a database crash loses a mark, the run is checked once more.
   return db.any(statement(silentRun)`

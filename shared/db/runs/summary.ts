@@ -16,6 +16,7 @@ export const summaryColumns = sql.fragment`
   (SELECT count(*)::int FROM steps u WHERE u.run_id = r.id AND u.unpriced AND u.reused_from IS NULL) AS unpriced_steps,
   r.inbound_event_id, r.failure, r.cost_micros, r.cost_cap_micros, r.created_by, r.created_at, r.started_at, r.finished_at,
   r.resumed_count,
+  CASE WHEN r.limits IS NOT NULL AND r.status IN ('pending', 'running') THEN queue_of_1(r.id) END AS queued,
   r.active_ms + CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
     THEN (extract(epoch FROM clock_timestamp() - r.phase_since) * 1000)::bigint ELSE 0 END AS duration_ms,
   r.waiting_ms + CASE WHEN r.status = 'paused' AND r.phase_since IS NOT NULL
@@ -46,6 +47,7 @@ export const summaryRow = z.object({
   started_at: z.string().nullable(),
   finished_at: z.string().nullable(),
   resumed_count: z.number(),
+  queued: storedJson<RunSummary['queued']>(),
   duration_ms: z.number(),
   waiting_ms: z.number(),
 });

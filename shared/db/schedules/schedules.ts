@@ -250,8 +250,10 @@ export async function readForTick(
   const row = await db.maybeOne(statement(tickRow)`
     SELECT s.workflow_id, s.name, s.cron, s.timezone, s.input,
            s.enabled AND s.effective_from <= ${tick.dueAt}::timestamptz AS counts,
-           (SELECT r.id FROM runs r WHERE r.schedule_id = s.id AND r.due_at = ${tick.dueAt}::timestamptz
-              AND r.workspace_id = s.workspace_id) AS run_id
+           coalesce(
+             (SELECT r.id FROM runs r WHERE r.schedule_id = s.id AND r.due_at = ${tick.dueAt}::timestamptz
+                AND r.workspace_id = s.workspace_id),
+             (SELECT j.run_id FROM joined_ticks j WHERE j.schedule_id = s.id AND j.due_at = ${tick.dueAt}::timestamptz)) AS run_id
     FROM schedules s WHERE s.id = ${tick.scheduleId} AND s.workspace_id = ${tick.workspaceId}
   `);
   return row ?? undefined;

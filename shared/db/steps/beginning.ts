@@ -29,5 +29,23 @@ export interface StepBeginning {
   /** The attempt's possible cost, only evaluated where a cap or budget applies. Absent: unknown. */
   cost?: StepCost | (() => Promise<StepCost>);
   /** The policy verdicts for the step, and the policy revision they are based on. */
-  judged: { workspaceId: string; revision: number; verdicts: readonly PolicyVerdict[] };
+  judged: {
+    workspaceId: string;
+    revision: number;
+    verdicts: readonly PolicyVerdict[];
+    /** The limits that count it. Absent: none, and it has not waited for one. */
+    calls?: readonly LimitedCall[];
+  };
+}
+
+/** A call that a limit of the policies counts. */
+export interface LimitedCall {
+  /** Identifies the calls that count together. */
+  scope: string;
+  /** The tool or the model. */
+  target: string;
+  /** What is shown of the value of the limit's key. */
+  key: string | null;
+  concurrency: number | null;
+  per_minute: number | null;
 }

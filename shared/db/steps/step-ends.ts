@@ -6,6 +6,7 @@ import type { Json } from '#shared/json.ts';
 import type { Usage } from '#shared/node-error.ts';
 import { type Db, jsonOrNull, type Pool, sql, statement } from '#shared/db/pool.ts';
 import { completedFrame, failedFrame, framedKey, isTurn } from './done.ts';
+import { LEASE_MS, type OutboxRow, outboxRow } from '#shared/db/runs/outbox.ts';
 import { recountHolds } from '#shared/db/money/step-room.ts';
 import { agentColumns, agentValues, claimStep, json, readOutcome } from './steps.ts';
 import type { StepBeginning } from './beginning.ts';
@@ -26,9 +27,13 @@ export interface StepEnd {
   claim: string;
   /** Whether the attempt's possible cost was reserved at its start. */
   counted?: boolean;
+  /** Whether the attempt has taken calls of limits. */
+  limited?: boolean;
   spending: StepSpending;
   /** The claim and number of the attempt, to write the claim again if it is lost. */
   beginning?: Beginning;
+  /** Dispatches notices for steps that waited for the attempt's calls. */
+  notify?: ((woken: readonly OutboxRow[]) => void) | undefined;
 }
 
 export interface Beginning {
@@ -43,6 +48,7 @@ const ended = z.object({
   status: z.string().nullable(),
   /** The errors since the last resume. */
   tries: z.number().nullable(),
+  woken: z.array(outboxRow).nullable(),
 });
 
 /** How an attempt ends. `released`: while the run is open, the step waits for its next attempt. */
@@ -71,6 +77,7 @@ async function endStep(db: Pool, end: StepEnd, result: Result): Promise<z.infer<
   uncertain.add(end);
   const row = await db.one(call);
   uncertain.delete(end);
+  if (row.woken !== null) end.notify?.(row.woken);
   if (row.known || end.beginning === undefined) return row;
   if (await beginAgain(db, end.beginning)) return db.one(call);
   await bookUnbegun(db, end, end.beginning);
@@ -90,7 +97,7 @@ const findEnd = (
     // The statement can still be running: it locks the run first.
     await tx.query(statement(z.object({}))`SELECT FROM runs WHERE id = ${runId} FOR NO KEY UPDATE`);
     return tx.maybeOne(statement(ended)`
-      SELECT true AS known, status, errors - forgiven AS tries FROM steps
+      SELECT true AS known, status, errors - forgiven AS tries, NULL::json AS woken FROM steps
       WHERE run_id = ${runId} AND step_key = ${stepKey} AND claim IS NULL AND attempts = ${beginning?.attempt ?? null}::int
         AND status = ${result}
     `);
@@ -101,7 +108,9 @@ function ending(end: StepEnd, { result, output, frame, error }: Result) {
   return statement(ended)`
     SELECT * FROM end_step_1(
       run => ${end.runId}, step => ${end.stepKey}, claim => ${end.claim}, attempt => ${end.beginning?.attempt ?? null},
-      counted => ${end.counted ?? false}, result => ${result}, output => ${json(output)}, frame => ${jsonOrNull(frame)},
+      counted => ${end.counted ?? false},
+      limited => ${end.limited ?? false}, lease_ms => ${LEASE_MS},
+      result => ${result}, output => ${json(output)}, frame => ${jsonOrNull(frame)},
       error => ${error?.message ?? null}, error_kind => ${error === undefined ? null : (error.kind ?? 'node')},
       retryable => ${error?.retryable ?? false}, max_attempts => ${error?.maxAttempts ?? 0},
       definite => ${error?.definite ?? false},

@@ -51,6 +51,8 @@ export interface StepFields {
   call_index: number | null;
   call_tool: string | null;
   reused_from: string | null;
+  /** What its code has logged. */
+  log: string | null;
   /** The run that the step started. */
   child: { id: string; status: string } | null;
 }
@@ -93,6 +95,9 @@ const earlierAttempts = sql.fragment`
     'ended_at', a.ended_at, 'error', a.error, 'cost_micros', a.cost_micros) ORDER BY a.attempt)
   FROM step_attempts a WHERE a.run_id = s.run_id AND a.step_key = s.step_key`;
 
+const log = sql.fragment`
+  SELECT c.log FROM step_code c WHERE c.run_id = s.run_id AND c.step_key = s.step_key`;
+
 /** Whether a person may have decided about step `s`: a gate, or a call or step that needed approval. */
 const mayHaveAsked = sql.fragment`
   (s.kind IN ('human_gate', 'tool', 'workflow') OR s.call_index IS NOT NULL)`;
@@ -113,7 +118,8 @@ export const stepRecord = sql.fragment`
     'decisions', CASE WHEN ${mayHaveAsked} THEN (${lastDecisions}) END,
     'child', CASE WHEN ${startsRun} THEN (${child}) END,
     'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool,
-    'reused_from', s.reused_from
+    'reused_from', s.reused_from,
+    'log', CASE WHEN s.kind IN ('code', 'tool') THEN (${log}) END
   )`;
 
 /** Separates payloads. JSON only contains this character as an escape. */
@@ -176,6 +182,7 @@ function toStep(row: StepRow): Step {
     ...(row.caught ? { caught: true } : {}),
     policy: row.policy,
     ...(row.reused_from == null ? {} : { reused_from: row.reused_from }),
+    ...(row.log == null ? {} : { log: row.log }),
     ...(row.child == null ? {} : childOf(row.child)),
     ...(row.decision === null
       ? {}

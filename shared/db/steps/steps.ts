@@ -5,7 +5,8 @@ import { errorKinds } from '#shared/graph/caught-error.ts';
 import type { Json } from '#shared/json.ts';
 import { type Done, framesOf } from './done.ts';
 import { type Db, jsonOrNull, type Pool, sql, statement, syncCommit } from '#shared/db/pool.ts';
-import { admitStep, recountHolds } from '#shared/db/money/step-room.ts';
+import { type OutboxRow, LEASE_MS, outboxRow } from '#shared/db/runs/outbox.ts';
+import { admitStep, lockBudgets, recountHolds } from '#shared/db/money/step-room.ts';
 import type { Blocked } from '#shared/db/money/blocked.ts';
 import { type StepCost, type Stop, UNKNOWN_COST } from '#shared/money/spending.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -14,13 +15,19 @@ import { controlRows } from '#shared/db/runs/pending-writes.ts';
 
 const failed = z.object({ error: z.string(), kind: z.enum(errorKinds), attempts: z.number() });
 
+const woken = z.array(outboxRow);
+
 const begun = z.object({
   errors: z.number(),
   attempts: z.number(),
   generation: z.number(),
   epoch: z.number(),
   budgeted: z.boolean(),
+  waited_ms: z.number().optional(),
+  woken: woken.optional(),
 });
+
+const noSlot = z.object({ wait_ms: z.number(), target: z.string(), woken });
 
 const stop = z.object({
   budget_id: z.string().nullable(),
@@ -35,6 +42,7 @@ const beginning = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('finished'), facts: z.object({ output: storedJson() }) }),
   z.object({ outcome: z.literal('failed'), facts: failed }),
   z.object({ outcome: z.literal('blocked'), facts: stop }),
+  z.object({ outcome: z.literal('no_slot'), facts: noSlot }),
   z.object({ outcome: z.enum(['stale', 'limited', 'refused']), facts: z.null() }),
 ]);
 
@@ -50,6 +58,10 @@ export type BeginOutcome =
       budgeted: boolean;
       /** Whether its possible cost is reserved until the step ends. */
       counted: boolean;
+      /** How long it waited for a free call; undefined if it did not. */
+      waitedMs: number | undefined;
+      /** Notices for steps behind it in the queue, to dispatch. */
+      woken: readonly OutboxRow[] | undefined;
     }
   /** The step has already finished, with this output. */
   | { outcome: 'finished'; output: Json }
@@ -57,6 +69,8 @@ export type BeginOutcome =
   | { outcome: 'failed'; error: string; details: FailureDetails }
   /** The possible cost of steps in progress leaves no room under a cap or a budget. Retry soon. */
   | { outcome: 'waits' }
+  /** A limit of the policies has no free call of this tool or model. Retry when woken, or after this time. */
+  | { outcome: 'no_slot'; waitMs: number; target: string; woken: readonly OutboxRow[] }
   /** The run's cap or a budget is exhausted. */
   | { outcome: 'blocked'; blocked: Blocked }
   /** The run has ended, was deleted, or belongs to another execution. */
@@ -75,6 +89,8 @@ export type BeginOutcome =
  * The step only starts if the policies have not changed since the verdicts. The verdicts are stored as governance
  * events, and later attempts do not repeat them.
  *
+ * Where a limit of the policies counts the call, the same statement takes it, or the step waits in a queue.
+ *
  * Where a cap or a budget with an estimate applies, a step that may cost something starts in a transaction that decides
  * by locked rows.
  */
@@ -87,6 +103,10 @@ export async function beginStep(db: Pool, step: StepBeginning, done?: Done): Pro
     const admitted = await admitStep(tx, { runId: pendingWrites.run_id, stepKey, cost });
     if (admitted === undefined) return { outcome: 'refused' };
     const { admittance, counted } = admitted;
+    // What waits for a call is locked last.
+    if (admittance === 'begin' && step.judged.calls !== undefined) {
+      await lockBudgets(tx, pendingWrites.run_id);
+    }
     const claimed = admittance === 'begin' ? await claimStep(tx, step, { counted }) : undefined;
     // Even when the step does not start, because an attempt whose worker died may still have a reservation.
     await recountHolds(tx, pendingWrites.run_id);
@@ -131,9 +151,11 @@ export async function claimStep(
   const { started, ended } = framesOf(step, done);
   const recorded = done?.recorded;
   const judgedBefore = again !== undefined || recorded !== undefined;
+  // A crash of the database must not lose the calls that were taken. They are in the ledger if the claim is written again.
+  const calls = judgedBefore ? undefined : judged.calls;
   const free = done !== undefined || (typeof cost === 'object' && cost.most === 0);
   return db.one(statement(beginning)`
-    SELECT ${syncCommit(done !== undefined || again !== undefined)}, b.outcome, b.facts
+    SELECT ${syncCommit(done !== undefined || again !== undefined || calls !== undefined)}, b.outcome, b.facts
     FROM begin_step_1(
       run => ${pendingWrites.run_id}, workspace => ${judged.workspaceId}, execution => ${step.execution},
       control => ${JSON.stringify(control)}, observed => ${JSON.stringify(pendingWrites.observed)},
@@ -144,6 +166,7 @@ export async function claimStep(
       agent_step => ${agent?.step_key ?? null}, turn => ${agent?.turn ?? null}, call_index => ${agent?.call ?? null},
       call_tool => ${agent?.tool ?? null},
       verdicts => ${JSON.stringify(judged.verdicts)}, revision => ${judgedBefore ? null : judged.revision},
+      calls => ${jsonOrNull(calls)}, lease_ms => ${LEASE_MS},
       claim => ${done === undefined ? step.claim : null}, claim_ms => ${done === undefined ? step.claimMs : null},
       attempt => ${again ?? null},
       free => ${free}, counted => ${counted !== undefined}, most_micros => ${counted?.most ?? null},
@@ -157,8 +180,14 @@ export async function claimStep(
 
 function outcomeOf(found: z.infer<typeof beginning>, counted = false): BeginOutcome {
   switch (found.outcome) {
-    case 'begun':
-      return { outcome: 'begun', ...found.facts, counted };
+    case 'begun': {
+      const { waited_ms: waitedMs, woken: notices, ...facts } = found.facts;
+      return { outcome: 'begun', ...facts, counted, waitedMs, woken: notices };
+    }
+    case 'no_slot': {
+      const { wait_ms: waitMs, target, woken: notices } = found.facts;
+      return { outcome: 'no_slot', waitMs, target, woken: notices };
+    }
     case 'finished':
       return { outcome: 'finished', output: found.facts.output };
     case 'failed': {

@@ -27,6 +27,7 @@ import { readWorkflowDefinitions } from '#shared/db/children/called-workflows.ts
 import { customTool, requireToChange } from '#shared/db/workflows/graphs-in-use.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { customToolNames } from '#shared/tools.ts';
+import { codeLanguages } from '#shared/contract/workflows/code-node.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -41,6 +42,9 @@ const toolRow = z.object({
   description: z.string(),
   kind: z.enum(customToolKinds),
   endpoint_url: z.string(),
+  /** For kind `code`. */
+  source: z.string().nullable(),
+  language: z.enum(codeLanguages),
   method: z.enum(customToolMethods),
   /** The values are sealed. */
   headers: z.record(z.string(), z.string()),
@@ -63,7 +67,7 @@ const toolRow = z.object({
 export type CustomTool = z.infer<typeof toolRow>;
 
 const toolColumns = sql.fragment`
-  id, workspace_id, name, label, description, kind, endpoint_url, method, headers, mcp_tool, input_schema,
+  id, workspace_id, name, label, description, kind, endpoint_url, source, language, method, headers, mcp_tool, input_schema,
   pinned_schema, timeout_seconds, retry_count, read_only, revision, created_by, created_at, updated_at`;
 
 export interface CustomToolScope {
@@ -154,6 +158,12 @@ export const targetOf = (
   mcp_tool: tool.mcp_tool,
 });
 
+/** The names of all custom tools of a workspace. */
+export const readCustomToolNames = (db: Db, workspaceId: string): Promise<readonly string[]> =>
+  db.anyFirst(statement(z.object({ name: z.string() }))`
+    SELECT name FROM custom_tools WHERE workspace_id = ${workspaceId} ORDER BY name
+  `);
+
 /** How agents offer these tools, by name; those that do not exist are missing. */
 export async function readToolDefinitions(
   db: Db,
@@ -213,11 +223,11 @@ export async function createCustomTool(
     await requireRoom(tx, workspaceId, 'tools');
     await raiseToolRevision(tx, workspaceId);
     const tool = await tx.maybeOne(statement(toolRow)`
-      INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, method, headers,
-                                mcp_tool, input_schema, pinned_schema, timeout_seconds, retry_count, read_only,
+      INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, source, language,
+                                method, headers, mcp_tool, input_schema, pinned_schema, timeout_seconds, retry_count, read_only,
                                 created_by)
       VALUES (${toolId}, ${workspaceId}, ${input.name}, ${input.label}, ${input.description}, ${input.kind},
-             ${input.endpoint_url}, ${input.method}, ${JSON.stringify(headers)}::json, ${input.mcp_tool},
+             ${input.endpoint_url}, ${input.source}, ${input.language}, ${input.method}, ${JSON.stringify(headers)}::json, ${input.mcp_tool},
              ${jsonOrNull(input.input_schema)}::json, ${input.pinned_schema ?? null}, ${input.timeout_seconds}::int,
              ${input.retry_count}::int, ${input.read_only}::boolean, ${actor.id})
       ON CONFLICT (workspace_id, name) DO NOTHING
@@ -261,7 +271,8 @@ export async function updateCustomTool(
     const tool = await tx.one(statement(toolRow)`
       UPDATE custom_tools
       SET label = ${after.label}, description = ${after.description}, kind = ${after.kind},
-          endpoint_url = ${after.endpoint_url}, method = ${after.method},
+          endpoint_url = ${after.endpoint_url}, source = ${after.source}, language = ${after.language},
+          method = ${after.method},
           headers = ${JSON.stringify(after.headers)}::json, mcp_tool = ${after.mcp_tool},
           input_schema = ${jsonOrNull(after.input_schema)}::json, pinned_schema = ${after.pinned_schema},
           timeout_seconds = ${after.timeout_seconds}::int, retry_count = ${after.retry_count}::int,
@@ -280,6 +291,8 @@ const WRITABLE = [
   'description',
   'kind',
   'endpoint_url',
+  'source',
+  'language',
   'method',
   'headers',
   'mcp_tool',

@@ -10,12 +10,13 @@ import type { JsonObject } from '#shared/json.ts';
  * event does: a wait sees the earlier events itself, and the later ones are compared with it.
  */
 
-const storedEvent = z.object({
+export const storedEvent = z.object({
   id: z.string(),
   seq: z.number(),
   name: z.string(),
   data: storedJson(),
   created_at: z.string(),
+  depth: z.number(),
 });
 export type StoredEvent = z.infer<typeof storedEvent>;
 
@@ -27,16 +28,20 @@ export const shownEvent = ({ id, name, data, created_at }: StoredEvent): JsonObj
   created_at,
 });
 
-/** Locks the name until the transaction ends, and notes what a wait requires of its events. */
+/**
+ * Locks the name until the transaction ends, and notes what a wait or trigger requires of its events. Returns the number
+ * of the last event.
+ */
 export async function lockName(
   tx: Tx,
   { workspaceId, name, path }: { workspaceId: string; name: string; path: string | undefined },
-): Promise<void> {
+): Promise<number> {
   const paths = sql.array(path === undefined ? [] : [path], 'text');
-  await tx.query(statement(z.object({}))`
+  return tx.oneFirst(statement(z.object({ seq: z.number() }))`
     INSERT INTO event_names AS n (workspace_id, name, paths) VALUES (${workspaceId}, ${name}, ${paths})
     ON CONFLICT (workspace_id, name) DO UPDATE
     SET paths = CASE WHEN n.paths @> excluded.paths THEN n.paths ELSE n.paths || excluded.paths END
+    RETURNING n.seq
   `);
 }
 
@@ -54,7 +59,7 @@ export const eventsFor = (
   limit: number,
 ): Promise<readonly StoredEvent[]> =>
   db.any(statement(storedEvent)`
-    SELECT e.id, e.seq, e.name, e.data, e.created_at FROM events e JOIN runs r ON r.id = ${wait.runId}
+    SELECT e.id, e.seq, e.name, e.data, e.created_at, e.depth FROM events e JOIN runs r ON r.id = ${wait.runId}
     WHERE e.workspace_id = ${workspaceId} AND e.name = ${wait.name} AND e.seq > ${after} AND e.created_at >= r.created_at
       AND NOT EXISTS (SELECT FROM run_waits o WHERE o.run_id = ${wait.runId} AND o.series = ${wait.series}
                         AND o.event_id = e.id AND o.step_key <> ${wait.stepKey})
@@ -115,18 +120,24 @@ export const namesBehind = (db: Pool, limit: number): Promise<readonly EventName
 const turnRow = z.object({
   seq: z.number(),
   matched: z.number(),
-  matched_after: z.string(),
+  matched_after: z.number(),
   paths: z.array(z.string()),
 });
 export type MatchState = z.infer<typeof turnRow>;
 
+const lockOf = ({ workspace_id, name }: EventName): string => `events ${workspace_id} ${name}`;
+
+/** Waits until no process compares the events of the name, and keeps it so until the transaction ends. */
+export const excludeMatching = (tx: Tx, name: EventName): Promise<unknown> =>
+  tx.query(statement(z.object({}))`
+    SELECT FROM pg_advisory_xact_lock(hashtextextended(${lockOf(name)}, 0))
+  `);
+
 /** `busy`: another process compares the events of the name. Undefined: all of them were compared. */
-export async function lockEvents(
-  tx: Tx,
-  { workspace_id, name }: EventName,
-): Promise<MatchState | 'busy' | undefined> {
+export async function lockEvents(tx: Tx, of: EventName): Promise<MatchState | 'busy' | undefined> {
+  const { workspace_id, name } = of;
   const taken = await tx.oneFirst(statement(z.object({ taken: z.boolean() }))`
-    SELECT pg_try_advisory_xact_lock(hashtextextended(${`events ${workspace_id} ${name}`}, 0)) AS taken
+    SELECT pg_try_advisory_xact_lock(hashtextextended(${lockOf(of)}, 0)) AS taken
   `);
   if (!taken) return 'busy';
   const turn = await tx.maybeOne(statement(turnRow)`
@@ -136,24 +147,29 @@ export async function lockEvents(
   return turn ?? undefined;
 }
 
+/** `upTo`: the last event that was there when the paths were read, which later ones may need more of. */
 export const nextEvents = (
   tx: Tx,
   { workspace_id, name }: EventName,
-  { after, limit }: { after: number; limit: number },
+  { after, upTo, limit }: { after: number; upTo: number; limit: number },
 ): Promise<readonly StoredEvent[]> =>
   tx.any(statement(storedEvent)`
-    SELECT id, seq, name, data, created_at FROM events
-    WHERE workspace_id = ${workspace_id} AND name = ${name} AND seq > ${after} ORDER BY seq LIMIT ${limit}
+    SELECT id, seq, name, data, created_at, depth FROM events
+    WHERE workspace_id = ${workspace_id} AND name = ${name} AND seq > ${after} AND seq <= ${upTo} ORDER BY seq LIMIT ${limit}
   `);
 
 const candidateRow = z.object({
+  id: z.number(),
   seq: z.number(),
-  run_id: z.string(),
-  step_key: z.string(),
-  place: z.string(),
+  run_id: z.string().nullable(),
+  step_key: z.string().nullable(),
+  trigger_id: z.string().nullable(),
   match: z.string().nullable(),
   state: storedJson<JsonObject>(),
+  workflow_id: z.string().nullable(),
+  epoch: z.number().nullable(),
 });
+/** What may wait for an event: a step of a run, a run that it cancels (without `step_key`), or a trigger. */
 export type Candidate = z.infer<typeof candidateRow>;
 
 /** A value that an event has at one of the paths. */
@@ -162,8 +178,8 @@ export interface ValueOfEvent extends Equality {
 }
 
 /**
- * The open waits that events may end, by the values of the events, in order. Of the first event, only those after
- * `afterPlace`.
+ * The open waits, runs and triggers that may wait for events, by the values of the events, in order. Of the first event,
+ * only those after `afterId`.
  */
 export const candidates = (
   tx: Tx,
@@ -171,21 +187,22 @@ export const candidates = (
   {
     values,
     first,
-    afterPlace,
+    afterId,
     limit,
-  }: { values: readonly ValueOfEvent[]; first: number; afterPlace: string; limit: number },
+  }: { values: readonly ValueOfEvent[]; first: number; afterId: number; limit: number },
 ): Promise<readonly Candidate[]> =>
   tx.any(statement(candidateRow)`
-    SELECT v.seq, a.run_id, a.step_key, a.run_id || ' ' || a.step_key || ' ' || a.place AS place,
-           a.match, a.state
+    SELECT v.seq, a.id, a.run_id, a.step_key, a.trigger_id, a.match, r.workflow_id, r.resumed_count AS epoch,
+           CASE WHEN a.run_id IS NOT NULL AND a.step_key IS NULL THEN r.cancel_on -> 'state' ELSE a.state END AS state
     FROM json_to_recordset(${JSON.stringify(values)}::json) AS v (seq bigint, path text, value text)
     JOIN awaited_events a ON a.workspace_id = ${workspace_id} AND a.name = ${name} AND a.path = v.path AND a.value = v.value
     JOIN events e ON e.workspace_id = ${workspace_id} AND e.name = ${name} AND e.seq = v.seq
-    JOIN runs r ON r.id = a.run_id AND r.created_at <= e.created_at
-    JOIN run_waits w ON w.run_id = a.run_id AND w.step_key = a.step_key AND w.status = 'open'
-    WHERE (v.seq > ${first} OR a.run_id || ' ' || a.step_key || ' ' || a.place > ${afterPlace})
-      AND NOT EXISTS (SELECT FROM run_waits o WHERE o.run_id = a.run_id AND o.series = w.series AND o.event_id = e.id)
-    ORDER BY v.seq, place LIMIT ${limit}
+    LEFT JOIN run_waits w ON w.run_id = a.run_id AND w.step_key = a.step_key
+    LEFT JOIN runs r ON r.id = a.run_id
+    WHERE (v.seq > ${first} OR a.id > ${afterId}) AND v.seq > a.after_seq
+      AND (a.step_key IS NULL OR r.created_at <= e.created_at AND w.status = 'open'
+             AND NOT EXISTS (SELECT FROM run_waits o WHERE o.run_id = a.run_id AND o.series = w.series AND o.event_id = e.id))
+    ORDER BY v.seq, a.id LIMIT ${limit}
   `);
 
 /** Which event ends which wait. */

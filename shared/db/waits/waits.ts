@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { waitsToContinue } from '#shared/db/limits/slots.ts';
 import { sql, statement, type Tx } from '#shared/db/pool.ts';
-import { acceptsWorkOf, phaseMs } from '#shared/db/runs/row.ts';
+import { queueAlert } from '#shared/db/runs/outbox.ts';
+import { acceptsWorkOf, hasKey, phaseMs } from '#shared/db/runs/row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import type { WaitCall, WaitPlace, WaitReport, WaitsFor } from '#shared/graph/waits/wait-call.ts';
 
@@ -11,7 +13,11 @@ import type { WaitCall, WaitPlace, WaitReport, WaitsFor } from '#shared/graph/wa
 
 export type Caller<Call> = Call & { execution: string };
 
-const heldRun = z.object({ workspace_id: z.string(), epoch: z.number() });
+const heldRun = z.object({
+  workspace_id: z.string(),
+  epoch: z.number(),
+  limited: z.boolean(),
+});
 export type HeldRun = z.infer<typeof heldRun>;
 
 /** Null when the run does not accept the work. */
@@ -20,7 +26,7 @@ export const lockRun = (
   { run_id, execution }: Caller<WaitPlace>,
 ): Promise<HeldRun | null> =>
   tx.maybeOne(statement(heldRun)`
-    SELECT workspace_id, resumed_count AS epoch FROM runs
+    SELECT workspace_id, resumed_count AS epoch, ${hasKey} AS limited FROM runs
     WHERE id = ${run_id} AND ${acceptsWorkOf(execution)} FOR UPDATE
   `);
 
@@ -53,9 +59,10 @@ export async function insertWait(
   { workspace_id, epoch }: HeldRun,
 ): Promise<boolean> {
   const { rowCount } = await tx.query(statement(z.object({}))`
-    INSERT INTO run_waits AS w (run_id, step_key, workspace_id, node_id, label, series, kind, waits_for, epoch, due_at)
+    INSERT INTO run_waits AS w (run_id, step_key, workspace_id, node_id, label, series, kind, waits_for, epoch, due_at, remind_at)
     VALUES (${call.run_id}, ${call.step_key}, ${workspace_id}, ${call.node_id}, ${call.label}, ${call.series},
-            ${call.waits_for.for}, ${JSON.stringify(call.waits_for)}::json, ${epoch}, ${dueAt(call.waits_for)})
+            ${call.waits_for.for}, ${JSON.stringify(call.waits_for)}::json, ${epoch}, ${dueAt(call.waits_for)},
+            clock_timestamp() + ${call.remind_seconds ?? null}::float8 * interval '1 s')
     ON CONFLICT (run_id, step_key) DO UPDATE SET
       status = 'open', waits_for = excluded.waits_for, epoch = excluded.epoch, ended_at = NULL,
       due_at = CASE WHEN w.kind = 'time' AND w.status = 'cancelled' THEN w.due_at ELSE excluded.due_at END
@@ -92,18 +99,63 @@ export async function reopenWait(
   return row;
 }
 
-const waitRow = z.object({
-  status: z.enum(['open', 'came', 'late', 'cancelled']),
-  output: storedJson().nullable(),
-  due_ms: z.number().nullable(),
+const remindedRow = z.object({
+  node_id: z.string(),
+  label: z.string(),
+  kind: z.enum(['time', 'event', 'callback']),
+  events: z.array(z.string()),
 });
 
-/** Ends the wait if its time is up, and reads it. A wait that has ended continues its run, even from a pause. */
+/** Queues the alert of a wait that is due, once. Returns whether it was due. */
+export async function remindOfWait(
+  tx: Tx,
+  { run_id, step_key }: WaitPlace,
+  { alerts }: { alerts: boolean },
+): Promise<boolean> {
+  const wait = await tx.maybeOne(statement(remindedRow)`
+    UPDATE run_waits SET remind_at = NULL
+    WHERE run_id = ${run_id} AND step_key = ${step_key} AND status = 'open' AND remind_at <= clock_timestamp()
+    RETURNING node_id, label, kind,
+      coalesce((SELECT array_agg(e ->> 'name') FROM json_array_elements(waits_for -> 'events') AS e), '{}') AS events
+  `);
+  if (wait === null || !alerts) return wait !== null;
+  const { node_id: nodeId, label, kind, events } = wait;
+  const awaited = { time: 'a time', event: events.join(' or '), callback: 'a callback' }[kind];
+  const text = `'${label}' waits for ${awaited}`;
+  await queueAlert(tx, { runId: run_id, event: 'waiting', text, nodeId, stepKey: step_key });
+  return true;
+}
+
+const waitRow = z.object({
+  status: z.enum(['open', 'came', 'late', 'cancelled']),
+  kind: z.enum(['time', 'event', 'callback']),
+  output: storedJson().nullable(),
+  due_ms: z.number().nullable(),
+  waited_seconds: z.number().nullable(),
+});
+
+/** How a wait has ended, for the metrics. */
+export interface EndedWait {
+  kind: 'time' | 'event' | 'callback';
+  outcome: 'came' | 'late';
+  seconds: number;
+}
+
+/** What the execution gets, and what only the metrics need. */
+export interface WaitLook {
+  report: WaitReport;
+  ended?: EndedWait;
+}
+
+/**
+ * Ends the wait if its time is up, and reads it. A wait that has ended continues its run, even from a pause. While the run
+ * waits for a slot to continue, the wait is still open for its execution.
+ */
 export async function lookAtWait(
   tx: Tx,
   { run_id, step_key, execution }: Caller<WaitPlace>,
   run: HeldRun | null,
-): Promise<WaitReport> {
+): Promise<WaitLook> {
   if (run !== null) {
     await tx.query(statement(z.object({}))`
       UPDATE run_waits SET status = CASE WHEN kind = 'time' THEN 'came' ELSE 'late' END, ended_at = clock_timestamp(),
@@ -112,15 +164,26 @@ export async function lookAtWait(
     `);
   }
   const row = await tx.maybeOne(statement(waitRow)`
-    SELECT status, output, greatest(1, ceil(extract(epoch FROM due_at - clock_timestamp()) * 1000))::bigint AS due_ms
+    SELECT status, kind, output, extract(epoch FROM ended_at - opened_at)::float8 AS waited_seconds,
+           greatest(1, ceil(extract(epoch FROM least(due_at, remind_at) - clock_timestamp()) * 1000))::bigint AS due_ms
     FROM run_waits WHERE run_id = ${run_id} AND step_key = ${step_key}
   `);
   if (row?.status === 'came' || row?.status === 'late') {
+    if (run?.limited === true && (await waitsToContinue(tx, run_id))) {
+      return { report: { state: 'open' } };
+    }
     if (run !== null) await continueRun(tx, { run_id, execution });
-    return row.status === 'late' ? { state: 'late' } : { state: 'came', output: row.output ?? {} };
+    const ended = { kind: row.kind, outcome: row.status, seconds: row.waited_seconds ?? 0 };
+    const report: WaitReport =
+      row.status === 'late' ? { state: 'late' } : { state: 'came', output: row.output ?? {} };
+    return { report, ended };
   }
-  if (run === null || row === null || row.status === 'cancelled') return { state: 'gone' };
-  return row.due_ms === null ? { state: 'open' } : { state: 'open', due_ms: row.due_ms };
+  if (run === null || row === null || row.status === 'cancelled') {
+    return { report: { state: 'gone' } };
+  }
+  return {
+    report: row.due_ms === null ? { state: 'open' } : { state: 'open', due_ms: row.due_ms },
+  };
 }
 
 const continueRun = (tx: Tx, { run_id, execution }: Caller<{ run_id: string }>): Promise<unknown> =>
@@ -135,12 +198,22 @@ const continueRun = (tx: Tx, { run_id, execution }: Caller<{ run_id: string }>):
 /** The maximum number of waits in the record of a run. */
 const MAX_WAITS = 100;
 
+/** What steps of open runs wait for: times, events, callbacks, and free calls of tools and models. */
+export const allWaits = sql.fragment`
+  SELECT o.run_id, o.step_key, o.workspace_id, o.node_id, o.label, o.kind AS for, o.opened_at, o.due_at,
+         coalesce((SELECT json_agg(e ->> 'name') FROM json_array_elements(o.waits_for -> 'events') AS e), '[]') AS events,
+         NULL::json AS limit
+  FROM run_waits o WHERE o.status = 'open'
+  UNION ALL
+  SELECT c.run_id, c.step_key, c.workspace_id, c.node_id, c.label, 'limit', c.since, NULL, '[]'::json,
+         json_build_object('name', c.target, 'key', c.key, 'concurrency', c.concurrency, 'per_minute', c.per_minute)
+  FROM call_waits c`;
+
 /** The open waits of a run `r`, as its record has them. */
 export const openWaits = sql.fragment`
   coalesce((
     SELECT json_agg(json_build_object(
-             'node_id', w.node_id, 'step_key', w.step_key, 'label', w.label, 'for', w.kind, 'since', w.opened_at, 'until', w.due_at,
-             'events', coalesce((SELECT json_agg(e ->> 'name') FROM json_array_elements(w.waits_for -> 'events') AS e), '[]'))
-             ORDER BY w.opened_at, w.step_key)
-    FROM (SELECT * FROM run_waits o WHERE o.run_id = r.id AND o.status = 'open' ORDER BY o.opened_at, o.step_key LIMIT ${MAX_WAITS}) AS w
+             'node_id', w.node_id, 'step_key', w.step_key, 'label', w.label, 'for', w.for, 'since', w.opened_at, 'until', w.due_at,
+             'events', w.events, 'limit', w.limit) ORDER BY w.opened_at, w.step_key)
+    FROM (SELECT * FROM (${allWaits}) AS o WHERE o.run_id = r.id ORDER BY o.opened_at, o.step_key LIMIT ${MAX_WAITS}) AS w
   ), '[]')`;

@@ -8,6 +8,7 @@ import { notFound } from '#shared/errors.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import type { SecretHosts } from '#shared/graph/validate/secrets.ts';
 import { offeredNamesOf } from '#shared/graph/node-tools.ts';
+import type { StoredLimits } from '#shared/contract/limits/limits.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { customToolNames } from '#shared/tools.ts';
 import { type Db, statement } from '#shared/db/pool.ts';
@@ -25,6 +26,8 @@ const currentRow = z.object({
   graph: storedJson(),
   input_schema: storedJson<JsonObject | null>(),
   tool_revision: z.number(),
+  limits_revision: z.number().nullable(),
+  limits: storedJson<StoredLimits>().nullable(),
   may_set_secrets: z.boolean(),
   custom_tools: z.array(z.string()),
   secrets: z.record(z.string(), z.array(z.string())),
@@ -48,6 +51,8 @@ export interface CurrentGraph {
   calls: CallProblems;
   /** Increases with each change of these names, schemas and hosts. */
   toolRevision: number;
+  /** The limits of its runs, and the revision that counts their changes; undefined: there are none. */
+  limits: { revision: number; settings: StoredLimits } | undefined;
 }
 
 /** What takes the place of a version's graph or input schema. */
@@ -65,12 +70,14 @@ export async function readCurrentGraph(
 ): Promise<CurrentGraph | undefined> {
   const row = await db.maybeOne(statement(currentRow)`
     SELECT v.version, v.graph, v.input_schema, v.may_set_secrets, s.tool_revision,
+           w.limits_revision, l.settings AS limits,
            ARRAY(SELECT name FROM custom_tools WHERE workspace_id = ${ids.workspaceId}) AS custom_tools,
            (SELECT coalesce(json_object_agg(name, allowed_hosts), '{}') FROM secrets
             WHERE workspace_id = ${ids.workspaceId}) AS secrets
     FROM workflows w
     JOIN workspaces s ON s.id = w.workspace_id
     JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = coalesce(${ids.version ?? null}::int, w.version)
+    LEFT JOIN workflow_limits l ON l.workflow_id = w.id AND l.revision = w.limits_revision
     WHERE w.id = ${ids.workflowId} AND w.workspace_id = ${ids.workspaceId}
   `);
   if (row === null) return undefined;
@@ -97,6 +104,10 @@ export async function readCurrentGraph(
     secrets: new Map(Object.entries(row.secrets)),
     calls: await readCalls(db, ids, row.version, graph),
     toolRevision: row.tool_revision,
+    limits:
+      row.limits_revision === null || row.limits === null
+        ? undefined
+        : { revision: row.limits_revision, settings: row.limits },
   };
 }
 

@@ -5,7 +5,7 @@ import { asTool, calledAs } from '#shared/tools.ts';
 import { sql, statement, type Tx } from '#shared/db/pool.ts';
 
 /**
- * A workflow is in use if it is published, or if a webhook or schedule runs it. Everything it reaches is then also in
+ * A workflow is in use if it is published, or if a webhook, schedule or event trigger runs it. Everything it reaches is then also in
  * use: the workflows that its graph calls or offers to a model, by id or name, directly or indirectly, and the custom
  * tools of all of these. A change to any of them takes effect immediately, without another action.
  */
@@ -60,7 +60,7 @@ const inUse = z.object({ published: z.boolean(), triggered: z.boolean() });
 
 /**
  * Requires the permissions to change something in use: `publish_workflows` if something published reaches it, and
- * `run_workflows` if something with an enabled webhook or schedule does. The caller must have locked the workspace's
+ * `run_workflows` if something with an enabled webhook, schedule or event trigger does. The caller must have locked the workspace's
  * row before any other row, as does everything that brings a workflow into use: then, of a change and a concurrent
  * action that brings it into use, the second waits and finds the first. Throws AppError `forbidden`.
  */
@@ -92,8 +92,9 @@ export async function requireToChange(
       SELECT id, status FROM workflows WHERE id = ${workflowId} AND workspace_id = ${workspaceId}
     )
     SELECT EXISTS (SELECT FROM found WHERE status = 'published') AS published,
-           EXISTS (SELECT FROM found JOIN workflow_webhooks h ON h.workflow_id = found.id WHERE h.secret IS NOT NULL)
-             OR EXISTS (SELECT FROM found JOIN schedules s ON s.workflow_id = found.id WHERE s.enabled) AS triggered
+           EXISTS (SELECT FROM found JOIN workflow_webhooks h ON h.workflow_id = found.id WHERE h.secret IS NOT NULL AND h.event IS NULL)
+             OR EXISTS (SELECT FROM found JOIN schedules s ON s.workflow_id = found.id WHERE s.enabled)
+             OR EXISTS (SELECT FROM found JOIN event_triggers t ON t.workflow_id = found.id WHERE t.enabled) AS triggered
   `);
   if (published) requireCapability(actor, 'publish_workflows');
   if (triggered) requireCapability(actor, 'run_workflows');

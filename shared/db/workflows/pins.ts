@@ -5,6 +5,8 @@ import { AppError, conflict, notFound } from '#shared/errors.ts';
 import { noSuchStep, type NodeInRun } from '#shared/db/forks/node-steps.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { hasResult } from '#shared/db/runs/restart.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
+import type { Json } from '#shared/json.ts';
 import { lockWorkflow, requireWorkflow } from './workflows.ts';
 
 /** Outputs of nodes that a member has pinned from past runs. Credentials without a member share theirs. */
@@ -16,19 +18,36 @@ const pinRow = z.object({
   run_id: z.string(),
   step_key: z.string(),
   bytes: z.number(),
+  edited: z.boolean(),
   pinned_at: z.string(),
 });
 
 const ofOwner = ({ workspaceId, id }: Owner, workflowId: string) => sql.fragment`
   workflow_id = ${workflowId} AND workspace_id = ${workspaceId} AND member_id IS NOT DISTINCT FROM ${id}::text`;
 
-const pinColumns = sql.fragment`node_id, run_id, step_key, octet_length(output::text) AS bytes, pinned_at`;
+const pinColumns = sql.fragment`node_id, run_id, step_key, octet_length(output::text) AS bytes, edited, pinned_at`;
 
 /** The actor's pins in a workflow, by node. Throws AppError `not_found`. */
 export async function listPins(db: Db, actor: Owner, workflowId: string): Promise<Pin[]> {
   await requireWorkflow(db, { workspaceId: actor.workspaceId, workflowId });
   const rows = await db.any(statement(pinRow)`
     SELECT ${pinColumns} FROM workflow_pins WHERE ${ofOwner(actor, workflowId)} ORDER BY node_id
+  `);
+  return [...rows];
+}
+
+const wholeRow = pinRow.extend({ output: storedJson() });
+
+/** The actor's pin of a node with its output; empty if there is none. Throws AppError `not_found`. */
+export async function findPin(
+  db: Db,
+  actor: Owner,
+  workflowId: string,
+  nodeId: string,
+): Promise<Pin[]> {
+  await requireWorkflow(db, { workspaceId: actor.workspaceId, workflowId });
+  const rows = await db.any(statement(wholeRow)`
+    SELECT ${pinColumns}, output FROM workflow_pins WHERE ${ofOwner(actor, workflowId)} AND node_id = ${nodeId}
   `);
   return [...rows];
 }
@@ -53,8 +72,16 @@ const pinnedRow = z.object({
   bytes: z.number(),
 });
 
-/** The node's last step with an output, or the given one. Throws AppError `not_found`, `unprocessable`. */
-async function readOutput(tx: Tx, actor: Owner, workflowId: string, place: NodeInRun) {
+/**
+ * The node's last step with an output, or the given one, and what is pinned: its output, or `given`. Throws AppError
+ * `not_found`, `unprocessable`.
+ */
+async function readOutput(
+  tx: Tx,
+  actor: Owner,
+  workflowId: string,
+  { given, ...place }: NodeInRun & { given: Json | undefined },
+) {
   const { runId, nodeId, stepKey } = place;
   const run = await tx.maybeOne(statement(z.object({ id: z.string() }))`
     SELECT id FROM runs
@@ -76,29 +103,33 @@ async function readOutput(tx: Tx, actor: Owner, workflowId: string, place: NodeI
       `Step '${step.step_key}' has no output: pin a finished step of an agent, a tool or a workflow node`,
     );
   }
-  if (step.bytes > MAX_PIN_BYTES) {
+  const output = given === undefined ? step.output : JSON.stringify(given);
+  const bytes = given === undefined ? step.bytes : Buffer.byteLength(output);
+  if (bytes > MAX_PIN_BYTES) {
+    const what = given === undefined ? `output of step '${step.step_key}'` : 'given output';
     throw new AppError(
       'unprocessable',
-      `The output of step '${step.step_key}' has ${step.bytes} bytes of JSON; at most ${MAX_PIN_BYTES} can be pinned`,
+      `The ${what} has ${bytes} bytes of JSON; at most ${MAX_PIN_BYTES} can be pinned`,
     );
   }
-  return { stepKey: step.step_key, output: step.output };
+  return { stepKey: step.step_key, output };
 }
 
 /**
- * Pins the output of a node from a step of a run, and replaces the actor's previous pin. Throws AppError `not_found`,
- * `unprocessable`, and `conflict` when there are too many pins.
+ * Pins the output of a node from a step of a run, or `given` instead, and replaces the actor's previous pin. Throws
+ * AppError `not_found`, `unprocessable`, and `conflict` when there are too many pins.
  */
 export async function savePin(
   db: Pool,
   actor: Actor,
   workflowId: string,
   place: NodeInRun,
+  given?: Json,
 ): Promise<Pin> {
   return db.transaction(async (tx) => {
     // Serializes the pins of a workflow: of two requests for the last slot, the second counts the first.
     await lockWorkflow(tx, actor, workflowId);
-    const { stepKey, output } = await readOutput(tx, actor, workflowId, place);
+    const { stepKey, output } = await readOutput(tx, actor, workflowId, { ...place, given });
     const others = await tx.oneFirst(statement(z.object({ n: z.number() }))`
       SELECT count(*) AS n FROM workflow_pins
       WHERE ${ofOwner(actor, workflowId)} AND node_id <> ${place.nodeId}
@@ -107,10 +138,11 @@ export async function savePin(
       throw conflict(`You can pin at most ${MAX_PINS} nodes of a workflow; remove some pins first`);
     }
     return tx.one(statement(pinRow)`
-      INSERT INTO workflow_pins (workspace_id, workflow_id, member_id, node_id, run_id, step_key, output)
-      VALUES (${actor.workspaceId}, ${workflowId}, ${actor.id}, ${place.nodeId}, ${place.runId}, ${stepKey}, ${output}::json)
+      INSERT INTO workflow_pins (workspace_id, workflow_id, member_id, node_id, run_id, step_key, output, edited)
+      VALUES (${actor.workspaceId}, ${workflowId}, ${actor.id}, ${place.nodeId}, ${place.runId}, ${stepKey}, ${output}::json, ${given !== undefined})
       ON CONFLICT ON CONSTRAINT workflow_pins_one_per_node
-      DO UPDATE SET run_id = excluded.run_id, step_key = excluded.step_key, output = excluded.output, pinned_at = now()
+      DO UPDATE SET run_id = excluded.run_id, step_key = excluded.step_key, output = excluded.output, edited = excluded.edited,
+                    pinned_at = now()
       RETURNING ${pinColumns}
     `);
   });

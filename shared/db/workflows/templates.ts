@@ -16,7 +16,9 @@ import { builtInTemplates } from '#shared/templates/index.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
-import { createWorkflow } from './workflows.ts';
+import { limitsInput, type StoredLimits } from '#shared/contract/limits/limits.ts';
+import { storeLimits } from '#shared/db/limits/limits.ts';
+import { insertWorkflow } from './workflows.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
@@ -32,6 +34,7 @@ const templateRow = z.object({
   graph: storedJson<Template['graph']>(),
   input_schema: storedJson<Template['input_schema']>(),
   checks: z.array(storedJson()),
+  limits: storedJson<StoredLimits>().nullable(),
   sample_input: storedJson<JsonObject>(),
   created_at: z.string(),
 });
@@ -40,11 +43,11 @@ const toTemplate = (row: z.infer<typeof templateRow>): Template =>
   withEtag({ ...row, built_in: false });
 
 const columns = sql.fragment`
-  t.id, t.name, t.description, t.graph, t.input_schema, t.checks, t.sample_input, t.created_at
+  t.id, t.name, t.description, t.graph, t.input_schema, t.checks, t.limits, t.sample_input, t.created_at
 `;
 
 const builtIn: readonly Template[] = builtInTemplates.map(
-  ({ id, name, description, graph, inputSchema = null, checks, sampleInput }) =>
+  ({ id, name, description, graph, inputSchema = null, checks, limits, sampleInput }) =>
     withEtag({
       id,
       name,
@@ -53,6 +56,7 @@ const builtIn: readonly Template[] = builtInTemplates.map(
       graph: graph as unknown as Template['graph'],
       input_schema: inputSchema,
       checks: checks as unknown as Json[],
+      limits: limits === undefined ? null : limitsInput.parse(limits),
       sample_input: sampleInput,
       created_at: null,
     }),
@@ -111,24 +115,26 @@ type SavedGraph = Exclude<TemplateCreate, { workflow_id: string }>;
 type SavedWorkflow = Extract<TemplateCreate, { workflow_id: string }>;
 
 const nameRow = z.object({ name: z.string() });
-const jsonOrNull = (value: JsonObject | null | undefined): string | null =>
+const jsonOrNull = (value: object | null | undefined): string | null =>
   value == null ? null : JSON.stringify(value);
 
 const insertGraph = async (tx: Tx, actor: Actor, id: string, body: SavedGraph): Promise<string> =>
   tx.oneFirst(statement(nameRow)`
-    INSERT INTO templates (id, workspace_id, name, description, graph, input_schema, checks, sample_input, created_by)
+    INSERT INTO templates (id, workspace_id, name, description, graph, input_schema, checks, limits, sample_input, created_by)
     VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${JSON.stringify(body.graph)}::json,
-            ${jsonOrNull(body.input_schema)}::json, ${JSON.stringify(body.checks)}::json, ${JSON.stringify(body.sample_input)}::json, ${actor.id})
+            ${jsonOrNull(body.input_schema)}::json, ${JSON.stringify(body.checks)}::json, ${jsonOrNull(body.limits)}::json,
+            ${JSON.stringify(body.sample_input)}::json, ${actor.id})
     RETURNING name
   `);
 
 async function insertCopy(tx: Tx, actor: Actor, id: string, body: SavedWorkflow): Promise<string> {
   const name = await tx.maybeOneFirst(statement(nameRow)`
-    INSERT INTO templates (id, workspace_id, name, description, graph, input_schema, checks, sample_input, created_by)
+    INSERT INTO templates (id, workspace_id, name, description, graph, input_schema, checks, limits, sample_input, created_by)
     SELECT ${id}, w.workspace_id, coalesce(${body.name ?? null}, w.name),
            coalesce(${body.description ?? null}, w.description), v.graph, v.input_schema, w.checks,
-           ${JSON.stringify(body.sample_input)}::json, ${actor.id}
+           l.settings, ${JSON.stringify(body.sample_input)}::json, ${actor.id}
     FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    LEFT JOIN workflow_limits l ON l.workflow_id = w.id
     WHERE w.id = ${body.workflow_id} AND w.workspace_id = ${actor.workspaceId}
     RETURNING name
   `);
@@ -137,7 +143,15 @@ async function insertCopy(tx: Tx, actor: Actor, id: string, body: SavedWorkflow)
 }
 
 const TEMPLATE_FIELDS = [
-  ...(['name', 'description', 'graph', 'input_schema', 'checks', 'sample_input'] as const),
+  ...([
+    'name',
+    'description',
+    'graph',
+    'input_schema',
+    'checks',
+    'limits',
+    'sample_input',
+  ] as const),
 ];
 
 /** Changes the given fields. Throws AppError `not_found`, and `conflict` for a built-in one. */
@@ -163,7 +177,8 @@ export async function updateTemplate(
       UPDATE templates
       SET name = ${after.name}, description = ${after.description}, graph = ${JSON.stringify(after.graph)}::json,
           input_schema = ${jsonOrNull(after.input_schema)}::json,
-          checks = ${JSON.stringify(after.checks)}::json, sample_input = ${JSON.stringify(after.sample_input)}::json,
+          checks = ${JSON.stringify(after.checks)}::json, limits = ${jsonOrNull(after.limits)}::json,
+          sample_input = ${JSON.stringify(after.sample_input)}::json,
           updated_at = now()
       WHERE id = ${templateId} AND workspace_id = ${actor.workspaceId}
     `);
@@ -186,7 +201,7 @@ export async function deleteTemplate(db: Pool, actor: Actor, templateId: string)
   });
 }
 
-/** Creates a draft workflow from a template, with its checks, and returns its id. Throws AppError `not_found`. */
+/** Creates a draft workflow from a template, with its checks and limits, and returns its id. Throws AppError `not_found`. */
 export async function instantiateTemplate(
   db: Pool,
   actor: Actor,
@@ -195,8 +210,13 @@ export async function instantiateTemplate(
 ): Promise<string> {
   const template = await readTemplate(db, { workspaceId: actor.workspaceId, templateId });
   const { name = template.name, description = template.description } = wanted;
-  const { graph, input_schema } = template;
-  return createWorkflow(db, actor, { name, description, graph, input_schema }, template);
+  const { graph, input_schema, limits } = template;
+  return db.transaction(async (tx) => {
+    const body = { name, description, graph, input_schema };
+    const workflowId = await insertWorkflow(tx, actor, body, template);
+    if (limits !== null) await storeLimits(tx, actor, workflowId, { settings: limits });
+    return workflowId;
+  });
 }
 
 function requireOwn(templateId: string): void {

@@ -197,11 +197,15 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
 }
 
 /**
- * Returns the new workflow's id. `from` is the template that provides its checks. Throws AppError `conflict` when there
- * are too many workflows, and `forbidden` for a name by which a graph in use calls a workflow.
+ * Returns the new workflow's id. Throws AppError `conflict` when there are too many workflows, and `forbidden` for a name by
+ * which a graph in use calls a workflow.
  */
-export async function createWorkflow(
-  db: Pool,
+export const createWorkflow = (db: Pool, actor: Actor, body: WorkflowCreate): Promise<string> =>
+  db.transaction((tx) => insertWorkflow(tx, actor, body));
+
+/** Creates a workflow as above. `from` is the template that provides its checks. */
+export async function insertWorkflow(
+  tx: Tx,
   actor: Actor,
   body: WorkflowCreate,
   from?: Pick<Template, 'id' | 'checks'>,
@@ -209,22 +213,20 @@ export async function createWorkflow(
   const id = newId('workflow');
   const cap = body.run_cap_usd ?? null;
   const checks = JSON.stringify(from?.checks ?? []);
-  await db.transaction(async (tx) => {
-    await requireRoom(tx, actor.workspaceId, 'workflows');
-    await requireToChange(tx, actor, presence({ id, name: body.name }));
-    await tx.query(statement(z.object({}))`
-      INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, overrun, requires_experiment, created_by)
-      VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,
-              ${cap === null ? null : toMicros(cap)}, ${body.overrun ?? 'none'}, ${body.requires_experiment ?? false}, ${actor.id})
-    `);
-    const content = { graph: body.graph, inputSchema: body.input_schema ?? null };
-    await insertVersion(tx, actor, { workflowId: id, version: 1, ...content });
-    await recordAudit(tx, actor, {
-      action: 'create',
-      targetType: 'workflow',
-      targetId: id,
-      details: { name: body.name, ...(from === undefined ? {} : { template_id: from.id }) },
-    });
+  await requireRoom(tx, actor.workspaceId, 'workflows');
+  await requireToChange(tx, actor, presence({ id, name: body.name }));
+  await tx.query(statement(z.object({}))`
+    INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, overrun, requires_experiment, created_by)
+    VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,
+            ${cap === null ? null : toMicros(cap)}, ${body.overrun ?? 'none'}, ${body.requires_experiment ?? false}, ${actor.id})
+  `);
+  const content = { graph: body.graph, inputSchema: body.input_schema ?? null };
+  await insertVersion(tx, actor, { workflowId: id, version: 1, ...content });
+  await recordAudit(tx, actor, {
+    action: 'create',
+    targetType: 'workflow',
+    targetId: id,
+    details: { name: body.name, ...(from === undefined ? {} : { template_id: from.id }) },
   });
   return id;
 }
@@ -299,7 +301,7 @@ export async function updateWorkflow(
       await requireTried(tx, { workflowId, required }, { graph, input_schema });
       version += 1;
       changed.push(...next.changed);
-      await insertVersion(tx, actor, { workflowId, version, ...next.content });
+      await insertVersion(tx, actor, { workflowId, version, ...next.content, note: body.note });
     }
     if (changed.length === 0) return;
     await tx.query(statement(z.object({}))`
@@ -308,7 +310,8 @@ export async function updateWorkflow(
           overrun = ${after.overrun}, requires_experiment = ${after.requires_experiment}, version = ${version}, updated_at = now()
       WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
     `);
-    await auditWorkflow(tx, actor, workflowId, 'update', { changed, version });
+    const said = next !== undefined && body.note !== undefined && { note: body.note };
+    await auditWorkflow(tx, actor, workflowId, 'update', { changed, version, ...said });
   });
 }
 

@@ -51,7 +51,7 @@ export function knownArguments(node: EffectNode, reading: NodeReading): KnownArg
   try {
     const given =
       node.kind === 'tool'
-        ? renderParams(node.tool_name, templates, reading.state).params
+        ? renderParams(node.tool_name, templates, reading.state, reading.callbacks).params
         : (renderValue(templates, reading.state) as JsonObject);
     return { arguments: given, unknown };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { outputKey } from '#shared/graph/compile.ts';
 import type { KeyKnowledge, Knowledge } from '#shared/graph/dry-run/knowledge.ts';
 import type { Layout } from '#shared/graph/dry-run/layout.ts';
+import { callbacksOf } from '#shared/graph/waits/callbacks.ts';
 import { isWaiting } from '#shared/graph/kinds.ts';
 import { type RunState, scopeOf } from '#shared/graph/schedule/run-state.ts';
 
@@ -13,7 +14,8 @@ export function knowledgeWithin(
   whole: Layout,
   { knowledge, hidden }: { knowledge: Knowledge; hidden: ReadonlySet<string> },
 ): Knowledge {
-  if (run.item === undefined && hidden.size === 0) return knowledge;
+  const callbacks = callbacksOf(whole);
+  if (run.item === undefined && hidden.size === 0) return { ...knowledge, callbacks };
   const around = writersAround(run, whole);
   const writes = (key: string): boolean => hidden.has(key) || around(key);
   const at = (node: number, key: string, apartFromItself?: boolean): KeyKnowledge => {
@@ -21,7 +23,7 @@ export function knowledgeWithin(
     if (!found.known || !writes(key)) return found;
     return { known: false, present: found.value !== undefined, bytes: null };
   };
-  return { at, stateAt: () => undefined };
+  return { at, callbacks, stateAt: () => undefined };
 }
 
 /** Whether a step in a scope around an item can still write a key that the item sees. */

@@ -5,11 +5,12 @@ import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
 import {
   createScheduler,
   laidAt,
-  nodeIdOf,
   placeOf,
   SchedulerError,
 } from '#shared/graph/schedule/scheduler.ts';
-import { type RunState, stepKeyOf } from '#shared/graph/schedule/run-state.ts';
+import { nodeIdOf } from '#shared/graph/schedule/step-key.ts';
+import { iterationOf, type RunState, stepKeyOf } from '#shared/graph/schedule/run-state.ts';
+import { iterationIn } from '#shared/graph/schedule/step-key.ts';
 import { isStopped } from '#shared/graph/schedule/settle.ts';
 import {
   restoreRunState,
@@ -70,7 +71,7 @@ export function consequencesOf(
   const run = scopeIn(answered.run, stepKey);
   if (run === undefined || isStopped(run)) return { ...NOTHING, more };
   const caught = answered.caught ? [nodeIdOf(stepKey)] : [];
-  const hidden = new Set([...large, ...caught, ...keysAhead(answered.run, run, laid)]);
+  const hidden = new Set([...large, ...caught, ...keysAhead(answered.run, run, { whole, laid })]);
   const others = new Set(asking.filter((key) => key !== stepKey));
   const place = { run, whole, hidden, asking: others };
   // In the next iteration of a loop, a step has not begun.
@@ -109,12 +110,31 @@ const hasBegun = ({ phases }: RunState, node: number): boolean =>
   ['ready', 'taken', 'running', 'failed'].includes(phases[node]!);
 
 /** The keys that are merged into the state at steps that are not reached yet, or only within an item of a map. */
-const keysAhead = (run: RunState, seen: RunState, laid: Asked['laid']): string[] =>
+const keysAhead = (
+  run: RunState,
+  seen: RunState,
+  { whole, laid }: Pick<Asked, 'laid'> & { whole: Layout },
+): string[] =>
   Object.entries(laid).flatMap(([key, values]) => {
     const scope = scopeIn(run, key);
-    const isAhead = scope === undefined || scope.phases[placeOf(run, key).node] === 'waiting';
-    return isAhead || !isAround(scope, seen) ? Object.keys(values) : [];
+    return scope === undefined ||
+      isAhead(scope, whole, placeOf(run, key).node, key) ||
+      !isAround(scope, seen)
+      ? Object.keys(values)
+      : [];
   });
+
+/** Whether a step is not reached yet. */
+function isAhead(scope: RunState, whole: Layout, node: number, stepKey: string): boolean {
+  const now = iterationOf(scope, node);
+  const iteration = iterationIn(stepKey);
+  const differs = iteration.findIndex((round, depth) => round !== now[depth]);
+  if (differs === -1) return scope.phases[node] === 'waiting';
+  if (differs < now.length) return iteration[differs]! > now[differs]!;
+  // The loop around it is not in progress.
+  const loop = whole.around[node]!.at(-1 - differs)!;
+  return !['settled', 'skipped'].includes(scope.phases[loop]!);
+}
 
 /** Whether the state of a scope is that of another one, or around it. */
 const isAround = (scope: RunState, other: RunState): boolean =>

@@ -62,6 +62,7 @@ type EffectNode = Extract<GraphNode, { kind: Effect['kind'] }>;
 export const isEffect = (node: GraphNode): node is EffectNode =>
   isChild(node) ||
   (isExecuted(node) &&
+    node.kind !== 'code' &&
     !(node.kind === 'tool' && (isPureTool(node.tool_name) || isTimer(node.tool_name))));
 
 /** The maximum number of items of a map that are listed one by one. */

@@ -6,19 +6,19 @@ import type { Judge } from '#shared/graph/dry-run/verdicts.ts';
 import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import { askedStep } from '#shared/graph/gates/gate-opening.ts';
-import { rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
+import { refusal } from '#shared/graph/gates/rejection.ts';
 import { isComputed } from '#shared/graph/kinds.ts';
 import { canAsk } from '#shared/graph/node-approval.ts';
 import { keysReadBy } from '#shared/graph/read-keys.ts';
 import {
   createScheduler,
   laidAt,
-  nodeIdOf,
   placeOf,
   type Scheduler,
   SchedulerError,
   type Situation,
 } from '#shared/graph/schedule/scheduler.ts';
+import { nodeIdOf } from '#shared/graph/schedule/step-key.ts';
 import { restoreRunState } from '#shared/graph/schedule/snapshot.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { DigestOf } from './many-items.ts';
@@ -119,17 +119,14 @@ function situationAfter(
   return { ...situation, snapshot: scheduler.snapshot(), asking: [...asking] };
 }
 
-function apply(scheduler: Scheduler, { step_key: key, round, ...decision }: GateDecision): void {
+function apply(scheduler: Scheduler, decision: GateDecision): void {
+  const { step_key: key } = decision;
   const timedOut = decision.timed_out === 'fail';
   const isStep = canAsk(scheduler.node(key));
   if (isStep && decision.approved) return;
   if (timedOut || isStep) scheduler.fail(key);
   else if (scheduler.decide(key, decision) === 'continued') return;
-  const message = timedOut
-    ? timeoutError(decision.reason)
-    : rejectionError(nodeLabel(scheduler.node(key)), decision.reason);
-  const kind = timedOut ? 'timeout' : 'rejected';
-  scheduler.catchFailure(key, { kind, message, attempts: round });
+  scheduler.catchFailure(key, refusal(nodeLabel(scheduler.node(key)), decision));
 }
 
 const decidesByLarge = ({ nodes }: Graph, { large }: Situation): boolean =>
@@ -142,8 +139,7 @@ function gateConsequences(
   after: (answer: Answer) => Consequences,
 ): GateConsequences {
   const node = nodeOf(graph, stepKey);
-  const message = rejectionError(nodeLabel(node), undefined);
-  const error = { kind: 'rejected', message, attempts: 1 } as const;
+  const error = refusal(nodeLabel(node), { round: 1 });
   const isGate = node.kind === 'human_gate';
   // The approvers' input goes into the state with any answer.
   const given = { error, ...(input === undefined ? {} : { input }) };
@@ -163,7 +159,7 @@ function gateConsequences(
     case 'reject':
       return { approve, reject, timeout: reject };
     case 'fail': {
-      const expired = { kind: 'timeout', message: timeoutError(undefined), attempts: 1 } as const;
+      const expired = refusal(nodeLabel(node), { round: 1, timed_out: 'fail' });
       return { approve, reject, timeout: after({ failed: true, error: expired }) };
     }
   }

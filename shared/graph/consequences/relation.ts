@@ -1,5 +1,5 @@
 import type { CompiledGraph } from '#shared/graph/compile.ts';
-import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
+import { iterationIn, nodeIdOf } from '#shared/graph/schedule/step-key.ts';
 
 /**
  * Whether a step can follow a gate's step: along the edges, or in a later iteration of a loop. `outside`: it follows the
@@ -17,17 +17,15 @@ export function relation(
   let depth = 0;
   for (; depth < around.length; depth += 1) {
     const head = around[depth]!;
-    const same = other[depth] === head && place(gate)[depth] === place(step)[depth];
+    const same = other[depth] === head && iterationIn(gate)[depth] === iterationIn(step)[depth];
     if (same) continue;
     const outside = around.slice(depth).some(isMap) ? 'outside' : 'listed';
     if (other[depth] !== head) return along(graph, head, stepId) ? outside : 'none';
     if (isMap(head)) return 'none';
-    return place(step)[depth]! > place(gate)[depth]! ? outside : 'none';
+    return iterationIn(step)[depth]! > iterationIn(gate)[depth]! ? outside : 'none';
   }
   return along(graph, start, stepId) ? 'listed' : 'none';
 }
-
-const place = (stepKey: string): number[] => stepKey.split('#')[1]?.split('.').map(Number) ?? [];
 
 /** The loops and maps around each node, outermost first. */
 function headsOf({ nodes, regions }: CompiledGraph, id: string): number[] {

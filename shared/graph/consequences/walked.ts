@@ -10,6 +10,7 @@ import { type Compute, computeStep, withPureSteps } from '#shared/graph/dry-run/
 import { outputKey } from '#shared/graph/compile.ts';
 import { isWaiting } from '#shared/graph/kinds.ts';
 import { isOutranked, type RunState, stateOf } from '#shared/graph/schedule/run-state.ts';
+import { stepKeyIn } from '#shared/graph/schedule/step-key.ts';
 import { isItemCaught } from '#shared/graph/schedule/settle.ts';
 import { asksAt, mayAsk } from './asking.ts';
 import { knowledgeWithin } from './around.ts';
@@ -105,13 +106,10 @@ function waitsAt(
   const node = layout.nodes[at]!;
   const { open, iteration } = rest.places[at]!;
   if (isWaiting(node)) return 'always';
-  if (open && asking.has(stepKey(node.id, iteration))) return 'always';
+  if (open && asking.has(stepKeyIn(node.id, iteration))) return 'always';
   if (open) return mayAsk(node) ? 'maybe' : 'never';
   return asksAt(facts, node, readNode(knowledge, at, node));
 }
-
-const stepKey = (id: string, iteration: readonly number[]): string =>
-  iteration.length === 0 ? id : `${id}#${iteration.join('.')}`;
 
 function examinedAt({ facts, rest, layout }: Parts, knowledge: Knowledge, at: number): Examined {
   const node = layout.nodes[at]!;

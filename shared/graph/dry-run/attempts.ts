@@ -1,4 +1,4 @@
-import type { AgentNode, ToolNode } from '#shared/contract/workflows/graph.ts';
+import type { AgentNode, CodeNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import type { NodeRetry } from '#shared/contract/workflows/node-common.ts';
 import { customToolName } from '#shared/tools.ts';
 import { defaultTimeoutSeconds, retryDelayMs } from '#shared/graph/kinds.ts';
@@ -13,6 +13,12 @@ interface Attempts {
 
 /** The attempts at an agent or one of its turns. */
 export const agentAttempts = (node: AgentNode): Attempts => ({
+  most: node.retry?.max_attempts ?? 1,
+  timeoutMs: 1_000 * (node.timeout_seconds ?? defaultTimeoutSeconds(node)),
+  retry: node.retry,
+});
+
+export const codeAttempts = (node: CodeNode): Attempts => ({
   most: node.retry?.max_attempts ?? 1,
   timeoutMs: 1_000 * (node.timeout_seconds ?? defaultTimeoutSeconds(node)),
   retry: node.retry,

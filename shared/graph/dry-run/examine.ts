@@ -1,5 +1,6 @@
 import type {
   AgentNode,
+  CodeNode,
   GateNode,
   GraphNode,
   ToolNode,
@@ -7,7 +8,7 @@ import type {
   WorkflowNode,
 } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { asTool, isTimer, parseDelay, workflowOf } from '#shared/tools.ts';
+import { asTool, CODE, isTimer, parseDelay, workflowOf } from '#shared/tools.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
 import { settingsOf } from '#shared/graph/gates/gate-settings.ts';
 import { approvalOf } from '#shared/graph/node-approval.ts';
@@ -16,7 +17,7 @@ import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { prepareTools } from '#shared/graph/prepare/agent.ts';
 import { prepareStep, renderParams } from '#shared/graph/prepare/step.ts';
 import { agentBounds, surelyAnswers, surelyFails } from './agents.ts';
-import { longestMs, toolAttempts } from './attempts.ts';
+import { codeAttempts, customFacts, longestMs, toolAttempts } from './attempts.ts';
 import { exactly, plus, times, upTo, ZERO } from './bounds.ts';
 import { examineCondition, examineLoop, examineMap, transformFails } from './computed.ts';
 import { toolBytes } from './conversations.ts';
@@ -33,6 +34,8 @@ export function examine(examining: Examining, at: number, node: GraphNode): Exam
       return examineAgent(examining, at, node, reading);
     case 'tool':
       return asking(node, examineTool(examining, node, reading));
+    case 'code':
+      return examineCode(examining, node);
     case 'workflow':
       return asking(node, examineCall(examining, node, reading));
     case 'human_gate':
@@ -134,8 +137,8 @@ function sentBytes(
 function cannotPrepare(node: AgentNode, reading: NodeReading): boolean {
   if (reading.fit() !== 'known') return false;
   try {
-    if (node.tools === undefined) prepareStep(node, reading.state);
-    else prepareTools(node, reading.state);
+    if (node.tools === undefined) prepareStep(node, reading.state, reading.callbacks);
+    else prepareTools(node, reading.state, reading.callbacks);
     return false;
   } catch {
     return true;
@@ -174,7 +177,7 @@ function knownParams(
     open.add(nameIn(text.path.slice(prefix.length)));
   }
   try {
-    return { params: filled(node, open, reading.state), open: [...open] };
+    return { params: filled(node, open, reading), open: [...open] };
   } catch {
     return { params: {}, open: [...open], broken: true };
   }
@@ -186,7 +189,7 @@ const nameIn = (path: string): string => /^[^.[]*/.exec(path)![0];
 function filled(
   node: AgentNode | ToolNode | WorkflowNode,
   open: ReadonlySet<string>,
-  state: JsonObject,
+  { state, callbacks }: NodeReading,
 ): JsonObject {
   if (node.kind === 'agent') {
     const { system_prompt, prompt } = node;
@@ -204,7 +207,7 @@ function filled(
   if (node.kind === 'workflow') return renderValue(known, state) as JsonObject;
   return node.tool_name === 'json_transform'
     ? known
-    : renderParams(node.tool_name, known, state).params;
+    : renderParams(node.tool_name, known, state, callbacks).params;
 }
 
 function examineTool(
@@ -214,7 +217,9 @@ function examineTool(
 ): Examined {
   const known = knownParams(node, reading);
   if (isTimer(node.tool_name)) return examineDelay(known);
-  const judged = judgeTool(judging, { ...node, params: {} }, known);
+  const isCode = customFacts(node.tool_name, request.customTools)?.isCode === true;
+  const aliases = isCode ? [CODE] : [];
+  const judged = judgeTool(judging, { ...node, params: {} }, known, aliases);
   if (known.broken === true || judged.blocked === 'always') {
     return { ...NOTHING, fails: 'always', verdicts: judged.verdicts };
   }
@@ -238,6 +243,20 @@ function examineDelay(known: KnownParams & { broken?: boolean }): Examined {
   const ms = delay.seconds * 1_000;
   const bytes = SHORT_OUTPUT;
   return { ...NOTHING, fails: 'never', bytes, duration: { min: Math.floor(0.95 * ms), max: ms } };
+}
+
+/** Code is never executed here, so nothing is known about its output. */
+function examineCode({ judging }: Examining, node: CodeNode): Examined {
+  const { id, label } = node;
+  const bare = label === undefined ? { id } : { id, label };
+  const judged = judgeTool(
+    judging,
+    { ...bare, kind: 'tool', tool_name: CODE, params: {} },
+    { params: {}, open: [] },
+  );
+  const fails = judged.blocked === 'always' ? 'always' : 'maybe';
+  const duration = { min: 0, max: longestMs(codeAttempts(node)) };
+  return { ...NOTHING, fails, bytes: null, duration, verdicts: judged.verdicts };
 }
 
 /** A wait for a time always ends; one for an event or a callback may have a deadline. */

@@ -1,6 +1,7 @@
 import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { utf8Bytes } from '#shared/values/canonical-json.ts';
+import { type Callbacks, callbacksOf } from '#shared/graph/waits/callbacks.ts';
 import { outputKey } from '#shared/graph/compile.ts';
 import type { Layout } from './layout.ts';
 
@@ -34,6 +35,8 @@ export interface Left {
 export interface Knowledge {
   /** `apartFromItself`: without what the node itself writes. */
   at(node: number, key: string, apartFromItself?: boolean): KeyKnowledge;
+  /** The waits for callbacks, whose addresses texts can contain. */
+  callbacks: Callbacks;
   /** The whole state, if it is known. */
   stateAt(node: number): JsonObject | undefined;
 }
@@ -98,6 +101,7 @@ export function createKnowledge(
 
   return {
     at,
+    callbacks: callbacksOf(layout),
     stateAt: (node) =>
       input === undefined || nodes.some((_, writer) => affects(writer, node)) ? undefined : input,
   };

@@ -24,6 +24,8 @@ export interface CalledGraph extends Omit<ExaminedGraph, 'graph'> {
 /** What determines how long calls of a custom tool can take, and what they reach. */
 export interface CustomToolFacts {
   timeoutSeconds: number;
+  /** Whether it is code, which calls nothing. */
+  isCode?: boolean;
   attempts: number;
   host: string;
   /** Someone who may publish has confirmed that its calls change nothing. */

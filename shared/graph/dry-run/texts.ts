@@ -5,6 +5,8 @@ import { expressionRoots } from '#shared/graph/expression/expression.ts';
 import { parseTemplate } from '#shared/graph/expression/template.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import { mockOutputTexts, nodeTexts, type NodeText } from '#shared/graph/node-texts.ts';
+import { type Callbacks, referencesTo } from '#shared/graph/waits/callbacks.ts';
+import { CALLBACKS } from '#shared/values/callbacks.ts';
 import { bytesOf, ESCAPED, type KeyKnowledge, type Knowledge } from './knowledge.ts';
 
 /**
@@ -15,6 +17,8 @@ type Fit = 'known' | 'fits' | 'open';
 
 /** The texts of one node, and what is known about the keys that they read. */
 export interface NodeReading {
+  /** The waits for callbacks of the graph. */
+  callbacks: Callbacks;
   /** For some of the node's texts, by default for all of them. */
   fit(texts?: readonly NodeText[]): Fit;
   /** The known keys that the node reads. */
@@ -30,8 +34,14 @@ const textsOf = (node: GraphNode): NodeText[] =>
 
 export function readNode(knowledge: Knowledge, at: number, node: GraphNode): NodeReading {
   const keys = new Map<string, KeyKnowledge>();
+  const { callbacks } = knowledge;
+  // An address is known before it is sent, as its reference.
+  const addresses = (name: string): KeyKnowledge | undefined =>
+    name === CALLBACKS && callbacks.size > 0
+      ? { known: true, value: referencesTo(callbacks) }
+      : undefined;
   const key = (name: string): KeyKnowledge => {
-    const found = keys.get(name) ?? knowledge.at(at, name, node.kind === 'loop');
+    const found = keys.get(name) ?? addresses(name) ?? knowledge.at(at, name, node.kind === 'loop');
     keys.set(name, found);
     return found;
   };
@@ -48,6 +58,7 @@ export function readNode(knowledge: Knowledge, at: number, node: GraphNode): Nod
   }
   const fit = (texts = all) => texts.map(({ path }) => fits.get(path)!).reduce(lesser, 'known');
   return {
+    callbacks,
     state,
     fit,
     filledBytes: (template) => filledBytes(template, key),

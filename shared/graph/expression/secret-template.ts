@@ -1,5 +1,7 @@
 import { joined } from '#shared/values/json-text.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
+import { type Callbacks, NO_CALLBACKS } from '#shared/graph/waits/callbacks.ts';
+import { CALLBACKS, sendsCallbacks } from '#shared/values/callbacks.ts';
 import { secretParamsOf, SECRETS, type SecretPlace } from '#shared/values/secrets.ts';
 import { isObject, memberOf } from '#shared/graph/json-value.ts';
 import {
@@ -11,73 +13,108 @@ import {
 } from './template.ts';
 
 /** A text that could be mistaken for a marker. */
-const MARKER = /\{secrets\.[A-Z][A-Z0-9_]*(?:~(\d{1,9}))?\}/g;
+const MARKER = /\{(?:secrets\.[A-Z][A-Z0-9_]*|callbacks\.[^{}~]+)(?:~(\d{1,9}))?\}/g;
 const MAX_NUMBER = 999_999_998;
 
-/** The form of a reference to a secret in rendered texts. */
-const markerOf = (name: string, number: number): string =>
-  number === 0 ? `{${SECRETS}.${name}}` : `{${SECRETS}.${name}~${number}}`;
+interface Reference {
+  root: typeof SECRETS | typeof CALLBACKS;
+  name: string;
+}
+
+/** The form of a reference to a secret or a callback in rendered texts. */
+const markerOf = ({ root, name }: Reference, number: number): string =>
+  number === 0 ? `{${root}.${name}}` : `{${root}.${name}~${number}}`;
 
 /**
  * Fills the templates of a tool's parameters like `renderValue`. Where secrets are allowed, a reference to one becomes
- * a marker, and `secrets` lists the locations. It only contains the author's references, never text from the state.
- * Throws TemplateError.
+ * a marker, and `secrets` lists the locations; so does a reference to the address of a callback. It only contains the
+ * author's references, never text from the state. Throws TemplateError.
  */
 export function renderWithSecrets(
   tool: string,
   templates: JsonObject,
   state: JsonObject,
   writers: Readonly<Record<string, Writer>> = {},
+  callbacks: Callbacks = NO_CALLBACKS,
 ): { params: JsonObject; secrets: SecretPlace[] } {
-  const texts = secretParamsOf(tool).flatMap((key) =>
-    Object.hasOwn(templates, key) ? secretTexts(templates[key]!, [key]) : [],
-  );
+  const texts = markedTexts(tool, templates, callbacks);
   if (texts.length === 0) {
     return { params: renderValue(templates, state, writers) as JsonObject, secrets: [] };
   }
-  const names = [...new Set(texts.flatMap((text) => text.names))];
-  const withMarkers = (number: number): JsonObject =>
-    joined(state, {
-      [SECRETS]: Object.fromEntries(names.map((name) => [name, markerOf(name, number)])),
+  const references = texts.flatMap((text) => text.references);
+  const withMarkers = (number: number): JsonObject => {
+    const markers = (own: Reference['root']): JsonObject =>
+      Object.fromEntries(
+        references.flatMap((each) =>
+          each.root === own ? [[each.name, markerOf(each, number)]] : [],
+        ),
+      );
+    return joined(state, {
+      ...(references.some(({ root }) => root === SECRETS) ? { [SECRETS]: markers(SECRETS) } : {}),
+      ...(callbacks.size > 0 ? { [CALLBACKS]: markers(CALLBACKS) } : {}),
     });
+  };
   const params = renderValue(templates, withMarkers(0), writers) as JsonObject;
   const secrets: SecretPlace[] = [];
-  for (const { path, template, names: here } of texts) {
+  for (const { path, template, references: here } of texts) {
     const rendered = textAt(params, path);
     const number = freeNumber(rendered, here.length);
     if (number > 0) {
       const writer = writers[String(path[0])];
       setText(params, path, renderTemplate(template, withMarkers(number), writer));
     }
-    for (const name of new Set(here)) secrets.push({ path, name, marker: markerOf(name, number) });
+    for (const each of once(here)) {
+      const depth = each.root === CALLBACKS ? { depth: callbacks.get(each.name)! } : {};
+      secrets.push({ path, name: each.name, marker: markerOf(each, number), ...depth });
+    }
   }
   return { params, secrets };
 }
 
-interface SecretText {
+const once = (references: readonly Reference[]): Iterable<Reference> =>
+  new Map(references.map((each) => [markerOf(each, 0), each])).values();
+
+interface MarkedText {
   path: (string | number)[];
   template: string;
-  /** The secret of each reference, in order. */
-  names: string[];
+  /** Its references to secrets and callbacks, in order. */
+  references: Reference[];
 }
 
-/** The templates that refer to secrets. */
-function secretTexts(value: Json, path: (string | number)[]): SecretText[] {
+/** The templates that refer to secrets or callbacks. */
+function markedTexts(tool: string, templates: JsonObject, callbacks: Callbacks): MarkedText[] {
+  const allowed = secretParamsOf(tool);
+  return Object.entries(templates).flatMap(([key, value]) => {
+    const secrets = allowed.includes(key);
+    const own = sendsCallbacks(tool, key) ? callbacks : NO_CALLBACKS;
+    return secrets || own.size > 0 ? textsIn(value, [key], { secrets, callbacks: own }) : [];
+  });
+}
+
+interface Allowed {
+  secrets: boolean;
+  callbacks: Callbacks;
+}
+
+function textsIn(value: Json, path: (string | number)[], allowed: Allowed): MarkedText[] {
   if (typeof value === 'string') {
-    const names = secretNames(value);
-    return names.length === 0 ? [] : [{ path, template: value, names }];
+    const references = referencesIn(value, allowed);
+    return references.length === 0 ? [] : [{ path, template: value, references }];
   }
-  if (Array.isArray(value)) return value.flatMap((item, at) => secretTexts(item, [...path, at]));
+  if (Array.isArray(value)) {
+    return value.flatMap((item, at) => textsIn(item, [...path, at], allowed));
+  }
   if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => secretTexts(item, [...path, key]));
+  return Object.entries(value).flatMap(([key, item]) => textsIn(item, [...path, key], allowed));
 }
 
-const secretNames = (template: string): string[] =>
-  parseTemplate(template).parts.flatMap((part) =>
-    typeof part === 'object' && part.path.length === 2 && part.path[0] === SECRETS
-      ? [String(part.path[1])]
-      : [],
-  );
+const referencesIn = (template: string, { secrets, callbacks }: Allowed): Reference[] =>
+  parseTemplate(template).parts.flatMap((part): Reference[] => {
+    if (typeof part === 'string' || part.path.length !== 2) return [];
+    const name = String(part.path[1]);
+    if (secrets && part.path[0] === SECRETS) return [{ root: SECRETS, name }];
+    return part.path[0] === CALLBACKS && callbacks.has(name) ? [{ root: CALLBACKS, name }] : [];
+  });
 
 /**
  * A number whose markers do not occur in the rest of the text: 0, unless there are more markers than references. A

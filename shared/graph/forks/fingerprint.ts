@@ -6,6 +6,7 @@ import { renderTemplate, renderValue } from '#shared/graph/expression/template.t
 import { isChild, isExecuted, isWait, isWaiting } from '#shared/graph/kinds.ts';
 import { prepareTools, prepareTurn } from '#shared/graph/prepare/agent.ts';
 import { type PreparedStep, prepareStep } from '#shared/graph/prepare/step.ts';
+import { type Callbacks, NO_CALLBACKS } from '#shared/graph/waits/callbacks.ts';
 import { waitsFor } from '#shared/graph/waits/prepare.ts';
 
 /** What a step does, as texts. Equal fingerprints mean the same node with the same input. */
@@ -20,22 +21,28 @@ export interface Fingerprint {
 const withoutEffect = ['label', 'retry', 'timeout_seconds', 'position', 'approval'];
 
 /**
- * The fingerprint of a step that begins with this state. The values of secrets are not part of it. Throws TemplateError
+ * The fingerprint of a step that begins with this state. The values of secrets and the addresses of callbacks are
+ * not part of it. Throws TemplateError
  * or ExpressionError when a template of the node cannot be rendered with the state.
  */
-export const fingerprintOf = (node: GraphNode, state: JsonObject): Fingerprint =>
-  toTexts(contentOf(node, state));
+export const fingerprintOf = (
+  node: GraphNode,
+  state: JsonObject,
+  callbacks: Callbacks = NO_CALLBACKS,
+): Fingerprint => toTexts(contentOf(node, state, callbacks));
 
 function toTexts({ settings, input }: Content): Fingerprint {
   const counted = Object.entries(settings).filter(([name]) => !withoutEffect.includes(name));
   return { node: canonicalJson(Object.fromEntries(counted)), input: canonicalJson(input) };
 }
 
-function contentOf(node: GraphNode, state: JsonObject): Content {
+function contentOf(node: GraphNode, state: JsonObject, callbacks: Callbacks): Content {
   if (node.kind === 'agent' && node.tools !== undefined) {
-    return executedContent(prepareTurn(prepareTools(node, state), { step_key: '', turn: 1 }));
+    return executedContent(
+      prepareTurn(prepareTools(node, state, callbacks), { step_key: '', turn: 1 }),
+    );
   }
-  if (isExecuted(node)) return executedContent(prepareStep(node, state));
+  if (isExecuted(node)) return executedContent(prepareStep(node, state, callbacks));
   if (isChild(node)) {
     const { id, workflow, version } = node;
     return childContent({ node_id: id, workflow, version }, renderValue(node.input, state));

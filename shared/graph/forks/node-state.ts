@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { utf8Bytes } from '#shared/values/canonical-json.ts';
 import { jsonOf, type JsonText } from '#shared/values/json-text.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
-import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
+import { nodeIdOf } from '#shared/graph/schedule/step-key.ts';
 import type { RecordedTexts } from './plan.ts';
 import { play, type RecordedRun } from './play.ts';
 

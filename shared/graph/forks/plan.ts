@@ -5,7 +5,7 @@ import { JsonText } from '#shared/values/json-text.ts';
 import { storedProblem } from '#shared/outside-json.ts';
 import { type CompiledGraph, compileGraph } from '#shared/graph/compile.ts';
 import { isWaiting } from '#shared/graph/kinds.ts';
-import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
+import { nodeIdOf } from '#shared/graph/schedule/step-key.ts';
 import { reopenedGates, laidBefore, laidWith } from './reopened-gates.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import { play, type Played, type Playing, type RecordedRun } from './play.ts';

@@ -14,6 +14,7 @@ import {
   createScheduler,
   type Scheduler,
 } from '#shared/graph/schedule/scheduler.ts';
+import { type Callbacks, callbacksOf } from '#shared/graph/waits/callbacks.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
 
 /** A decision, and whether it was made by a person, a deadline or the request of a rehearsal. */
@@ -99,13 +100,16 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
     begins: undefined,
     problem: from === undefined ? undefined : NOT_REACHED,
   };
+  const callbacks = callbacksOf(graph);
   const scheduler = createScheduler(graph, input, undefined, {
     arrivals: arrivalsOf(recorded, playing, played),
   });
   const take = (key: string): void => {
     const node = scheduler.node(key);
     watch?.ends(key, scheduler);
-    const reason = refusalOf(() => refuse(key, () => fingerprintOf(node, scheduler.state(key))));
+    const reason = refusalOf(() =>
+      refuse(key, () => fingerprintOf(node, scheduler.state(key), callbacks)),
+    );
     if (reason !== undefined) played.reasons.set(key, reason);
     else if (held?.has(key) === true) played.begun.push(key);
     else if (repeat(scheduler, recorded, key, node)) played.finished.set(key, node.id);
@@ -113,7 +117,7 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
   };
   playInOrder(scheduler, { take, watch }, recorded.order);
   if (from === undefined) return { ...played, scheduler };
-  if (played.state !== undefined) begin(played, scheduler.node(from), played.state);
+  if (played.state !== undefined) begin(played, scheduler.node(from), played.state, callbacks);
   else if (played.reasons.size + played.begun.length > 0 && !skips(scheduler, from)) {
     // Steps that are executed again earlier may lead there.
     played.problem = undefined;
@@ -183,11 +187,12 @@ function begin(
   played: Pick<Played, 'problem' | 'begins'>,
   node: GraphNode,
   state: JsonObject,
+  callbacks: Callbacks,
 ): void {
   played.problem = undefined;
   if (!isAwaited(node)) return;
   try {
-    played.begins = fingerprintOf(node, state);
+    played.begins = fingerprintOf(node, state, callbacks);
   } catch (error) {
     played.problem = `its templates do not fit the state: ${messageOf(error)}`;
   }

@@ -1,7 +1,8 @@
 import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
-import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
+import { nodeIdOf } from '#shared/graph/schedule/step-key.ts';
+import { callbacksOf } from '#shared/graph/waits/callbacks.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
 import {
   differenceOf,
@@ -99,6 +100,7 @@ function continuationProblem(
 ): string | undefined {
   const node = recorded.graph.nodes.find(({ id }) => id === nodeIdOf(from ?? ''));
   if (node === undefined || before.state === undefined) return OTHER_AGENT;
-  const begins = fingerprintOf(node, { ...before.state, ...state });
+  const callbacks = callbacksOf(compileGraph(recorded.graph));
+  const begins = fingerprintOf(node, { ...before.state, ...state }, callbacks);
   return differenceOf(begins, after.begins) === undefined ? undefined : OTHER_AGENT;
 }

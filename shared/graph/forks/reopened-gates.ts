@@ -2,7 +2,7 @@ import type { decidedByKinds } from '#shared/contract/gates/gate.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { CompiledGraph } from '#shared/graph/compile.ts';
 import { isChild, isExecuted, isWaiting, repeats } from '#shared/graph/kinds.ts';
-import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
+import { iterationIn, nodeIdOf } from '#shared/graph/schedule/step-key.ts';
 
 /**
  * Determines which gates a live fork asks again. A decision only counts in the run in which it was made, so each gate
@@ -35,8 +35,7 @@ function placesOf({ nodes, regions }: CompiledGraph): (key: string) => Place | u
     if (node === undefined) return undefined;
     const around: number[] = [];
     for (let head = regions[node]!; head !== -1; head = regions[head]!) around.unshift(head);
-    const iteration = key.split('#')[1]?.split('.').map(Number) ?? [];
-    return { key, node, around, iteration };
+    return { key, node, around, iteration: iterationIn(key) };
   };
   return (key) => {
     if (!places.has(key)) places.set(key, readPlace(key));

@@ -1,3 +1,19 @@
+import type { CaughtError } from '#shared/graph/caught-error.ts';
+import type { GateDecision } from './gate-decision.ts';
+
+/**
+ * The error of a gate, or of a step that was not approved, as its error edges see it. Texts contain it as JSON, so its
+ * fields always have this order.
+ */
+export function refusal(
+  label: string,
+  { timed_out, reason, round }: Pick<GateDecision, 'timed_out' | 'reason' | 'round'>,
+): CaughtError {
+  return timed_out === 'fail'
+    ? { message: timeoutError(reason), kind: 'timeout', attempts: round }
+    : { message: rejectionError(label, reason), kind: 'rejected', attempts: round };
+}
+
 /** The error of a rejection that fails a run. */
 export const rejectionError = (label: string, reason: string | undefined): string =>
   `Rejected at gate '${label}'${reason === undefined ? '' : `: ${reason}`}`;

@@ -2,6 +2,7 @@ import type { Graph, GraphNode, ToolNode } from '#shared/contract/workflows/grap
 import { type CompiledGraph, compileGraph, outputKey } from '#shared/graph/compile.ts';
 import { pathsReadBy, type ReadPath } from '#shared/graph/expression/read-paths.ts';
 import { type NodeText, nodeTexts } from '#shared/graph/node-texts.ts';
+import { callbackSentBy } from '#shared/graph/waits/callbacks.ts';
 import { isPureTool, isTimer } from '#shared/tools.ts';
 
 /** A finished step of a run. */
@@ -26,7 +27,7 @@ export interface RepeatedRead {
 interface NotRepeated {
   step_key: string;
   node_id: string;
-  kind: 'agent' | 'tool' | 'workflow';
+  kind: 'agent' | 'tool' | 'code' | 'workflow';
 }
 
 /** What a gate depends on. */
@@ -187,6 +188,7 @@ class Search {
     const node = this.#graph.nodes[at]!;
     switch (node.kind) {
       case 'agent':
+      case 'code':
       case 'workflow':
         this.#notRepeated.set(step.step_key, placeOf(step, node.kind));
         return;
@@ -212,7 +214,8 @@ class Search {
   }
 
   #call(node: ToolNode, step: FinishedStep, rest: ReadPath): void {
-    if (!this.#reading.has(node.id)) {
+    // Repeating it would send an address that no step waits at.
+    if (!this.#reading.has(node.id) || callbackSentBy(node, this.#graph) !== undefined) {
       this.#notRepeated.set(step.step_key, placeOf(step, 'tool'));
       return;
     }

@@ -5,6 +5,7 @@ import { nodeLabel } from '#shared/graph/compile.ts';
 import { expressionRoots } from '#shared/graph/expression/expression.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
+import { type Callbacks, NO_CALLBACKS } from '#shared/graph/waits/callbacks.ts';
 import type { SecretPlace } from '#shared/values/secrets.ts';
 import { type PreparedStep, preparingWork, renderParams } from './step.ts';
 
@@ -18,7 +19,7 @@ export interface PreparedAgent {
   mock: JsonObject;
   /** The arguments that the node sets, by tool. */
   fixed: Record<string, JsonObject>;
-  /** Where these arguments contain secrets, by tool. */
+  /** Where these arguments contain secrets and addresses of callbacks, by tool. */
   secrets: Record<string, SecretPlace[]>;
   /** The part of the state that the approval expressions read. */
   state: JsonObject;
@@ -27,7 +28,11 @@ export interface PreparedAgent {
 }
 
 /** Throws TemplateError or ExpressionError when a template of the node cannot be rendered with the state. */
-export function prepareTools(node: AgentNode, state: JsonObject): PreparedAgent {
+export function prepareTools(
+  node: AgentNode,
+  state: JsonObject,
+  callbacks: Callbacks = NO_CALLBACKS,
+): PreparedAgent {
   const { system_prompt, prompt, mock, tools = [], ...rest } = node;
   const prompts: JsonObject = {
     ...(system_prompt === undefined ? {} : { system_prompt: renderValue(system_prompt, state) }),
@@ -44,7 +49,7 @@ export function prepareTools(node: AgentNode, state: JsonObject): PreparedAgent 
   for (const tool of tools) {
     if (typeof tool === 'string') continue;
     if (tool.fixed !== undefined) {
-      const rendered = renderParams(tool.name, tool.fixed, state);
+      const rendered = renderParams(tool.name, tool.fixed, state, callbacks);
       fixed[tool.name] = rendered.params;
       if (rendered.secrets.length > 0) secrets[tool.name] = rendered.secrets;
     }

@@ -1,4 +1,4 @@
-import type { AgentNode, ToolNode } from '#shared/contract/workflows/graph.ts';
+import type { AgentNode, CodeNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { expressionRoots } from '#shared/graph/expression/expression.ts';
 import { renderWithSecrets } from '#shared/graph/expression/secret-template.ts';
@@ -15,6 +15,8 @@ import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { inChat, inHtml } from '#shared/values/markup.ts';
 import { contentTypeIn, isForm } from '#shared/values/form.ts';
+import { type Callbacks, NO_CALLBACKS } from '#shared/graph/waits/callbacks.ts';
+import { CALLBACKS } from '#shared/values/callbacks.ts';
 import { type SecretPlace, SECRETS } from '#shared/values/secrets.ts';
 import { renderUrl } from '#shared/tools.ts';
 import { formTemplate } from './form.ts';
@@ -28,15 +30,28 @@ export interface PreparedStep {
   label: string;
   params: JsonObject;
   state: JsonObject;
-  /** Where the parameters contain secrets. Only the secrets' names are known here. */
+  /** Where the parameters contain secrets and addresses of callbacks. Only their names are known here. */
   secrets?: SecretPlace[];
   /** For a turn or a call of an agent with tools. */
   agent?: AgentPart;
 }
 
 /** Throws TemplateError or ExpressionError when a template of the node cannot be rendered with the state. */
-export function prepareStep(node: ExecutedNode, state: JsonObject): PreparedStep {
-  return node.kind === 'agent' ? prepareAgent(node, state) : prepareTool(node, state);
+export function prepareStep(
+  node: ExecutedNode,
+  state: JsonObject,
+  callbacks: Callbacks = NO_CALLBACKS,
+): PreparedStep {
+  switch (node.kind) {
+    case 'agent':
+      return prepareAgent(node, state);
+    case 'tool':
+      return prepareTool(node, state, callbacks);
+    case 'code':
+      return prepareCode(node, state);
+    default:
+      return node satisfies never;
+  }
 }
 
 /** Characters of results that one unit of work can write. */
@@ -44,9 +59,12 @@ const WRITTEN_PER_UNIT = 20;
 
 /** The work to prepare a step, in units of a WorkBudget: parsing its templates and writing the results. */
 export function preparingWork(node: ExecutedNode, { params, state }: PreparedStep): number {
-  const texts =
-    node.kind === 'agent' ? [node.prompt ?? '', node.system_prompt ?? ''] : [node.params];
-  return renderingWork(texts, [params, state]);
+  return renderingWork(templatesOf(node), [params, state]);
+}
+
+function templatesOf(node: ExecutedNode): Json[] {
+  if (node.kind === 'agent') return [node.prompt ?? '', node.system_prompt ?? ''];
+  return node.kind === 'tool' ? [node.params] : [];
 }
 
 /** The work to parse templates and to write their results, in units of a WorkBudget. */
@@ -72,7 +90,15 @@ function prepareAgent(node: AgentNode, state: JsonObject): PreparedStep {
   };
 }
 
-function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
+/** Code can read every key of the state. */
+const prepareCode = (node: CodeNode, state: JsonObject): PreparedStep => ({
+  node,
+  label: nodeLabel(node),
+  params: {},
+  state: { ...state },
+});
+
+function prepareTool(node: ToolNode, state: JsonObject, callbacks: Callbacks): PreparedStep {
   const { params: templates, ...bare } = node;
   const stripped: ToolNode = { ...bare, params: {} };
   // An expression is sent unevaluated, with the values it reads.
@@ -87,7 +113,7 @@ function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
       state: Object.fromEntries(read.map((key) => [key, state[key]!])),
     };
   }
-  const { params, secrets } = renderParams(node.tool_name, templates, state);
+  const { params, secrets } = renderParams(node.tool_name, templates, state, callbacks);
   const prepared = { node: stripped, label: nodeLabel(node), params, state: {} };
   return secrets.length === 0 ? prepared : { ...prepared, secrets };
 }
@@ -101,15 +127,16 @@ const WRITERS: Readonly<Record<string, Readonly<Record<string, Writer>>>> = {
   send_email: { html: { write: inHtml, alone: false } },
 };
 
-/** A tool's parameters with their templates resolved, except for secrets. Throws TemplateError. */
+/** A tool's parameters with their templates resolved, except for secrets and callbacks. Throws TemplateError. */
 export function renderParams(
   tool: string,
   templates: JsonObject,
   state: JsonObject,
+  callbacks: Callbacks = NO_CALLBACKS,
 ): { params: JsonObject; secrets: SecretPlace[] } {
   const writers = Object.hasOwn(WRITERS, tool) ? WRITERS[tool] : undefined;
   const given = tool === 'http_request' ? withFields(templates, state) : templates;
-  const { params, secrets } = renderWithSecrets(tool, given, state, writers);
+  const { params, secrets } = renderWithSecrets(tool, given, state, writers, callbacks);
   const url = templates['url'];
   if (tool === 'http_request' && typeof url === 'string') {
     params['url'] = renderUrlTemplate(url, state);
@@ -123,7 +150,8 @@ function withFields(templates: JsonObject, state: JsonObject): JsonObject {
   const type = contentTypeIn(headers);
   if (typeof type !== 'string' || typeof body !== 'string') return templates;
   const fields = formTemplate(body);
-  if (fields === undefined || templateReads(type).some(({ key }) => key === SECRETS)) {
+  const marked: readonly string[] = [SECRETS, CALLBACKS];
+  if (fields === undefined || templateReads(type).some(({ key }) => marked.includes(key))) {
     return templates;
   }
   return isForm(renderTemplate(type, state)) ? { ...templates, body: fields } : templates;

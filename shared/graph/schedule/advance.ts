@@ -56,6 +56,7 @@ function arrive(run: RunState, node: number): void {
   switch (kind) {
     case 'agent':
     case 'tool':
+    case 'code':
     case 'workflow':
     case 'human_gate':
     case 'wait':

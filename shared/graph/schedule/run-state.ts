@@ -9,6 +9,7 @@ import {
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { WorkBudget } from '#shared/values/work-budget.ts';
 import { joined, jsonOf, type JsonText, put, textsOf } from '#shared/values/json-text.ts';
+import { stepKeyIn } from './step-key.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
 /** Work budget of all expressions between two external events: at most 0.2 s. */
@@ -262,13 +263,8 @@ export function iterationOf(run: RunState, node: number): number[] {
 
 /** `id` outside of loops, `id#2.3` in iteration 3 of the loop in iteration 2 of the outer one. */
 export function stepKeyOf(run: RunState, node: number): string {
-  const iteration = iterationOf(run, node);
-  const id = run.graph.nodes[node]!.id;
-  return iteration.length === 0 ? id : `${id}#${iteration.join('.')}`;
+  return stepKeyIn(run.graph.nodes[node]!.id, iterationOf(run, node));
 }
-
-/** The node of a step, from its key. Ids contain no `#`. */
-export const nodeIdOf = (stepKey: string): string => stepKey.split('#', 1)[0]!;
 
 function rankOf(run: RunState, node: number): Rank {
   const rank = [node];

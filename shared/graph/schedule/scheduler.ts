@@ -11,7 +11,6 @@ import {
   createRunState,
   enter,
   iterationOf,
-  nodeIdOf,
   refill,
   stateOf,
   type EndState,
@@ -25,6 +24,7 @@ import {
   type Phase,
   type RunState,
 } from './run-state.ts';
+import { nodeIdOf } from './step-key.ts';
 import {
   restoreRunState,
   takeSituation,
@@ -33,7 +33,7 @@ import {
   type Situation,
 } from './snapshot.ts';
 
-export { laidAt, nodeIdOf } from './run-state.ts';
+export { laidAt } from './run-state.ts';
 export type { Arrival, Arrivals, ControlStep } from './run-state.ts';
 export type { SchedulerSnapshot, Situation } from './snapshot.ts';
 
@@ -324,6 +324,7 @@ function retry(root: RunState, stepKey: string): void {
       break;
     case 'agent':
     case 'tool':
+    case 'code':
     case 'workflow':
     case 'human_gate':
     case 'wait':

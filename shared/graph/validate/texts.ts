@@ -5,6 +5,8 @@ import { nodeTexts, type NodeText, type RootRead, textReads } from '#shared/grap
 import { hint } from '#shared/graph/suggest.ts';
 import { parseTemplate } from '#shared/graph/expression/template.ts';
 import { type BuiltinTool, customToolName, type ToolParams, toolParams } from '#shared/tools.ts';
+import { awaitsCallback } from '#shared/graph/waits/callbacks.ts';
+import { CALLBACKS } from '#shared/values/callbacks.ts';
 import { checkAddress } from './addresses.ts';
 import { checkAgentTools } from './agent-tools.ts';
 import { checkMarkup } from './markup.ts';
@@ -28,6 +30,7 @@ export function checkTexts(
 ): KeyRead[] {
   const reads: KeyRead[] = [];
   const keys = namedKeys(graph, context.inputKeys);
+  const hasCallbacks = graph.nodes.some(awaitsCallback);
   graph.nodes.forEach((node, at) => {
     if (unreadable.has(at)) return;
     if (node.kind === 'tool') {
@@ -44,6 +47,7 @@ export function checkTexts(
       const path = `nodes[${at}].${text.path}`;
       checkCompoundKeys(issues, node, text, path, keys);
       for (const read of checkText(issues, node, text, path, context)) {
+        if (read.key === CALLBACKS && hasCallbacks) continue;
         reads.push({ ...read, node: at, path });
       }
     }
@@ -117,10 +121,13 @@ function checkModels(
   }
 }
 
-const doubtAbout = (braces: string): string =>
-  braces.startsWith('{{')
-    ? 'is no reference: double braces stand for single ones; a reference has single ones, without spaces'
-    : 'is not a reference, so it is sent as plain text';
+function doubtAbout(braces: string): string {
+  if (braces.startsWith('{{')) {
+    return 'is sent as plain text with single braces: a reference has single ones, without spaces';
+  }
+  const doubt = braces.endsWith('}') ? 'is not a reference' : 'is not closed';
+  return `${doubt}, so it is sent as plain text`;
+}
 
 function checkText(
   issues: Issues,

@@ -4,7 +4,9 @@ import { SECRETS } from '#shared/values/secrets.ts';
 import { calledBy, callKey, type CallProblems } from '#shared/graph/children/called-workflows.ts';
 import { outputKey } from '#shared/graph/compile.ts';
 import type { Issues } from '#shared/graph/issues.ts';
+import { checkCallbacks } from './callbacks.ts';
 import { checkAsking } from './gates.ts';
+import { checkCode, type ParseSource } from './code.ts';
 import { checkCoverage } from './coverage.ts';
 import { checkKeys } from './keys.ts';
 import { checkRecheck } from './rechecks.ts';
@@ -49,6 +51,7 @@ export function checkMeaning(
   graph: Graph,
   context: ValidationContext,
   unreadable: Unreadable,
+  parse?: ParseSource,
 ): void {
   checkNames(issues, graph);
   checkReservedKeys(issues, graph, context.maySetSecrets);
@@ -59,9 +62,11 @@ export function checkMeaning(
     checkAsking(issues, node, at, context.members);
     checkCalls(issues, node, at, context.calls);
     checkRecheck(issues, links, graph, at);
+    checkCode(issues, node, at, parse);
     checkWait(issues, node, at, links.out[links.positions.get(node.id)!]!);
   });
   const reads = checkTexts(issues, graph, context, unreadable);
+  checkCallbacks(issues, { graph, links, structure, unreadable }, context);
   if (structure === undefined) return;
   checkKeys(issues, graph, links, structure, reads, context.inputKeys);
   checkCoverage(issues, graph);

@@ -5,7 +5,7 @@ import { parseTemplate } from '#shared/graph/expression/template.ts';
 import { parseSeconds } from '#shared/tools.ts';
 import type { LinkedEdge } from '#shared/graph/topology.ts';
 
-const FORMS = ['seconds', 'until', 'event', 'any'] as const;
+const FORMS = ['seconds', 'until', 'event', 'any', 'callback'] as const;
 type Form = (typeof FORMS)[number];
 
 /** Checks what a node waits for, and its deadline. `out`: the edges that start at it. */
@@ -29,9 +29,25 @@ export function checkWait(
     const message = `it waits for one thing, but has ${forms.join(' and ')}: remove all but one, or use \`any\` for several events`;
     error('wait_for_several', message, forms[1]);
   } else {
+    checkReminder(issues, node, at);
     checkTime(error, node);
     checkDeadline(error, node, { form, hasLateEdge: out.some(({ when }) => when === 'false') });
   }
+}
+
+/** A warning, for an alert that would come after the deadline. */
+function checkReminder(
+  issues: Issues,
+  { id, seconds, timeout_seconds: timeout, remind_seconds: remind }: WaitNode,
+  at: number,
+): void {
+  const end = typeof seconds === 'number' ? seconds : timeout;
+  if (remind === undefined || end === undefined || remind < end) return;
+  const message = `Node '${id}': the alert would come after the wait has ended: set remind_seconds below ${end}`;
+  issues.warning('wait_reminds_too_late', message, {
+    node_id: id,
+    path: `nodes[${at}].remind_seconds`,
+  });
 }
 
 type Report = (code: string, message: string, path?: string) => void;

@@ -3,6 +3,7 @@ import { ExpressionError, parseExpression } from '#shared/graph/expression/expre
 import type { AstNode } from '#shared/graph/expression/parser.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { memberOf } from '#shared/graph/json-value.ts';
+import type { WorkBudget } from '#shared/values/work-budget.ts';
 import { EVENT } from './wait-call.ts';
 
 /** A part of the event that must have a value: its path, with dots, and the JSON of the value. */
@@ -18,22 +19,35 @@ const MAX_VALUE = 500;
  * A condition that an event must meet to match, for an index: the first `event.… == <value>` that the whole expression
  * requires. Undefined if there is none; then every event of the name must be evaluated.
  */
-export function equalityOf(match: string, state: JsonObject): Equality | undefined {
-  const { root, ...ast } = parseExpression(match);
-  for (const part of required(root)) {
-    if (part.type !== 'binary' || part.operator !== '==') continue;
-    for (const [side, other] of [
-      [part.left, part.right],
-      [part.right, part.left],
-    ] as const) {
-      const path = pathOf(side);
-      if (path === undefined || reads(other)) continue;
-      const value = scalar(() => evaluateAst({ ...ast, root: other }, state));
-      if (value !== undefined) return { path: path.join('.'), value };
-    }
+export function equalityOf(
+  match: string,
+  state: JsonObject,
+  budget?: WorkBudget,
+): Equality | undefined {
+  const ast = parseExpression(match);
+  for (const { path, other } of equalitiesIn(ast.root)) {
+    const value = scalar(() => evaluateAst({ ...ast, root: other }, state, budget));
+    if (value !== undefined) return { path, value };
   }
   return undefined;
 }
+
+/** The paths that `equalityOf` can give, regardless of the state. */
+export const pathsIn = (match: string): string[] =>
+  equalitiesIn(parseExpression(match).root).map(({ path }) => path);
+
+const equalitiesIn = (root: AstNode): { path: string; other: AstNode }[] =>
+  required(root).flatMap((part) => {
+    if (part.type !== 'binary' || part.operator !== '==') return [];
+    const sides = [
+      { side: part.left, other: part.right },
+      { side: part.right, other: part.left },
+    ];
+    return sides.flatMap(({ side, other }) => {
+      const path = pathOf(side);
+      return path === undefined || reads(other) ? [] : [{ path: path.join('.'), other }];
+    });
+  });
 
 /** The value that an event has at a path, as `equalityOf` writes it; undefined for one that equals no such value. */
 export const valueAt = (event: JsonObject, path: string): string | undefined =>

@@ -11,10 +11,11 @@ import { type AwaitedEvent, EVENT, type WaitsFor } from './wait-call.ts';
  * no time.
  */
 export function waitsFor(node: WaitNode, state: JsonObject): WaitsFor {
-  const { seconds, until, event, any = [], timeout_seconds } = node;
+  const { seconds, until, event, any = [], callback, timeout_seconds } = node;
   if (seconds !== undefined) return { for: 'time', seconds: secondsOf(seconds, state) };
   if (until !== undefined) return { for: 'time', until_ms: timeOf(renderTemplate(until, state)) };
   const timeout = timeout_seconds === undefined ? {} : { timeout_seconds };
+  if (callback === true) return { for: 'callback', ...timeout };
   const events = event === undefined ? any : [event];
   return { for: 'event', events: events.map((each) => withState(each, state)), ...timeout };
 }

@@ -17,7 +17,8 @@ export type WaitsFor =
   | { for: 'time'; seconds: number }
   /** Milliseconds since 1970. */
   | { for: 'time'; until_ms: number }
-  | { for: 'event'; events: AwaitedEvent[]; timeout_seconds?: number };
+  | { for: 'event'; events: AwaitedEvent[]; timeout_seconds?: number }
+  | { for: 'callback'; timeout_seconds?: number };
 
 /** A step that waits. */
 export interface WaitPlace {
@@ -31,13 +32,15 @@ export interface WaitCall extends WaitPlace, PendingWrites {
   label: string;
   iteration: number[];
   waits_for: WaitsFor;
+  /** When to send an alert, if it still waits. */
+  remind_seconds?: number;
   /** See `seriesOf`. */
   series: string;
 }
 
 /** `gone`: the run no longer accepts the work. */
 export type WaitReport =
-  /** `due_ms`: when its time is up, in ms from now. */
+  /** `due_ms`: when its time is up or an alert is due, in ms from now. */
   | { state: 'open'; due_ms?: number }
   | { state: 'came'; output: Json }
   | { state: 'late' }

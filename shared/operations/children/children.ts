@@ -1,6 +1,7 @@
 import type { PolicyVerdict } from '#shared/contract/policies/governance.ts';
 import {
   beginChildStep,
+  childWaits,
   type Child,
   type ChildBegun,
   type ChildResult,
@@ -181,6 +182,7 @@ export async function lookAtChild(
   resultOf: ChildRules['resultOf'],
 ): Promise<ChildReport> {
   const child = await readChild(deps.db, step);
+  if (mayContinue(child) && (await childWaits(deps.db, step))) return { state: 'running' };
   if (child === null) {
     return fail(deps, step, { message: 'The run that it started was deleted', retryable: false });
   }
@@ -222,6 +224,11 @@ export async function lookAtChild(
   }
   return fail(deps, step, { message, retryable: RETRIED.has(failure?.kind ?? 'node') });
 }
+
+/** Whether the step ends, and so continues a run that may have left its slot. */
+const mayContinue = (child: Child | null): boolean =>
+  child === null ||
+  (child.parent_limited && (child.status === 'success' || child.status === 'failed'));
 
 async function refused(deps: DispatchDeps, step: Step, error: AppError): Promise<ChildReport> {
   if (error instanceof BudgetExceeded) {

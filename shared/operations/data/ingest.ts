@@ -16,6 +16,12 @@ export type SentRecord =
   | { line: number; value: unknown; size?: number }
   | { line: number; reason: string };
 
+/** `onChange`: called after a change of the workspace was committed. */
+export interface IngestDeps {
+  db: Pool;
+  onChange: (workspaceId: string) => void;
+}
+
 /** The maximum number of records, and their size in bytes, per transaction of a stream. */
 const BATCH_RECORDS = 500;
 const BATCH_BYTES = 2 * 1024 * 1024;
@@ -26,19 +32,21 @@ const MAX_REASON_CHARACTERS = 500;
  * `conflict` for an archived feed.
  */
 export async function ingestRecords(
-  db: Pool,
+  { db, onChange }: IngestDeps,
   actor: Actor,
   feedId: string,
   sent: readonly SentRecord[],
 ): Promise<IngestAnswer> {
   const target = { workspaceId: actor.workspaceId, feedId };
   await readFeed(db, target);
-  return db.transaction(async (tx) => {
+  const done = await db.transaction(async (tx) => {
     const answer = emptyAnswer();
     await takeBatch(tx, target, sent, answer);
     await auditIngest(tx, actor, feedId, answer);
     return answer;
   });
+  onChange(actor.workspaceId);
+  return done;
 }
 
 /**
@@ -47,7 +55,7 @@ export async function ingestRecords(
  * safe. Throws the errors of `ingestRecords` and of the stream.
  */
 export async function ingestStream(
-  db: Pool,
+  { db, onChange }: IngestDeps,
   actor: Actor,
   feedId: string,
   sent: AsyncIterable<SentRecord>,
@@ -66,6 +74,7 @@ export async function ingestStream(
           Object.assign(answer, before);
           throw error;
         });
+      onChange(actor.workspaceId);
     }
     complete = true;
   } finally {

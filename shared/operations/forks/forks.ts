@@ -20,7 +20,7 @@ import { AppError, notFound } from '#shared/errors.ts';
 import type { NotReused } from '#shared/contract/forks/fork.ts';
 import type { DigestedPlan, ForkPlan } from '#shared/graph/forks/plan.ts';
 import type { Graph } from '#shared/contract/workflows/graph.ts';
-import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
+import { nodeIdOf } from '#shared/graph/schedule/step-key.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { planForkUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { guardedNodesOfChosen } from '#shared/operations/guards/guarded-nodes.ts';

@@ -10,6 +10,7 @@ import type { ApprovedNode } from '#shared/graph/node-approval.ts';
 import { nodeTexts } from '#shared/graph/node-texts.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { customToolName } from '#shared/tools.ts';
+import { CALLBACKS } from '#shared/values/callbacks.ts';
 import { SECRETS } from '#shared/values/secrets.ts';
 
 /** What an approval of a step is bound to, besides the arguments. */
@@ -78,10 +79,13 @@ export async function findChosen(
   }
 }
 
-/** The names of the parameters that contain secrets. */
+/** The names of the parameters that contain secrets or addresses of callbacks. */
 const withSecrets = (node: ApprovedNode): string[] =>
-  nodeTexts(node).flatMap(({ secrets, text, path }) =>
-    secrets === true && templateReads(text).some(({ key }) => key === SECRETS)
+  nodeTexts(node).flatMap(({ secrets, callbacks, text, path }) =>
+    templateReads(text).some(
+      ({ key }) =>
+        (secrets === true && key === SECRETS) || (callbacks === true && key === CALLBACKS),
+    )
       ? [/^params\.([^.[]+)/.exec(path)?.[1] ?? path]
       : [],
   );

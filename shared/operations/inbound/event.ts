@@ -35,7 +35,14 @@ export async function inputOf(sent: Buffer, { type, acceptForms }: Sending): Pro
   return isObject(value) ? value : { payload: value };
 }
 
-function jsonOf(body: Buffer): Json {
+/** Any JSON. Otherwise like `inputOf`, except that an empty body is not JSON. Throws AppError `invalid`, `too_large`. */
+export async function jsonBody(sent: Buffer): Promise<Json> {
+  const value = jsonOf(await unzipped(sent), 'Body must be JSON');
+  refuseUnsafe('body', value);
+  return value;
+}
+
+function jsonOf(body: Buffer, refusal?: string): Json {
   try {
     const text = utf8.decode(body);
     const value = parseOutsideJson(text);
@@ -44,7 +51,7 @@ function jsonOf(body: Buffer): Json {
     if (error instanceof JsonLimitError) {
       throw new AppError('invalid', `Invalid body: ${error.message}`);
     }
-    throw notJson();
+    throw notJson(refusal);
   }
 }
 
@@ -73,7 +80,8 @@ async function unzipped(body: Buffer): Promise<Buffer> {
   }
 }
 
-const notJson = (): AppError => new AppError('invalid', 'Body must be JSON (or empty)');
+const notJson = (detail = 'Body must be JSON (or empty)'): AppError =>
+  new AppError('invalid', detail);
 
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -12,7 +12,8 @@ import type { RunningJob } from '#shared/db/jobs/jobs.ts';
 import { AppError, errorTable } from '#shared/errors.ts';
 import type { JobWork } from '#shared/operations/jobs/work.ts';
 import { type RunDeps, triggerRun } from '#shared/operations/runs/runs.ts';
-import { replayRequest } from './replay.ts';
+import { replayOf } from './replay.ts';
+import { resend } from './send.ts';
 
 /** The request that started a replay of several events. */
 export const replayJobRequest = z.object({
@@ -23,6 +24,7 @@ export const replayJobRequest = z.object({
 
 const resultShape = z.object({
   started: z.number(),
+  sent: z.number().default(0),
   duplicates: z.number(),
   refused: z.number(),
   last_refusal: z.string().nullable(),
@@ -33,6 +35,7 @@ type Result = z.infer<typeof resultShape>;
 export const replayResultOf = (result: unknown): Result =>
   resultShape.safeParse(result).data ?? {
     started: 0,
+    sent: 0,
     duplicates: 0,
     refused: 0,
     last_refusal: null,
@@ -71,7 +74,7 @@ export const replayJob: JobWork = {
   },
 };
 
-/** Starts the run of an event, and counts it in `result`. Throws errors that a retry may fix. */
+/** Starts the run of an event or sends it, and counts it in `result`. Throws errors that a retry may fix. */
 async function replay(
   deps: RunDeps,
   job: RunningJob,
@@ -83,11 +86,15 @@ async function replay(
     name: job.created_by_name,
   };
   try {
-    const request = await replayRequest(actor, event, {
-      deduplicate: scope.deduplicate,
-      jobId: job.id,
-    });
-    const { admitted, runId } = await triggerRun(deps, request);
+    const { deduplicate } = scope;
+    const replay = await replayOf(actor, event, { deduplicate, jobId: job.id });
+    if ('event' in replay) {
+      const { created } = await resend(deps, replay.event);
+      if (created) result.sent += 1;
+      else result.duplicates += 1;
+      return;
+    }
+    const { admitted, runId } = await triggerRun(deps, replay.run);
     // An earlier execution of this page may have started it.
     if (admitted !== undefined || (await isReplayOf(deps.db, { runId, jobId: job.id }))) {
       result.started += 1;

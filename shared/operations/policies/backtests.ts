@@ -17,7 +17,7 @@ import { cancelJob, insertJob, type Job, listJobs, readJob } from '#shared/db/jo
 import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { checkPolicyPatterns } from '#shared/platform/threads/untrusted.ts';
+import { checkPolicies } from './check.ts';
 import { redactedByBoth } from '#shared/policies/backtest.ts';
 import { dispatch } from '#shared/operations/runs/dispatch.ts';
 import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
@@ -40,7 +40,7 @@ export async function startBacktest(
     throw new AppError('invalid', 'Invalid body: since must not be in the future');
   }
   const { workspaceId } = actor;
-  await checkPolicyPatterns(workspaceId, policies);
+  await checkPolicies(deps.db, workspaceId, policies);
   const { id, row } = await deps.db.transaction(async (tx) => {
     if (workflow_id !== undefined) {
       await requireWorkflow(tx, { workspaceId, workflowId: workflow_id });

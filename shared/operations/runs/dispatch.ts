@@ -4,17 +4,19 @@ import {
   type Alert,
   ALERT_WORKFLOW,
   type AlertChannel,
-  alertEvents,
+  runAlertEvents,
   type SendAlertInput,
 } from '#shared/contract/alerts/alerts.ts';
+import { alertPercents, budgetWindows } from '#shared/contract/money/budget.ts';
 import type { AdmittedRun } from '#shared/db/runs/admission.ts';
+import { readDecisions } from '#shared/db/gates/answers.ts';
 import { readStartable } from '#shared/db/runs/restart.ts';
 import { complete, isFirst, type OutboxRow, postpone } from '#shared/db/runs/outbox.ts';
 import { markLost } from '#shared/db/runs/silent.ts';
 import { messageOf } from '#shared/errors.ts';
 import { startJobExecution } from '#shared/operations/jobs/dispatch.ts';
 import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
-import { SIGNAL_CHILD, SIGNAL_DECISION, SIGNAL_WAITED } from '#shared/execution.ts';
+import { SIGNAL_CHILD, SIGNAL_DECISION, SIGNAL_RESUMED, SIGNAL_WAITED } from '#shared/execution.ts';
 import { type DispatchDeps, type Outcome, startExecution } from './executions.ts';
 import { resume } from './resumption.ts';
 import { startOnce } from '#shared/operations/start-once.ts';
@@ -70,12 +72,20 @@ export async function dispatchInOrder(
   return false;
 }
 
-function dispatchRow(deps: DispatchDeps, row: OutboxRow, known?: AdmittedRun): Promise<Outcome> {
+async function dispatchRow(
+  deps: DispatchDeps,
+  row: OutboxRow,
+  known?: AdmittedRun,
+): Promise<Outcome> {
   switch (row.kind) {
     case 'start':
       return start(deps, row.run_id, known);
     case 'decision':
       return signal(deps, row, SIGNAL_DECISION, withoutNulls(row.payload));
+    case 'continue':
+      return signal(deps, row, SIGNAL_RESUMED, {
+        decisions: await readDecisions(deps.db, row.run_id),
+      });
     case 'cancel':
       return cancel(deps, row.run_id);
     case 'resume':
@@ -140,7 +150,7 @@ const alertPayload = z.discriminatedUnion('event', [
     run_id: z.string(),
     workspace_id: z.string(),
     workflow_name: z.string(),
-    event: z.enum(alertEvents),
+    event: z.enum(runAlertEvents),
     text: z.string(),
     node_id: z.string().optional(),
     step_key: z.string().optional(),
@@ -156,11 +166,25 @@ const alertPayload = z.discriminatedUnion('event', [
     member_id: z.string(),
     by: z.string().nullable(),
   }),
+  z.object({
+    event: z.literal('budget'),
+    workspace_id: z.string(),
+    budget_id: z.string(),
+    budget_name: z.string(),
+    percent: z.literal([...alertPercents]),
+    spent_micros: z.number(),
+    limit_micros: z.number(),
+    window: z.enum(budgetWindows),
+    window_start: z.string().nullable(),
+  }),
   z.object({ workspace_id: z.string(), event: z.literal('test'), by: z.string().nullable() }),
 ]) satisfies z.ZodType<Alert>;
 
-const summaryOf = (alert: Alert): string =>
-  alert.event === 'test' ? 'Test alert' : `Run ${alert.event}: ${alert.workflow_name}`;
+function summaryOf(alert: Alert): string {
+  if (alert.event === 'test') return 'Test alert';
+  if (alert.event === 'budget') return `Budget at ${alert.percent}%: ${alert.budget_name}`;
+  return `Run ${alert.event}: ${alert.workflow_name}`;
+}
 
 /** A member gets their own alert by email, even if the operators get none. */
 function channelsFor(alert: Alert, { alerts, email }: DispatchDeps['config']): AlertChannel[] {

@@ -23,6 +23,8 @@ export interface DispatchDeps {
   temporal: TemporalLink;
   log: Logger;
   config: Config;
+  /** Gets how long each run has waited that gets its slot in this process, for the metrics. */
+  queueWaited?: ((seconds: number) => void) | undefined;
 }
 
 /** Whether an outbox row was dispatched. `wait`: why it cannot be dispatched yet. */

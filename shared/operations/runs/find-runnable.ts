@@ -1,5 +1,4 @@
 import type { Graph } from '#shared/contract/workflows/graph.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { Runnable, Wanted } from '#shared/db/runs/run-request.ts';
 import type { AdHocGraph } from '#shared/db/runs/run-request.ts';
 import { type CurrentGraph, readCurrentGraph } from '#shared/db/workflows/current-graph.ts';
@@ -9,6 +8,7 @@ import { toolNamesOf } from '#shared/graph/node-tools.ts';
 import { checkGraphUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { containsSecrets } from '#shared/graph/validate/secrets.ts';
 import { builtinTools, customToolNames } from '#shared/tools.ts';
+import { underLimits } from '#shared/operations/limits/place.ts';
 import { schemaIssues } from '#shared/operations/workflows/schema-checks.ts';
 import { refusedInput } from '#shared/operations/workflows/workflow-input.ts';
 import { BoundedMap } from '#shared/values/bounded-cache.ts';
@@ -52,11 +52,16 @@ export async function findRunnable(
 }
 
 async function runnableOf(workspaceId: string, current: CurrentGraph): Promise<Runnable> {
-  const { version, inputSchema } = current;
-  const judged = await judge(workspaceId, current);
-  if (inputSchema === null) return { version, ...judged };
-  const refuseInput = (input: JsonObject) => refusedInput(workspaceId, inputSchema, input);
-  return { version, ...judged, refuseInput };
+  const { version, inputSchema, limits } = current;
+  const found: Runnable = { version, ...(await judge(workspaceId, current)) };
+  if (limits !== undefined) {
+    const { revision, settings } = limits;
+    found.limits = { revision, of: (input) => underLimits(workspaceId, settings, input) };
+  }
+  if (inputSchema !== null) {
+    found.refuseInput = (input) => refusedInput(workspaceId, inputSchema, input);
+  }
+  return found;
 }
 
 async function judge(

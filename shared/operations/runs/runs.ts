@@ -23,6 +23,7 @@ import type { DispatchDeps } from './executions.ts';
 import { joinRun, recordStart } from '#shared/platform/tracing/requests.ts';
 import { recordRunSpan } from './run-span.ts';
 import { notifyParent } from '#shared/operations/children/notices.ts';
+import { makeWay, startNextAfter } from '#shared/operations/limits/queues.ts';
 import { bindDecision, type RequestedDecision } from './tool-calls.ts';
 
 /**
@@ -40,8 +41,10 @@ export interface Dispatched {
 
 export interface Triggered extends Dispatched {
   runId: string;
-  /** The newly admitted run; undefined if it is an earlier one. */
+  /** The newly admitted run, or the one that it joined; undefined if it is an earlier one. */
   admitted?: RunSummary;
+  /** It joined a run that waited for further triggers. */
+  joined?: true;
 }
 
 /**
@@ -56,7 +59,19 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
   if (admission.outcome === 'replayed') {
     return { runId: admission.runId, dispatched: Promise.resolve(true) };
   }
+  if (admission.outcome === 'joined') {
+    const { summary } = admission;
+    return {
+      runId: summary.id,
+      admitted: summary,
+      joined: true,
+      dispatched: Promise.resolve(true),
+    };
+  }
   const { run, summary, outbox } = admission;
+  if (summary.queued?.for === 'concurrency') {
+    void makeWay(deps, { workflow_id: request.workflowId, key: summary.queued.key });
+  }
   recordStart({
     runId: run.runId,
     resumes: 0,
@@ -123,6 +138,7 @@ export async function decideGate(
   const bound = await bindDecision(deps.db, decision);
   const outcome = await decideChecked(deps, bound);
   if (outcome.outcome === 'refused') throw new AppError('forbidden', outcome.reason);
+  if (outcome.outcome === 'queued') await wakeStreams(deps, decision.runId);
   if (outcome.outcome !== 'decided') return { dispatched: Promise.resolve(true) };
   const { row, first } = outcome;
   joinRun(row.run_id);
@@ -170,6 +186,10 @@ export async function resumeRun(
 ): Promise<Dispatched> {
   const startedAt = Date.now();
   const row = await resumes.resumeRun(deps.db, resume);
+  if (row === undefined) {
+    await wakeStreams(deps, resume.runId);
+    return { dispatched: Promise.resolve(true) };
+  }
   recordStart({ runId: row.run_id, resumes: Number(row.payload['n']), startedAt, attributes: {} });
   return dispatchAndWake(deps, row);
 }
@@ -177,10 +197,11 @@ export async function resumeRun(
 /** Ends a pending, running or paused run. Throws AppError `not_found`, `conflict`. */
 export async function cancelRun(deps: DispatchDeps, cancel: ends.Cancel): Promise<Dispatched> {
   const alerts = deps.config.alerts.channels.length > 0;
-  const { row, hasParent } = await ends.cancelRun(deps.db, { ...cancel, alerts });
+  const { row, hasParent, hasSlot } = await ends.cancelRun(deps.db, { ...cancel, alerts });
   joinRun(row.run_id);
   await recordRunSpan(deps, row.run_id);
   if (hasParent) void notifyParent(deps, row.run_id);
+  if (hasSlot) void startNextAfter(deps, row.run_id);
   return dispatchAndWake(deps, row);
 }
 

@@ -100,7 +100,10 @@ async function requireFitting(
 ): Promise<void> {
   for (const name of tool.fixed) {
     if (canonicalJson(wanted[name]) === canonicalJson(call.arguments[name])) continue;
-    throw new AppError('invalid', `Invalid body: arguments.${name} is set by the workflow`);
+    throw new AppError(
+      'invalid',
+      `Invalid body: arguments.${name} is set by the workflow: send it unchanged`,
+    );
   }
   const moves = call.tool === 'http_request' && originOf(wanted) !== originOf(call.arguments);
   if (call.node.kind !== 'agent' && moves) {

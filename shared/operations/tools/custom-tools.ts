@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type Actor, requireCapability } from '#shared/people/actor.ts';
 import { holds } from '#shared/people/capabilities.ts';
 import {
@@ -32,8 +32,9 @@ import {
   judgeUntrusted,
   schemaProblem,
 } from '#shared/platform/threads/untrusted.ts';
+import { sourceUntrusted } from '#shared/platform/threads/source.ts';
 import { compilePolicies, type Judgment } from '#shared/policies/judge.ts';
-import { calledAs } from '#shared/tools.ts';
+import { calledAs, CODE } from '#shared/tools.ts';
 import { checkHeaderSecrets } from '#shared/operations/secrets/secrets.ts';
 import { invalid, keepHeadersAtOrigin, sealHeaders } from './tool-headers.ts';
 
@@ -47,11 +48,16 @@ export async function registerTool(
   actor: Actor,
   input: CustomToolInput,
 ): Promise<CustomToolAnswer> {
-  if (input.read_only) requireCapability(actor, 'publish_workflows');
+  const isCode = input.kind === 'code';
+  if (input.read_only && !isCode) requireCapability(actor, 'publish_workflows');
+  await checkSource(actor, input);
   await checkSchema(actor, input.input_schema);
   await checkHeaderSecrets(db, actor.workspaceId, input.headers, input.endpoint_url);
-  const tool = await createCustomTool(db, actor, input, (scope) =>
-    sealHeaders(sealer, scope, input.headers, {}),
+  const tool = await createCustomTool(
+    db,
+    actor,
+    { ...input, read_only: isCode || input.read_only },
+    (scope) => sealHeaders(sealer, scope, input.headers, {}),
   );
   return toAnswer(tool);
 }
@@ -66,23 +72,24 @@ export async function changeTool(
   toolId: string,
   body: CustomToolUpdate,
 ): Promise<CustomToolAnswer> {
+  const scope = { workspaceId: actor.workspaceId, toolId };
+  if (body.source !== undefined || body.language !== undefined) {
+    await checkSource(actor, { ...(await readCustomTool(db, scope)), ...withoutUndefined(body) });
+  }
   await checkSchema(actor, body.input_schema ?? null);
   const { headers, ...fields } = body;
   if (headers !== undefined) {
-    const address =
-      body.endpoint_url ??
-      (await readCustomTool(db, { workspaceId: actor.workspaceId, toolId })).endpoint_url;
+    const address = body.endpoint_url ?? (await readCustomTool(db, scope)).endpoint_url;
     await checkHeaderSecrets(db, actor.workspaceId, headers, address);
   }
   const tool = await updateCustomTool(db, actor, toolId, (before) => {
     if (body.name !== undefined && body.name !== before.name) {
       throw invalid('name cannot be changed: graphs call the tool by it');
     }
-    const scope = { workspaceId: before.workspace_id, toolId };
     const wanted = { ...before, ...withoutUndefined(fields) };
     const after = confirmed(actor, body, before, unpinned(before, wanted));
-    const problem = targetProblem(after);
-    if (problem !== undefined) throw invalid(`mcp_tool ${problem}`);
+    const problem = targetProblem({ ...after, headers: headers ?? before.headers });
+    if (problem !== undefined) throw invalid(`${problem.field} ${problem.message}`);
     keepHeadersAtOrigin(before, after.endpoint_url, headers);
     if (headers === undefined) return after;
     return { ...after, headers: sealHeaders(sealer, scope, headers, before.headers) };
@@ -91,7 +98,7 @@ export async function changeTool(
 }
 
 /** Fields that identify a pinned tool: if one of these changes, it is a different tool. */
-const PINNED = ['kind', 'endpoint_url', 'mcp_tool', 'input_schema'] as const;
+const PINNED = ['kind', 'endpoint_url', 'source', 'language', 'mcp_tool', 'input_schema'] as const;
 
 function unpinned(before: CustomTool, after: CustomTool): CustomTool {
   const same = PINNED.every(
@@ -116,6 +123,8 @@ function confirmed(
   const same = CALLED.every(
     (field) => JSON.stringify(before[field]) === JSON.stringify(after[field]),
   );
+  // Code changes nothing.
+  if (after.kind === 'code') return { ...after, read_only: true };
   if (!after.read_only || (before.read_only && same)) return after;
   if (wanted !== true) return { ...after, read_only: false };
   requireCapability(actor, 'publish_workflows');
@@ -133,6 +142,19 @@ async function checkSchema({ workspaceId }: Actor, schema: JsonObject | null): P
   if (schema === null) return;
   const problem = await schemaProblem(workspaceId, schema);
   if (problem !== undefined) throw invalid(`input_schema ${problem}`);
+}
+
+/** Parses the source of code. */
+async function checkSource(
+  { workspaceId }: Actor,
+  { source, language }: Pick<CustomTool, 'source' | 'language'>,
+): Promise<void> {
+  if (source === null) return;
+  const problem = await sourceUntrusted(workspaceId, { source, language });
+  if (problem === undefined) return;
+  const { message, line, column } = problem;
+  const place = line === undefined ? '' : ` (line ${line}, column ${column})`;
+  throw invalid(`source: ${message}${place}`);
 }
 
 /** The time limit of a test, below a handler's timeout. */
@@ -170,7 +192,7 @@ export async function testTool(
     }
   });
   if (judgment.refusal !== undefined) return failed(judgment.refusal, null, 0);
-  const secrets = await useSecrets(deps.db, {
+  const inHeaders = await useSecrets(deps.db, {
     workspaceId: actor.workspaceId,
     names: secretNamesOfTool(deps.sealer, tool),
   });
@@ -180,7 +202,8 @@ export async function testTool(
     const { result, status } = await callCustomTool(deps, {
       tool,
       arguments: judgment.params,
-      secrets,
+      secrets: { places: [], sealed: inHeaders, addresses: new Map() },
+      code: testCode(),
       idempotencyKey: `test:${randomUUID()}`,
       timeoutMs: Math.min(MAX_TEST_MS, tool.timeout_seconds * 1000),
       signal: AbortSignal.timeout(MAX_TEST_MS + 1_000),
@@ -192,6 +215,12 @@ export async function testTool(
     return failed(error.message, error.status ?? null, durationMs());
   }
 }
+
+/** A test begins now, and keeps no log. */
+const testCode = () => ({
+  begin: () => Promise.resolve({ clock: Date.now(), seed: randomBytes(32).toString('hex') }),
+  keepLog: () => Promise.resolve(),
+});
 
 async function checkArguments(tool: CustomTool, args: JsonObject): Promise<void> {
   if (tool.input_schema === null) return;
@@ -211,6 +240,6 @@ async function judgeTest(db: Pool, tool: CustomTool, params: JsonObject): Promis
   return judgeUntrusted(
     tool.workspace_id,
     { compiled: compilePolicies(here), json: JSON.stringify(here) },
-    { workflowId: '', node, params, state: {} },
+    { workflowId: '', node, params, state: {}, aliases: tool.kind === 'code' ? [CODE] : [] },
   );
 }

@@ -20,8 +20,8 @@ export function keepHeadersAtOrigin(
   endpointUrl: string,
   given: Readonly<Record<string, string>> | undefined,
 ): void {
-  const { origin } = new URL(before.endpoint_url);
-  const target = new URL(endpointUrl).origin;
+  const origin = URL.parse(before.endpoint_url)?.origin ?? '';
+  const target = URL.parse(endpointUrl)?.origin ?? '';
   if (target === origin) return;
   const kept = Object.entries(given ?? before.headers)
     .filter(([, value]) => given === undefined || value === HEADER_MASK)

@@ -110,7 +110,7 @@ async function listTools(
   const secrets = Object.values(given).flatMap(secretNamesIn);
   const sealed = await useSecrets(db, { workspaceId, names: secrets });
   try {
-    const opened = openSecrets(sealer, sealed, secrets);
+    const opened = openSecrets(sealer, { sealed, addresses: new Map() }, secrets);
     const headers = opened.fillHeaders(given);
     const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
     // The signal covers all exchanges together, and is checked first.

@@ -6,6 +6,7 @@ import {
   lockName,
   type StoredEvent,
 } from '#shared/db/waits/awaited-events.ts';
+import { takeCallback } from '#shared/db/waits/callbacks.ts';
 import type { Db, Pool, Tx } from '#shared/db/pool.ts';
 import { writePending } from '#shared/db/runs/log.ts';
 import {
@@ -13,23 +14,20 @@ import {
   insertWait,
   lockRun,
   lookAtWait,
+  remindOfWait,
   noteExecution,
   reopenWait,
+  type WaitLook,
 } from '#shared/db/waits/waits.ts';
 import { equalityOf } from '#shared/graph/waits/equality.ts';
-import type {
-  AwaitedEvent,
-  WaitCall,
-  WaitPlace,
-  WaitReport,
-} from '#shared/graph/waits/wait-call.ts';
+import type { AwaitedEvent, WaitCall, WaitPlace } from '#shared/graph/waits/wait-call.ts';
 import { matches } from './matching.ts';
 
 /** How many events are read at once. */
 const PAGE = 200;
 
-/** Opens the wait of a step, and takes an event that came before. Repeating the call changes nothing. */
-export async function openWait(db: Pool, call: Caller<WaitCall>): Promise<WaitReport> {
+/** Opens the wait of a step, and takes an event or a callback that came before. Repeating the call changes nothing. */
+export async function openWait(db: Pool, call: Caller<WaitCall>): Promise<WaitLook> {
   const { waits_for: awaited, workspace_id: workspaceId, series } = call;
   const wait = { workspaceId, runId: call.run_id, stepKey: call.step_key, series };
   const events = awaited.for === 'event' ? awaited.events : [];
@@ -40,14 +38,20 @@ export async function openWait(db: Pool, call: Caller<WaitCall>): Promise<WaitRe
     if (run !== null) {
       await noteExecution(tx, call);
       await writePending(tx, call);
-      if (await insertWait(tx, call, run)) await takeEvent(tx, wait, events, before);
+      if (await insertWait(tx, call, run)) {
+        await takeEvent(tx, wait, events, before);
+        if (awaited.for === 'callback') await takeCallback(tx, wait);
+      }
     }
     return lookAtWait(tx, call, run);
   });
 }
 
-/** Reads the wait of a step, opens it again if its run was resumed, and ends it if its time is up. */
-export async function checkWait(db: Pool, call: Caller<WaitPlace>): Promise<WaitReport> {
+/** Reads the wait of a step, opens it again if its run was resumed, ends it if its time is up, and sends its alert. */
+export async function checkWait(
+  db: Pool,
+  call: Caller<WaitPlace> & { alerts: boolean },
+): Promise<WaitLook> {
   return db.transaction(async (tx) => {
     const run = await lockRun(tx, call);
     const reopened = run === null ? null : await reopenWait(tx, call, run);
@@ -55,7 +59,12 @@ export async function checkWait(db: Pool, call: Caller<WaitPlace>): Promise<Wait
       const wait = { workspaceId: run.workspace_id, runId: call.run_id, stepKey: call.step_key };
       await takeEvent(tx, { ...wait, series: reopened.series }, reopened.waits_for.events);
     }
-    return lookAtWait(tx, call, run);
+    if (reopened?.waits_for.for === 'callback') {
+      await takeCallback(tx, { runId: call.run_id, stepKey: call.step_key });
+    }
+    const look = await lookAtWait(tx, call, run);
+    if (run === null || look.report.state !== 'open') return look;
+    return (await remindOfWait(tx, call, call)) ? lookAtWait(tx, call, run) : look;
   });
 }
 

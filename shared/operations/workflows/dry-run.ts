@@ -172,6 +172,7 @@ const factsOf = (sealer: Sealer | undefined, tool: CustomTool): CustomToolFacts 
   bytes: Buffer.byteLength(JSON.stringify([tool.label, tool.description, tool.input_schema])),
   host: URL.parse(tool.endpoint_url)?.host ?? tool.endpoint_url,
   readOnly: tool.read_only,
+  isCode: tool.kind === 'code',
   secrets: secretNamesOfTool(sealer, tool),
 });
 

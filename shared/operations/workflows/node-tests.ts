@@ -7,6 +7,7 @@ import { readPinnedOutputs } from '#shared/db/workflows/pins.ts';
 import { AppError, notFound } from '#shared/errors.ts';
 import type { Graph } from '#shared/contract/workflows/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { callbackSentBy } from '#shared/graph/waits/callbacks.ts';
 import { nodeStateUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { guardedNodesOfChosen } from '#shared/operations/guards/guarded-nodes.ts';
 import { runnableOf } from './dry-run.ts';
@@ -54,6 +55,7 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
     );
   }
   const tested = testedNode(node);
+  requireNoCallback(node, graph);
   const rehearsal = rehearsalOf({ allow, failures: 'execute' });
   await requireAllowed(deps.db, actor, workflowId, rehearsal.allow);
   // For the whole graph, not just the node.
@@ -83,11 +85,22 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
   });
 }
 
+/** No step waits at an address that a test sends. Throws AppError `unprocessable`. */
+function requireNoCallback(node: GraphNode, graph: Graph): void {
+  const sent = callbackSentBy(node, graph);
+  if (sent === undefined) return;
+  throw new AppError(
+    'unprocessable',
+    `Node '${node.id}' tells somebody the address of the callback '${sent}', which no test does: pin its output, and test a node after it`,
+  );
+}
+
 /** What is executed for a node: for a computed one, its expression. Throws AppError `unprocessable`. */
 function testedNode(node: GraphNode): GraphNode {
   switch (node.kind) {
     case 'agent':
     case 'tool':
+    case 'code':
     case 'workflow':
       return node;
     case 'condition':

@@ -9,6 +9,8 @@ import { checkGraphUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { builtinTools } from '#shared/tools.ts';
 import { costWarningsOf } from '#shared/operations/money/cost-limits.ts';
 import { membersFor } from '#shared/operations/gates/gate-checks.ts';
+import { limitIssues } from '#shared/operations/limits/limits.ts';
+import { longWaitsOf } from './long-waits.ts';
 import { schemaIssues } from './schema-checks.ts';
 
 /**
@@ -36,5 +38,8 @@ export async function validateWorkflow(
   });
   const all = [...errors, ...(await schemaIssues(scope.workspaceId, graph))];
   const costs = await costWarningsOf(db, scope, graph);
-  return { valid: all.length === 0, errors: all, warnings: [...warnings, ...costs] };
+  const waits = await longWaitsOf(db, scope.workspaceId, graph);
+  const limits = await limitIssues(db, scope, current.limits?.settings, current.graph);
+  const said = [...warnings, ...costs, ...waits, ...limits];
+  return { valid: all.length === 0, errors: all, warnings: said };
 }

@@ -2,7 +2,7 @@ import { type CustomTool, headerContext } from '#shared/db/tools/custom-tools.ts
 import type { Json, JsonObject } from '#shared/json.ts';
 import { contentTypeIn, fieldsOf, formOf, isForm } from '#shared/values/form.ts';
 import { NodeError } from '#shared/node-error.ts';
-import { secretNamesIn } from '#shared/values/secrets.ts';
+import { secretNamesIn, valueKey } from '#shared/values/secrets.ts';
 import type { Egress, EgressResponse, RequestCheck } from '#shared/platform/egress/egress.ts';
 import { callMcpTool } from './mcp.ts';
 import { bodyOf, callOutside, isSuccess, statusFailure } from './outside.ts';
@@ -10,7 +10,7 @@ import { SealError, type Sealer } from '#shared/crypto/sealing.ts';
 import {
   checkedEgress,
   openSecrets,
-  type SealedSecrets,
+  type StepSecrets,
   withoutSecrets,
 } from '#shared/platform/secrets/open-secrets.ts';
 import {
@@ -18,6 +18,7 @@ import {
   type SecretCutter,
   secretsOfHeaders,
 } from '#shared/platform/secrets/secret-cutter.ts';
+import { type CodeSurroundings, computeTool } from '#shared/platform/code/tool.ts';
 import { argumentsUntrusted } from '#shared/platform/threads/untrusted.ts';
 
 export interface CustomToolDeps {
@@ -29,11 +30,13 @@ export interface CustomToolDeps {
 export interface CustomToolCall {
   tool: CustomTool;
   arguments: JsonObject;
-  /** The secrets in the tool's headers, see `secretNamesOfTool`. */
-  secrets?: SealedSecrets | undefined;
+  /** The secrets in the tool's headers, see `secretNamesOfTool`, and the addresses of callbacks in its arguments. */
+  secrets?: StepSecrets | undefined;
   /** Whether the tool of an MCP server is compared with the server's list now, instead of with a cached one. */
   fresh?: boolean | undefined;
   idempotencyKey: string;
+  /** For code: what it begins with, and where its log is kept. */
+  code: Pick<CodeSurroundings, 'begin' | 'keepLog'>;
   /** For the whole call. */
   timeoutMs: number;
   signal: AbortSignal;
@@ -41,7 +44,7 @@ export interface CustomToolCall {
 
 export interface CustomToolResult {
   result: JsonObject;
-  /** The status of the HTTP response; null for an MCP tool. */
+  /** The status of the HTTP response; null for an MCP tool and for code. */
   status: number | null;
 }
 
@@ -57,23 +60,34 @@ export async function callCustomTool(
   call: CustomToolCall,
 ): Promise<CustomToolResult> {
   const { tool } = call;
-  await holdToSchema(tool, call.arguments);
+  if (tool.kind === 'code') {
+    await holdToSchema(tool, call.arguments);
+    const surroundings = { ...call.code, workspaceId: tool.workspace_id, signal: call.signal };
+    const asked = { argument: call.arguments, seconds: call.timeoutMs / 1_000 };
+    return { result: await computeTool(surroundings, tool, asked), status: null };
+  }
   const stored = openHeaders(deps.sealer, tool);
-  const opened = openSecrets(deps.sealer, call.secrets ?? new Map(), namesIn(stored));
+  const { places, ...values } = call.secrets ?? NO_VALUES;
+  const opened = openSecrets(deps.sealer, values, [...namesIn(stored), ...places.map(valueKey)]);
   const headers = opened.fillHeaders(stored);
   // Some tools return the request they received, but its credentials must not be in the result.
   const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
   const { value, status } = await withoutSecrets<{ value: Json; status: number | null }>(
     cutter,
-    () =>
-      tool.kind === 'mcp'
-        ? callMcp(checkedEgress(deps.egress, opened.check), call, headers, cutter)
-        : callHttp(deps.egress, call, headers, { cutter, check: opened.check }),
+    async () => {
+      const sent = { ...call, arguments: opened.fill(call.arguments, places) };
+      await holdToSchema(tool, sent.arguments);
+      return tool.kind === 'mcp'
+        ? callMcp(checkedEgress(deps.egress, opened.check), sent, headers, cutter)
+        : callHttp(deps.egress, sent, headers, { cutter, check: opened.check });
+    },
   );
   const shown = cutter.json(value);
   const isObject = typeof shown === 'object' && shown !== null && !Array.isArray(shown);
   return { result: isObject ? shown : { result: shown }, status };
 }
+
+const NO_VALUES: StepSecrets = { places: [], sealed: new Map(), addresses: new Map() };
 
 async function holdToSchema(tool: CustomTool, args: JsonObject): Promise<void> {
   if (tool.input_schema === null) return;

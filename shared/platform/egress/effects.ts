@@ -26,5 +26,7 @@ export function requestRefusal(method: string): string | undefined {
 
 /** Throws in a rehearsal. */
 export function requireRecordWrites(): void {
-  if (current.getStore() !== undefined) throw new Error('A rehearsal writes no data records');
+  if (current.getStore() !== undefined) {
+    throw new Error('A rehearsal writes no data records or events');
+  }
 }

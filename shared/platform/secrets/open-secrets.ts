@@ -5,20 +5,28 @@ import { NodeError } from '#shared/node-error.ts';
 import {
   fillPlaces,
   goesToHosts,
+  replaceMarkers,
   replaceReferences,
   type SecretPlace,
+  valueKey,
 } from '#shared/values/secrets.ts';
 import { type Egress, EgressError, type RequestCheck } from '#shared/platform/egress/egress.ts';
 import { coversOtherOwners } from './public-suffix.ts';
 import { createSecretCutter, type SecretCutter, secretsOfHeaders } from './secret-cutter.ts';
 
 /** The stored secrets that a call needs, by name. */
-export type SealedSecrets = ReadonlyMap<string, SealedSecret>;
+type SealedSecrets = ReadonlyMap<string, SealedSecret>;
 
-/** The secrets of a step, and where its parameters contain them. */
-export interface StepSecrets {
-  places: readonly SecretPlace[];
+/** The values that a call needs. */
+export interface StoredValues {
   sealed: SealedSecrets;
+  /** The addresses of callbacks, by the id of the node that waits. */
+  addresses: ReadonlyMap<string, string>;
+}
+
+/** The secrets and addresses of a step, and where its parameters contain them. */
+export interface StepSecrets extends StoredValues {
+  places: readonly SecretPlace[];
 }
 
 /**
@@ -39,21 +47,31 @@ export interface OpenSecrets {
 }
 
 interface OpenSecret {
-  name: string;
+  /** What it is, for messages. */
+  what: string;
   value: string;
-  hosts: readonly string[];
+  /** What a server may repeat of it. */
+  forms: readonly string[];
+  /** Undefined for an address: it can be sent to any host that the author names. */
+  hosts: readonly string[] | undefined;
   occursIn: (text: string) => boolean;
 }
 
-/** Opens the secrets with these names. Throws a final NodeError when one is missing or cannot be opened. */
+/**
+ * Opens the values with these keys, see `valueKey`. Throws a final NodeError when one is missing or cannot be opened.
+ */
 export function openSecrets(
   sealer: Sealer | undefined,
-  sealed: SealedSecrets,
-  names: Iterable<string>,
+  { sealed, addresses }: StoredValues,
+  keys: Iterable<string>,
 ): OpenSecrets {
-  const secrets = new Map([...new Set(names)].map((name) => [name, open(sealer, sealed, name)]));
-  // Only these names are requested.
-  const valueOf = (name: string): string => secrets.get(name)?.value ?? '';
+  const openOne = (key: string): OpenSecret =>
+    key.startsWith(ADDRESS)
+      ? openAddress(addresses, key.slice(ADDRESS.length))
+      : open(sealer, sealed, key);
+  const secrets = new Map([...new Set(keys)].map((key) => [key, openOne(key)]));
+  // Only these are requested.
+  const valueOf = (key: string): string => secrets.get(key)?.value ?? '';
   return {
     fill: (params, places) =>
       fillPlaces(params, places, (text, here) => fillText(text, here, valueOf)),
@@ -70,6 +88,27 @@ export function openSecrets(
   };
 }
 
+/** No name of a secret begins like this. */
+const ADDRESS = valueKey({ name: '', depth: 0 });
+
+function openAddress(addresses: StoredValues['addresses'], name: string): OpenSecret {
+  const value = addresses.get(name);
+  const what = `the address of the callback '${name}'`;
+  if (value === undefined) {
+    throw new NodeError(`There is no ENCRYPTION_KEY for ${what}: set it, and resume the run`, {
+      retryable: false,
+    });
+  }
+  // The token alone tells the address.
+  const forms = [value, value.slice(value.lastIndexOf('/') + 1)];
+  return { what, value, forms, hosts: undefined, occursIn: occursIn(forms) };
+}
+
+function occursIn(forms: readonly string[]): (text: string) => boolean {
+  const { text: cut } = createSecretCutter(forms);
+  return (text) => cut(text) !== text;
+}
+
 function open(sealer: Sealer | undefined, sealed: SealedSecrets, name: string): OpenSecret {
   const secret = sealed.get(name);
   if (secret === undefined) {
@@ -80,10 +119,10 @@ function open(sealer: Sealer | undefined, sealed: SealedSecrets, name: string): 
   try {
     if (sealer === undefined) throw new SealError('There is no key');
     const value = sealer.open(secret.sealed, secretPlace(secret));
-    const { text: cut } = createSecretCutter([value]);
     // An earlier version accepted these.
     const hosts = secret.hosts.filter((host) => !coversOtherOwners(host));
-    return { name, value, hosts, occursIn: (text) => cut(text) !== text };
+    const forms = [value];
+    return { what: `the secret '${name}'`, value, forms, hosts, occursIn: occursIn(forms) };
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     throw new NodeError(
@@ -99,17 +138,18 @@ function fillText(
   places: readonly SecretPlace[],
   valueOf: (name: string) => string,
 ): string {
-  const names = new Map(places.map(({ marker, name }) => [marker, name]));
-  for (const [marker, name] of names) {
+  const found = new Map(places.map((place) => [place.marker, place]));
+  for (const [marker, { name, depth }] of found) {
     if (text.includes(marker)) continue;
+    const what = depth === undefined ? `secret '${name}'` : `callback '${name}'`;
     throw new NodeError(
-      `The reference to the secret '${name}' is no longer in its text: a policy has redacted it`,
+      `The reference to the ${what} is no longer in its text: a policy has redacted it`,
       { retryable: false },
     );
   }
-  return replaceReferences(text, (marker) => {
-    const name = names.get(marker);
-    return name === undefined ? marker : valueOf(name);
+  return replaceMarkers(text, (marker) => {
+    const place = found.get(marker);
+    return place === undefined ? marker : valueOf(valueKey(place));
   });
 }
 
@@ -124,24 +164,31 @@ const checkHosts =
       [url.href, ...Object.values(headers), ...(body === undefined ? [] : [String(body)])].join(
         '\n',
       );
-    for (const { name, value, hosts, occursIn } of secrets) {
+    for (const { what, value, hosts, occursIn } of secrets) {
       const downgraded = from?.protocol === 'https:' && url.protocol === 'http:';
-      if (!downgraded && goesToHosts(url, hosts)) continue;
+      const allowed =
+        hosts === undefined
+          ? from === undefined || from.host === url.host
+          : goesToHosts(url, hosts);
+      if (!downgraded && allowed) continue;
       if (from !== undefined && !occursIn(sent()) && !namesHost(url, value)) continue;
       throw new EgressError(
         'refused',
         from === undefined
-          ? `The secret '${name}' may not be sent to '${url.host}': allow the host for it, and resume the run`
-          : `'${from.host}' redirects to where the secret '${name}' may not be sent: call the final address, or allow its host`,
+          ? `${withCapital(what)} may not be sent to '${url.host}': allow the host for it, and resume the run`
+          : `'${from.host}' redirects to where ${what} may not be sent: call the final address${hosts === undefined ? '' : ', or allow its host'}`,
       );
     }
   };
+
+const withCapital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Hosts are in lower case. */
 const namesHost = ({ host }: URL, value: string): boolean => host.includes(value.toLowerCase());
 
 /** Servers trim what they receive, and hosts are in lower case. */
-const spellings = ({ value }: OpenSecret): string[] => [value, value.trim(), value.toLowerCase()];
+const spellings = ({ forms }: OpenSecret): string[] =>
+  forms.flatMap((form) => [form, form.trim(), form.toLowerCase()]);
 
 const cutterOf = (
   secrets: readonly OpenSecret[],

@@ -19,6 +19,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import type { Comparison, RecordedStep } from '#shared/policies/backtest.ts';
 import type { CompiledPolicies, Judgment, StepToJudge } from '#shared/policies/judge.ts';
 import type { PolicyPatternProblem } from '#shared/policies/patterns.ts';
+import type { CodeLanguage } from '#shared/platform/code/source.ts';
 import type { DrawnChildren } from './drawn-children.ts';
 
 /** The processor time for all checks of a run. After it, no further check starts. */
@@ -187,7 +188,8 @@ export const jobs = {
     context: ValidationContext;
   }): Promise<CheckedGraph> => {
     const { checkGraph } = await import('#shared/graph/graph-check.ts');
-    return checkGraph(input.graph, input.context);
+    const { sourceProblem } = await import('#shared/platform/code/source.ts');
+    return checkGraph(input.graph, input.context, sourceProblem);
   },
 
   planFork: async (request: ForkTexts): Promise<DigestedPlan> => {
@@ -257,6 +259,12 @@ export const jobs = {
     return input.texts.map((text) => jsonDigest(JSON.parse(text) as Json));
   },
 
+  /** Why a source cannot be code. */
+  source: async (code: { source: string; language: CodeLanguage }) => {
+    const { sourceProblem } = await import('#shared/platform/code/source.ts');
+    return sourceProblem(code.source, code.language);
+  },
+
   diffGraphs: async (input: { from: unknown; to: unknown }): Promise<GraphDiff> => {
     const { diffGraphs } = await import('#shared/graph/diff.ts');
     return diffGraphs(input.from, input.to);
@@ -278,10 +286,6 @@ async function digested<Plan extends PlannedFork>(
     digests: Object.fromEntries(digests) as Record<string, string>,
   };
 }
-
-export type JobName = keyof typeof jobs;
-export type JobInput<Name extends JobName> = Parameters<(typeof jobs)[Name]>[0];
-export type JobOutput<Name extends JobName> = Awaited<ReturnType<(typeof jobs)[Name]>>;
 
 const compiledPolicies = createBoundedCache<string, CompiledPolicies>(MAX_POLICIES);
 const policiesToTest = createBoundedCache<string, CompiledPolicies>(MAX_POLICIES);

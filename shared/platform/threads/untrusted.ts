@@ -14,6 +14,7 @@ import type { RehearsalPlan, RehearsalTexts } from '#shared/graph/forks/rehearsa
 import { type WeakenedWrite, unknownWrites } from '#shared/graph/guards/weakened-writes.ts';
 import { evaluateExpression, ExpressionError } from '#shared/graph/expression/expression.ts';
 import { weighJson } from '#shared/graph/json-value.ts';
+import { hasCode } from '#shared/graph/validate/code.ts';
 import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import { SMALL_WORK } from '#shared/values/work-budget.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
@@ -271,7 +272,7 @@ export async function checkGraphUntrusted(
   graph: unknown,
   context: ValidationContext,
 ): Promise<CheckedGraph> {
-  if (isSmall(graph)) return checkGraph(graph, context);
+  if (isSmall(graph) && !hasCode(graph)) return checkGraph(graph, context);
   return withinLimits('The graph cannot be checked', () =>
     workThreads.run(workspaceId, 'checkGraph', { graph, context }),
   );

@@ -25,6 +25,8 @@ describe('the tool node', () => {
       egress,
       mailer: undefined,
       chatWebhookUrl: undefined,
+      onEvent: () => undefined,
+      onChange: async () => undefined,
     });
     expect(new Set(Object.keys(tools))).toEqual(builtinTools);
   });

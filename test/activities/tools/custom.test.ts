@@ -35,6 +35,8 @@ const registered = ({ headers = {}, ...fields }: Registered): CustomTool => ({
   label: '',
   description: '',
   kind: 'http',
+  source: null,
+  language: 'javascript',
   endpoint_url: `${server.url}/probe`,
   method: 'POST',
   headers: Object.fromEntries(

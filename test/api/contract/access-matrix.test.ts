@@ -105,6 +105,7 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     members: (await addMember('viewer')).id,
     tools: await create('/api/tools', { name: 'x', endpoint_url: 'http://127.0.0.1:9/' }),
     schedules: await create('/api/schedules', { workflow_id: workflow, cron: '@yearly' }),
+    triggers: await create(`/api/workflows/${workflow}/triggers`, { event: 'x.happened' }),
     keys: await create('/api/keys', { name: 'x', role: 'viewer' }),
     'data/keys': await create('/api/data/keys', {
       name: 'x',

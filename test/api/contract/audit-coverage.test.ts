@@ -159,10 +159,10 @@ test('every time in every response is UTC with milliseconds, in any input format
   await call('PUT', `/api/workflows/${drafted}/draft`, {});
   await call('GET', `/api/workflows/${drafted}/draft`);
   await call('GET', `/api/workflows/${drafted}/experiments`);
-  // Experiments, inbound events and their replays are listed by workflow, and gates are read by step. The list returns
-  // deliveries in the same form, and only some workflows have a draft, some agents messages.
+  // Experiments, triggers, inbound events and their replays are listed by workflow, and gates are read by step. The list returns
+  // deliveries in the same form, and only some workflows have a draft, some agents messages. Callbacks have no list.
   const read = routes.filter((each) =>
-    /^GET (?!.*(\/stream|\{delivery_id\}|\/messages|\/draft|gates\/\{step_key\}|experiments\/\{id\}|inbound-events\/\{id\}|event-replays\/\{id\})$)/u.test(
+    /^GET (?!.*(\/stream|\{delivery_id\}|\/messages|\/draft|gates\/\{step_key\}|experiments\/\{id\}|api\/triggers\/\{id\}|inbound-events\/\{id\}|callbacks\/\{token\}|event-replays\/\{id\})$)/u.test(
       each,
     ),
   );

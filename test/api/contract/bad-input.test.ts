@@ -40,7 +40,11 @@ const refused = (answer: { status: number; body: unknown }, status: number, deta
 };
 
 /** Operations that check their body in another way. */
-const otherwise = ['POST /api/mcp', 'POST /api/hooks/{workflow_id}/{secret}'];
+const otherwise = [
+  'POST /api/mcp',
+  'POST /api/hooks/{workflow_id}/{secret}',
+  'POST /api/callbacks/{token}',
+];
 const withBodies = (): Operation[] =>
   operationsOf(api.app).filter(({ body, name }) => body !== undefined && !otherwise.includes(name));
 const urlOf = ({ path }: Operation): string => path.replaceAll(/\{\w+\}/g, 'X_UNKNOWN');

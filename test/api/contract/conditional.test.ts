@@ -189,6 +189,11 @@ describe('of several concurrent changes with the same tag', () => {
     const { id: workflow_id } = await context.call('POST', '/api/workflows', { name: 'x' });
     const { id } = await context.call('POST', '/api/schedules', { workflow_id, cron: '@yearly' });
     changes.push([`/api/schedules/${id}`, (n) => ({ name: `n${n}` })]);
+    const triggers = `/api/workflows/${workflow_id}/triggers`;
+    const trigger = await context.call('POST', triggers, { event: 'x.happened' });
+    const limit = (n: number) => ({ concurrency: { limit: n + 1 } });
+    changes.push([`/api/workflows/${workflow_id}/limits`, limit]);
+    changes.push([`/api/triggers/${trigger.id}`, (n) => ({ match: `event.data == ${n}` })]);
     let n = 0;
     for (const [url, change] of changes) {
       for (let round = 0; round < ROUNDS; round += 1) {

@@ -120,6 +120,7 @@ describe('CORS', () => {
       const { status, headers } = await headersOf(base, '/api/workflows', { origin });
       expect([status, headers.get('access-control-allow-origin')]).toEqual([200, origin]);
       expect(headers.get('access-control-expose-headers')?.split(', ').sort()).toEqual([
+        'debounce-joined',
         'etag',
         'idempotent-replayed',
         'ratelimit-limit',

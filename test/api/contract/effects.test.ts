@@ -82,12 +82,18 @@ const effects = {
              JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
            WHERE enabled
            UNION ALL
+           SELECT concat_ws(' ', t.id, event, match, t.input::text, v.graph::text) FROM event_triggers t
+             JOIN workflows w ON w.id = t.workflow_id
+             JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+           WHERE enabled
+           UNION ALL
            SELECT concat_ws(' ', h.workflow_id, secret, v.graph::text) FROM workflow_webhooks h
              JOIN workflows w ON w.id = h.workflow_id
              JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
            WHERE secret IS NOT NULL
            UNION ALL
            SELECT ${calledBy} WHERE EXISTS (SELECT FROM schedules WHERE workflow_id = w.id AND enabled)
+              OR EXISTS (SELECT FROM event_triggers WHERE workflow_id = w.id AND enabled)
               OR EXISTS (SELECT FROM workflow_webhooks WHERE workflow_id = w.id AND secret IS NOT NULL)`,
     added: true,
   },
@@ -120,6 +126,8 @@ const effects = {
              FROM workflows
            UNION ALL SELECT concat_ws(' ', 's', id, name, cron, timezone, input::text, overlap, enabled::text)
              FROM schedules
+           UNION ALL SELECT concat_ws(' ', 'e', to_jsonb(e)::text) FROM event_triggers e
+           UNION ALL SELECT concat_ws(' ', 'l', to_jsonb(l)::text) FROM workflow_limits l
            UNION ALL SELECT concat_ws(' ', 'h', to_jsonb(h)::text) FROM workflow_webhooks h
            UNION ALL SELECT concat_ws(' ', 't', id, name, label, endpoint_url, method) FROM custom_tools
            UNION ALL SELECT concat_ws(' ', 'p', id, name, graph::text) FROM templates
@@ -217,6 +225,32 @@ const variants: Record<
     const { workflow_id: id } = await make('POST', '/api/schedules', await aSchedule(make, true));
     return { url: `/api/workflows/${id}`, body: { graph: gate } };
   },
+  'POST /api/workflows/{id}/triggers: not enabled': async ({ call: make }) => {
+    const { id } = await make('POST', '/api/workflows', { name: 'x' });
+    return { url: `/api/workflows/${id}/triggers`, body: { event: 'a.b', enabled: false } };
+  },
+  'PUT /api/workflows/{id}: the graph, with an event trigger': async ({ call: make }) => {
+    const { id } = await make('POST', '/api/workflows', { name: 'x' });
+    await make('POST', `/api/workflows/${id}/triggers`, { event: 'a.b' });
+    return { url: `/api/workflows/${id}`, body: { graph: gate } };
+  },
+  ...Object.fromEntries(
+    Object.entries<object>({
+      enabled: { enabled: true },
+      'another event': { event: 'c.d' },
+      'another match': { match: 'event.data.n == 1' },
+      'another input': { input: { ticket: 'x' } },
+      'disabled with another event': { enabled: false, event: 'c.d' },
+    }).map(([what, body]) => [
+      `PUT /api/triggers/{id}: ${what}`,
+      async ({ call: make }: MutationContext) => {
+        const { id: workflowId } = await make('POST', '/api/workflows', { name: 'x' });
+        const before = { event: 'a.b', enabled: what !== 'enabled' };
+        const { id } = await make('POST', `/api/workflows/${workflowId}/triggers`, before);
+        return { url: `/api/triggers/${id}`, body };
+      },
+    ]),
+  ),
   'POST /api/schedules: not enabled': async ({ call: make }) => ({
     url: '/api/schedules',
     body: await aSchedule(make, false),

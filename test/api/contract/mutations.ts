@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
+import { createCallbackTokens } from '#shared/crypto/callback-tokens.ts';
 import { newId, randomText } from '#shared/crypto/ids.ts';
 import { type Pool, sql } from '#shared/db/pool.ts';
 import type { Json } from '#shared/json.ts';
@@ -175,6 +176,11 @@ const pinned = async (context: MutationContext) => {
   const { workflow_id } = await context.call('GET', `/api/runs/${id}`);
   return { pin: { url: `/api/workflows/${workflow_id}/pins/a`, body: { run_id: id } } };
 };
+
+const trigger = async (context: MutationContext): Promise<{ id: string; workflow_id: string }> =>
+  context.call('POST', `/api/workflows/${await workflow(context)}/triggers`, {
+    event: 'x.happened',
+  });
 
 const schedule = async (context: MutationContext): Promise<{ id: string; workflow_id: string }> =>
   context.call('POST', '/api/schedules', {
@@ -440,6 +446,16 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
       entry: { ...onWorkflow('webhook_run', id), actor_id: null, actor_name: null },
     };
   },
+  'POST /api/callbacks/{token}': async (context) => {
+    const id = await run(context, 'gated');
+    await context.until(id, 'paused');
+    const tokens = createCallbackTokens({ encryptionKey: mutationEnv.ENCRYPTION_KEY })!;
+    return {
+      url: `/api/callbacks/${tokens.tokenOf({ runId: id, stepKey: 'paid' })}`,
+      body: { amount: 3 },
+      entry: { ...onRun('callback_receive', id), actor_id: null, actor_name: null },
+    };
+  },
   'POST /api/runs/{id}/approve': async (context) => {
     const id = await run(context, 'gated');
     await context.until(id, 'paused');
@@ -610,6 +626,34 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
       url: `/api/schedules/${id}/trigger`,
       entry: onWorkflow('schedule_run', workflowId),
     };
+  },
+  'POST /api/workflows/{id}/triggers': async (context) => {
+    const id = await workflow(context);
+    return {
+      url: `/api/workflows/${id}/triggers`,
+      body: { event: 'x.happened' },
+      entry: onWorkflow('trigger_create', id),
+    };
+  },
+  'PUT /api/triggers/{id}': async (context) => {
+    const { id, workflow_id: workflowId } = await trigger(context);
+    return {
+      url: `/api/triggers/${id}`,
+      body: { enabled: false },
+      entry: onWorkflow('trigger_update', workflowId),
+    };
+  },
+  'PUT /api/workflows/{id}/limits': async (context) => {
+    const id = await workflow(context);
+    return {
+      url: `/api/workflows/${id}/limits`,
+      body: { concurrency: { limit: 1 } },
+      entry: onWorkflow('limits_update', id),
+    };
+  },
+  'DELETE /api/triggers/{id}': async (context) => {
+    const { id, workflow_id: workflowId } = await trigger(context);
+    return { url: `/api/triggers/${id}`, entry: onWorkflow('trigger_delete', workflowId) };
   },
   'POST /api/keys': async () => ({
     url: '/api/keys',

@@ -244,6 +244,7 @@ describe('a record', () => {
       entity_id: id,
       entity_type: 'project',
       canonical_name: 'Project a',
+      verification_status: 'unverified',
     };
     const of = ({ feed_id }: { feed_id?: unknown }) => feed_id === feedId;
     expect((await outboundEventsOf(api, 'entity.created')).filter(of)).toEqual([
@@ -288,7 +289,7 @@ describe('an event', () => {
       { ...payload, opportunity_score: 70 },
     ]);
     expect((await outboundEventsOf(api, 'intelligence_event.verified')).filter(of)).toEqual([
-      { ...payload, opportunity_score: null },
+      { ...payload, opportunity_score: null, verification_status: 'human_reviewed' },
     ]);
   });
 

@@ -119,10 +119,34 @@ test('the record of a run says what its steps wait for, and until when', async (
     ...{ node_id: 'paid', step_key: 'paid', label: 'Payment', for: 'event' },
     events: ['invoice.paid'],
   });
+  const { body: listed } = await call('GET', '/api/waits?limit=1');
+  expect(listed.waits).toMatchObject([
+    { run_id: runId, workflow_name: 'test', events: ['invoice.paid'] },
+  ]);
   const { since, until } = waiting as { since: string; until: string };
   expect(Date.parse(until) - Date.parse(since)).toBeCloseTo(3_600_000, -2);
   const { body } = await call('GET', `/api/runs/${runId}`);
   expect([body.status, body.pending_gates]).toEqual(['running', []]);
   await engine.cancel(runId);
   expect(await waitingOf(runId)).toEqual([]);
+});
+
+test('validation warns about a wait that is longer than the plan keeps runs', async () => {
+  const plan = (name: string) =>
+    engine.db.query(sql.unsafe`
+      UPDATE workspaces SET plan = ${name} WHERE id = ${engine.actor.workspaceId}`);
+  const graph = { nodes: [{ id: 'w', kind: 'wait', seconds: 8 * 86_400 }], edges: [] };
+  const id = await engine.define(graph as never);
+  const warnings = async () => (await call('POST', `/api/workflows/${id}/validate`)).body.warnings;
+  await plan('free');
+  expect(await warnings()).toMatchObject([
+    {
+      code: 'wait_longer_than_kept',
+      message:
+        "Node 'w': it can wait 8 days, but the plan keeps runs for 7 days and then cancels them: wait for less time, or use another plan",
+    },
+  ]);
+  await plan('starter');
+  expect(await warnings()).toEqual([]);
+  await plan('enterprise');
 });

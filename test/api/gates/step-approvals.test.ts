@@ -67,7 +67,7 @@ describe('a tool node with an approval', () => {
     );
     const headers = { ...args, headers: { 'x-of': '{secrets.KEY}' } };
     expect((await decide(runId, { digest, arguments: headers })).body.detail).toBe(
-      'Invalid body: arguments.headers is set by the workflow',
+      'Invalid body: arguments.headers is set by the workflow: send it unchanged',
     );
     const less = { ...args, body: { amount: 60 } };
     expect((await decide(runId, { digest, arguments: less })).status).toBe(200);

@@ -26,6 +26,7 @@ describe('an event that starts a run', () => {
       reason: null,
       detail: null,
       run_id: runId,
+      sent_event_id: null,
       duplicate_of: null,
       event_id: null,
       source: '127.0.0.0/24',
@@ -163,7 +164,7 @@ test('refusals beyond the limit per minute are counted, but not stored', async (
         ...{ id: newId('inboundEvent'), workflowId, receivedAt: new Date(from + at) },
         ...{ outcome: 'refused', status: 404, reason: 'wrong_secret', detail: null },
         ...{ source: '127.0.0.0/24', headers: {}, size: 2, body: Buffer.from('{}') },
-        ...{ eventId: null, runId: null },
+        ...{ eventId: null, runId: null, sentEventId: null },
       });
     }
   };

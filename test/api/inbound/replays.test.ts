@@ -47,7 +47,9 @@ describe('the replay of one event', () => {
     expect(body.id).not.toBe(first);
     const shown = await read(event!.id);
     expect(shown.replays).toBe(1);
-    expect(shown.replayed_by).toEqual([{ run_id: body.id, created_at: expect.any(String) }]);
+    expect(shown.replayed_by).toEqual([
+      { run_id: body.id, sent_event_id: null, created_at: expect.any(String) },
+    ]);
     // The log has what came, not what people did.
     await logged(workflowId, 1);
     const audit = (await call('GET', '/api/audit?action=webhook_replay')).body;

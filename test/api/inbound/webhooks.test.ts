@@ -38,6 +38,7 @@ const defaults = {
   event_id_header: null,
   accept_forms: false,
   answer_challenges: false,
+  event: null,
   etag: expect.any(String),
 };
 
@@ -76,6 +77,7 @@ describe('a webhook', () => {
       event_id_header: 'X-Delivery',
       accept_forms: true,
       answer_challenges: true,
+      event: 'lead.received',
     };
     const shown = { ...settings, etag: expect.any(String) };
     const { status, body } = await configure(settings);

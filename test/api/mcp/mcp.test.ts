@@ -83,7 +83,10 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'cancel_event_replay',
       'cancel_experiment',
       'cancel_run',
+      'configure_inbound_webhook',
+      'create_event_trigger',
       'create_webhook',
+      'delete_event_trigger',
       'delete_webhook',
       'discard_draft',
       'dry_run_workflow',
@@ -95,12 +98,16 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'get_experiment',
       'get_gate',
       'get_inbound_event',
+      'get_inbound_webhook',
+      'get_limits',
       'get_run',
       'get_usage',
       'get_workflow',
+      'list_event_triggers',
       'list_experiments',
       'list_inbound_events',
       'list_pins',
+      'list_queues',
       'list_runs',
       'list_secrets',
       'list_webhook_deliveries',
@@ -118,10 +125,12 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'run_workflow',
       'save_draft',
       'send_event',
+      'set_limits',
       'start_experiment',
       'test_node',
       'test_webhook',
       'unpin_output',
+      'update_event_trigger',
       'update_webhook',
       'validate_workflow',
     ]);
@@ -389,6 +398,31 @@ test('policies can be tried on the runs of a workflow, and the result can be rea
   await client.close();
 });
 
+test('an inbound webhook is set to send events, without showing its URL', async () => {
+  const client = await connect();
+  const workflow = await engine.define(quick, 'Received');
+  const read = await use(client, 'get_inbound_webhook', { workflow });
+  expect(read.data).toMatchObject({ enabled: false, event: null });
+  expect(read.data).not.toHaveProperty('url');
+  const etag = read.data.etag as string;
+  const set = { workflow, event: 'lead.received', dedup_window_seconds: 60, if_match: etag };
+  const changed = await use(client, 'configure_inbound_webhook', set);
+  expect(changed.data).toMatchObject({ event: 'lead.received', dedup_window_seconds: 60 });
+  const late = await use(client, 'configure_inbound_webhook', { ...set, event: null });
+  expect(late.error).toContain('changed');
+  const reserved = { workflow, event: 'run.failed' };
+  expect((await use(client, 'configure_inbound_webhook', reserved)).error).toContain('is reserved');
+  const { headers } = await addMember('editor', { run_workflows: false });
+  const editor = await connect(undefined, headers);
+  expect(await use(editor, 'configure_inbound_webhook', { workflow, event: null })).toEqual({
+    error: "This action requires the 'run_workflows' permission",
+  });
+  await use(client, 'configure_inbound_webhook', { workflow, event: null });
+  expect((await use(client, 'get_inbound_webhook', { workflow })).data.event).toBeNull();
+  await client.close();
+  await editor.close();
+});
+
 test('an ambiguous workflow name is refused, an ID is not', async () => {
   const client = await connect();
   const [first] = [await engine.define(quick, 'Twin'), await engine.define(quick, 'Twin')];
@@ -406,10 +440,14 @@ test('every tool that edits or deletes a record takes its etag', () => {
   const acts = tools.filter(({ annotations }) => annotations.readOnlyHint === false);
   const withTag = acts.filter(({ input }) => 'if_match' in input.shape).map(({ name }) => name);
   expect(withTag.sort()).toEqual([
+    'configure_inbound_webhook',
+    'delete_event_trigger',
     'delete_webhook',
     'discard_draft',
     'publish_draft',
     'save_draft',
+    'set_limits',
+    'update_event_trigger',
     'update_webhook',
   ]);
   // The others create, send, or act on runs and deliveries, which no one edits.
@@ -430,8 +468,17 @@ describe('permissions', () => {
     list_experiments: { workflow: 'wf_x' },
     cancel_experiment: { experiment_id: 'job_x' },
     list_inbound_events: { workflow: 'wf_x' },
+    get_inbound_webhook: { workflow: 'wf_x' },
+    configure_inbound_webhook: { workflow: 'wf_x' },
     send_event: { name: 'a.happened' },
     get_event: { event_id: 'evt_x' },
+    list_event_triggers: { workflow: 'wf_x' },
+    create_event_trigger: { workflow: 'wf_x', event: 'a.happened' },
+    update_event_trigger: { trigger_id: 'trg_x' },
+    delete_event_trigger: { trigger_id: 'trg_x' },
+    get_limits: { workflow: 'wf_x' },
+    list_queues: { workflow: 'wf_x' },
+    set_limits: { workflow: 'wf_x' },
     get_inbound_event: { event_id: 'iev_x' },
     replay_inbound_event: { event_id: 'iev_x' },
     replay_inbound_events: { workflow: 'wf_x', since: '2026-01-01' },
@@ -496,6 +543,11 @@ describe('permissions', () => {
       rotate_webhook_secret: 'manage_workspace',
       test_webhook: 'manage_workspace',
       redeliver_webhook: 'manage_workspace',
+      create_event_trigger: 'create_edit_workflows',
+      set_limits: 'create_edit_workflows',
+      configure_inbound_webhook: 'create_edit_workflows',
+      update_event_trigger: 'create_edit_workflows',
+      delete_event_trigger: 'create_edit_workflows',
       save_draft: 'create_edit_workflows',
       discard_draft: 'create_edit_workflows',
       publish_draft: 'publish_workflows',

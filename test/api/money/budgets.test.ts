@@ -22,6 +22,7 @@ describe('a budget', () => {
     expect(body).toEqual({
       id: expect.stringMatching(/^bud_/),
       name: 'Month',
+      alerts: true,
       scope: 'workspace',
       workflow_id: null,
       window: 'month',

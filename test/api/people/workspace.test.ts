@@ -143,7 +143,7 @@ test('a run is in the usage breakdown once triggered, also for concurrent reads'
     await api.call('POST', `/api/workflows/${id}/runs`, { ticket: 'x' });
     for (const { body } of await Promise.all(Array.from({ length: 8 }, read))) {
       expect(body.by_workflow).toEqual([
-        { workflow_id: id, name: 'Answer', runs: round, cost_usd: 0 },
+        { workflow_id: id, name: 'Answer', runs: round, cost_usd: 0, unpriced_steps: 0 },
       ]);
     }
     expect((await early).status).toBe(200);

@@ -32,6 +32,8 @@ describe('a backtest', () => {
       model_allowlist: ['mock'],
       tools: [{ tool: 'send_email', allowed_workflow_ids: [] }],
       redaction: { detectors: ['email'], patterns: [{ name: 'employee', regex: 'EMP-\\d+' }] },
+      // Without effect.
+      limits: [{ models: ['mock'], concurrency: 1 }],
     };
     const started = await start({ policies, workflow_id: workflow.id });
     expect(started).toMatchObject({ status: 202, body: { status: 'running' } });

@@ -13,6 +13,7 @@ const unrestricted = {
   model_allowlist: null,
   tools: [],
   redaction: { detectors: [], patterns: [] },
+  limits: [],
 };
 const audit = async () =>
   api.db.any(
@@ -45,6 +46,10 @@ describe('the policies of a workspace', () => {
         },
       ],
       redaction: { detectors: ['email'], patterns: [{ name: 'employee', regex: 'EMP-\\d+' }] },
+      limits: [
+        { models: ['openai/*', 'mock'], concurrency: 5 },
+        { tools: ['http_request'], per_minute: 60, key: '{args.body.customer}-{workflow_id}' },
+      ],
     };
     expect(await put(policies)).toMatchObject({ status: 200, body: policies });
     expect((await get()).body).toEqual(policies);
@@ -65,6 +70,7 @@ describe('the policies of a workspace', () => {
           tools: ['http_request'],
           detectors: ['email'],
           patterns: ['employee'],
+          limits: 2,
         },
       },
       expect.objectContaining({ details: expect.objectContaining({ revision: 2, models: 0 }) }),
@@ -90,6 +96,8 @@ describe('the policies of a workspace', () => {
 
   const rule = (blocked: object) => ({ tools: [{ tool: 't', blocked_arguments: [blocked] }] });
   const patterns = (...list: object[]) => ({ redaction: { patterns: list } });
+  const limited = (limit: object) => ({ limits: [{ concurrency: 1, ...limit }] });
+  const keyed = (key: string) => limited({ tools: ['mcp'], key });
   test.each<[string, unknown]>([
     ['redaction.patterns.0.regex is not a valid RE2 pattern', patterns({ name: 'a', regex: '(' })],
     ['redaction.patterns.0.regex is not a valid RE2', patterns({ name: 'a', regex: '(?=look)' })],
@@ -113,6 +121,48 @@ describe('the policies of a workspace', () => {
     ["requires either 'values' or 'pattern'", rule({ argument: 'a', values: [1], pattern: 'x' })],
     ['tools names a tool twice', { tools: [{ tool: 'a' }, { tool: 'a' }] }],
     ['tools.0.tool', { tools: [{ tool: 'delay' }] }],
+    ["limits.0 requires either 'tools' or 'models'", limited({})],
+    ["limits.0 requires either 'tools' or 'models'", limited({ tools: ['mcp'], models: ['mock'] })],
+    [
+      "limits.0 requires 'concurrency', 'per_minute' or both",
+      { limits: [{ models: ['mock'], key: '{name}' }] },
+    ],
+    ['limits.0.concurrency', limited({ models: ['mock'], concurrency: 0 })],
+    ['limits.0.per_minute', limited({ models: ['mock'], per_minute: 6_001 })],
+    ['limits.0.key', limited({ models: ['mock'], key: `{args.${'a'.repeat(200)}}` })],
+    ["limits.0.tools.0 can have '*' only at its end", limited({ tools: ['*_request'] })],
+    ['limits.0.tools names one twice', limited({ tools: ['mcp', 'mcp'] })],
+    ["limits.0.tools.0 names 'delay', which calls nothing", limited({ tools: ['delay'] })],
+    ["limits.0.tools.0 names 'json_transform', which", limited({ tools: ['json_transform'] })],
+    ['limits.0.tools.0 names code, which calls nothing', limited({ tools: ['code'] })],
+    ['limits.0.tools.0 names a workflow', limited({ tools: ['workflow:a'] })],
+    [
+      "limits.0.tools.1 names 'http_requst', but there is no such tool; did you mean 'http_request'?",
+      limited({ tools: ['mcp', 'http_requst'] }),
+    ],
+    [
+      "limits.0.tools.0 names 'custom:crm', which is not registered",
+      limited({ tools: ['custom:crm'] }),
+    ],
+    ["limits.0.key has '{args.}', which is no reference", keyed('{args.}')],
+    ['limits.0.key reads nothing', keyed('customer')],
+    [
+      "limits.0.key reads 'argss', but has only args, name and workflow_id; did you mean 'args'?",
+      keyed('{argss.customer}'),
+    ],
+    [
+      'limits has two limits of the same names and key',
+      {
+        limits: [
+          { models: ['a', 'b'], concurrency: 1 },
+          { models: ['b', 'a'], per_minute: 1 },
+        ],
+      },
+    ],
+    [
+      'limits',
+      { limits: Array.from({ length: 51 }, (_, n) => ({ models: [`m${n}`], concurrency: 1 })) },
+    ],
   ])('are refused with %s', async (detail, body) => {
     const before = await readPolicies(api.db, api.workspaceId);
     const answer = await put(body);

@@ -62,12 +62,14 @@ describe('a list that returns a bare array', () => {
       '/api/governance/events',
       '/api/keys',
       '/api/members',
+      '/api/queues',
       '/api/schedules',
       '/api/secrets',
       '/api/templates',
       '/api/tools',
       '/api/webhooks',
       '/api/workflows',
+      '/api/workflows/{id}/triggers',
     ]);
   });
 

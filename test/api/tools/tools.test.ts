@@ -72,6 +72,8 @@ describe('registering a tool', () => {
     expect(body).toEqual({
       id: expect.stringMatching(/^tool_[0-9a-z]{26}$/),
       name: 'plain',
+      language: 'javascript',
+      source: null,
       label: '',
       description: '',
       kind: 'http',

@@ -56,6 +56,31 @@ describe('a dry run', () => {
     expect(await rows()).toEqual(before);
   });
 
+  test('shows code without executing it, also one that would never end', async () => {
+    const endless = 'export default () => { for (;;); };';
+    const code = { id: 'c', kind: 'code', source: endless, timeout_seconds: 4 };
+    const id = await define([code, agent('a')], [{ source: 'c', target: 'a' }]);
+    const { status, body } = await dryRun(id, { input: {} });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      // It could fail, and then the agent is not reached.
+      cost_usd: { min: 0, max: 0.01 },
+      nodes: [
+        { node_id: 'c', executions: { min: 1, max: 1 }, cost_usd: { min: 0, max: 0 } },
+        { node_id: 'a', executions: { min: 0, max: 1 } },
+      ],
+      ...{ hosts: [], secrets: [], unbounded: [] },
+    });
+    await api.call('PUT', '/api/workspace/policies', {
+      tools: [{ tool: 'code', allowed_workflow_ids: [] }],
+    });
+    const refused = (await dryRun(id, { input: {} })).body;
+    await api.call('PUT', '/api/workspace/policies', {});
+    expect(refused.nodes[0].verdicts).toMatchObject([
+      { reason: "Tool 'code' is not allowed in this workflow" },
+    ]);
+  });
+
   test('examines a version or the draft, and names what does not exist', async () => {
     const id = await define([agent('a')]);
     expect(await dryRun(id, { draft: true })).toMatchObject({
@@ -150,7 +175,7 @@ describe('a dry run', () => {
       code: 'cap_below_request',
       node_id: 'a',
       path: 'nodes[0].max_output_tokens',
-      message: expect.stringContaining('more than the cap of $0.001000'),
+      message: expect.stringContaining('more than the cap of $0.001'),
     };
     expect((await dryRun(id)).body).toMatchObject({
       ...{ cost_usd: { min: 0, max: 0.001 }, warnings: [warning] },

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { checkGraph } from '#shared/graph/graph-check.ts';
 import { builtInTemplates } from '#shared/templates/index.ts';
 import { builtinTools, isShortTool } from '#shared/tools.ts';
-import { echo } from '#test/support/engine.ts';
+import { echo, eventually } from '#test/support/engine.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 
 // All egress is blocked: a sample run that calls anything fails.
@@ -51,6 +51,13 @@ describe.each(builtInTemplates)('the built-in template "$name"', (template) => {
       `/api/workflows/${made.body.id}/runs`,
       template.sampleInput,
     );
+    if (template.sampleEvent !== undefined) {
+      await eventually(async () => {
+        const { body } = await call('GET', `/api/runs/${run.id}`);
+        return body.waiting.length > 0;
+      });
+      expect((await call('POST', '/api/events', template.sampleEvent)).status).toBe(201);
+    }
     let settled = await engine.until(run.id, ['success', 'failed', 'paused']);
     for (let gates = 0; settled.status === 'paused' && gates < 10; gates += 1) {
       await call('POST', `/api/runs/${run.id}/approve`, {});
@@ -132,6 +139,7 @@ describe('a custom template', () => {
       graph,
       input_schema: null,
       checks,
+      limits: null,
       sample_input: { ticket: 'x' },
       created_at: expect.stringMatching(/Z$/),
       etag: expect.any(String),
@@ -202,5 +210,54 @@ describe('a custom template', () => {
     });
     await call('DELETE', `/api/templates/${template.id}`);
     expect((await call('GET', `/api/workflows/${body.id}`)).status).toBe(200);
+  });
+
+  test('carries limits from a workflow to the workflows that are created from it', async () => {
+    const limits = {
+      concurrency: { limit: 1, key: '{customer}', on_limit: 'reject' },
+      rate: null,
+      priority: 'default(level, 0)',
+    };
+    const { body: source } = await call('POST', '/api/workflows', { name: 'Limited', graph });
+    await call('PUT', `/api/workflows/${source.id}/limits`, limits);
+    const { body: saved } = await call('POST', '/api/templates', { workflow_id: source.id });
+    const { body: given } = await call('POST', '/api/templates', { name: 'G', graph, limits });
+    expect([saved.limits, given.limits]).toMatchObject([limits, limits]);
+    const { body: made } = await call('POST', `/api/templates/${saved.id}/instantiate`);
+    expect(await lastEntry()).toMatchObject({
+      action: 'limits_update',
+      target_id: made.id,
+      details: { to: limits },
+    });
+    expect((await call('GET', `/api/workflows/${made.id}/limits`)).body).toMatchObject(limits);
+    const graphWithGate = { nodes: [{ id: 'ok', kind: 'human_gate', prompt: '?' }], edges: [] };
+    await call('PUT', `/api/workflows/${made.id}`, { graph: graphWithGate });
+    const trigger = () => call('POST', `/api/workflows/${made.id}/runs`, { customer: 'acme' });
+    expect([(await trigger()).status, (await trigger()).status]).toEqual([201, 409]);
+    const changed = await call('PUT', `/api/templates/${saved.id}`, { limits: null });
+    expect(changed.body.limits).toBeNull();
+    const { body: free } = await call('POST', `/api/templates/${saved.id}/instantiate`);
+    expect((await call('GET', `/api/workflows/${free.id}/limits`)).body.concurrency).toBeNull();
+  });
+
+  test('refuses limits that no run of its workflows could have', async () => {
+    const schema = {
+      ...{ type: 'object', additionalProperties: false },
+      properties: { customer: { type: 'string' } },
+    };
+    const limits = { concurrency: { limit: 1, key: '{client}' } };
+    const wrong =
+      "Invalid body: concurrency.key reads '{client}', but the input of the workflow has only customer";
+    const body = { name: 'T', graph, input_schema: schema };
+    const refused = await call('POST', '/api/templates', { ...body, limits });
+    expect([refused.status, refused.body.detail]).toEqual([400, wrong]);
+    const { body: template } = await call('POST', '/api/templates', body);
+    const path = `/api/templates/${template.id}`;
+    expect((await call('PUT', path, { limits })).body.detail).toBe(wrong);
+    expect((await call('PUT', path, { limits, input_schema: null })).status).toBe(200);
+    expect((await call('PUT', path, { input_schema: schema })).body.detail).toBe(wrong);
+    expect((await call('PUT', path, { limits: { priority: '1 +' } })).body.detail).toMatch(
+      /^Invalid body: priority /,
+    );
   });
 });

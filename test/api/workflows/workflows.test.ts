@@ -130,6 +130,25 @@ describe('a workflow', () => {
 });
 
 describe('an update', () => {
+  test('keeps a note with the version that it creates, and refuses one without', async () => {
+    const { id } = await create({ graph: oneStep });
+    const put = (body: object) => api.call('PUT', `/api/workflows/${id}`, body);
+    const graph = { nodes: [{ id: 'a', kind: 'merge' }], edges: [] };
+    expect((await put({ graph, note: ' Waits for both ' })).body.version).toBe(2);
+    const { versions } = (await api.call('GET', `/api/workflows/${id}/versions`)).body;
+    expect(versions.map(({ note }: { note: string | null }) => note)).toEqual([
+      'Waits for both',
+      null,
+    ]);
+    const entry = (await api.call('GET', '/api/audit?limit=1')).body.logs[0];
+    expect(entry.details).toEqual({ changed: ['graph'], version: 2, note: 'Waits for both' });
+    const alone = await put({ name: 'Other', note: 'x' });
+    expect([alone.status, alone.body.detail]).toEqual([
+      400,
+      'Invalid body: note belongs to a new version: add graph or input_schema',
+    ]);
+  });
+
   test('increments the version only when the graph changes', async () => {
     const { id } = await create({ graph: { nodes: [{ id: 'a', kind: 'merge' }], edges: [] } });
     const put = async (body: object) =>

@@ -6,6 +6,7 @@ import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
 import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { type Act, createActs } from '#test/storm/actions.ts';
 import { type Outside, startOutside } from '#test/storm/effects.ts';
+import { keepJournal } from '#test/storm/journal.ts';
 import {
   type Evidence,
   type Execution,
@@ -82,6 +83,7 @@ export async function startLane(): Promise<Lane> {
   const outside = await startOutside(folder, createRandom('cuts'));
   outside.calm();
   const database = await createTestDatabase();
+  await keepJournal(database.url);
   const wire = await startPostgresWire(database.url);
   const engine = await startEngine({
     database: { url: wire.url, drop: database.drop },
@@ -151,7 +153,7 @@ export async function startLane(): Promise<Lane> {
     }
     return {
       ...{ seed: 'cuts', startedAt, healedAt: Date.now(), takenAt: Date.now(), quiet },
-      ...{ acts: acts.all, deaths: [], follows: [], schedules: [] },
+      ...{ acts: acts.all, deaths: [], follows: [], schedules: [], callLimits: {} },
       ...{ effects: outside.effects, received: outside.received },
       ...{ db, executions, api: await readApi(api.url, owner, fresh) },
     };

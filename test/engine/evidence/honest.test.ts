@@ -102,6 +102,28 @@ describe('the evidence of an honest run holds', () => {
     expect(text).toContain('signed_in');
   });
 
+  test('with code before and after a gate, which lists what the code leaves unknown', async () => {
+    const code = (id: string, source: string) => ({ id, kind: 'code', source }) as never;
+    const graph = chain(
+      code('before', 'export default ({ amount }) => ({ half: amount / 2, at: Date.now() });'),
+      gate('ok'),
+      code('amount', 'export default ({ before }) => before.half + Math.floor(Math.random());'),
+      pay('pay'),
+    );
+    const runId = await engine.start(graph, { amount: 50 });
+    await eventually(async () => (await engine.run(runId)).pending_gates.length > 0);
+    const { body } = await call('GET', `/api/runs/${runId}/gates/ok`);
+    const { effects } = body.consequences.approve;
+    // No dry run executes code.
+    expect(effects).toMatchObject([{ node_id: 'pay' }]);
+    expect(JSON.stringify(effects)).toContain('unknown');
+    await approved(runId);
+    expect(await engine.ended(runId)).toMatchObject({ state: { amount: 25 } });
+    expect(tools.calls('pay')).toMatchObject([{ body: '{"amount":25}' }]);
+    const { checked } = await holds(runId);
+    expect(checked).toMatchObject({ effects: 1, decisions: 1 });
+  });
+
   test('with rejected gates, conditions, skipped steps and a deadline', async () => {
     const graph: GraphInput = {
       nodes: [

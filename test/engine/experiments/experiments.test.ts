@@ -71,6 +71,20 @@ describe('an experiment', () => {
     ]);
   });
 
+  test('executes changed code at the time and with the seed of each run, and keeps the result of unchanged code', async () => {
+    const code = (value: string) =>
+      chain({ id: 'c', kind: 'code', source: `export default ({ letter }) => ${value};` });
+    const value = '[letter, Date.now(), Math.random()]';
+    const { workflowId } = await pastRuns(engine, code(value), inputs);
+    const same = await tried(engine, workflowId, { candidate: { version: 1 } });
+    expect(same.summary).toMatchObject({ equal: 3, changed: 0 });
+    await redraft(engine, workflowId, code(`letter === 'tea' ? 0 : ${value}`));
+    const { summary, runs, spent_usd } = await tried(engine, workflowId);
+    expect(summary).toMatchObject({ equal: 2, changed: 1, unrecorded: 0, failed: 0 });
+    expect(runs[0]?.diff?.differences).toMatchObject([{ path: 'c', change: 'changed', to: 0 }]);
+    expect(spent_usd).toBe(0);
+  });
+
   soakTest('tries the draft as it was when it began', async () => {
     const { workflowId } = await pastRuns(engine, letters('read'), inputs);
     await redraft(engine, workflowId, letters("read + '!'"));

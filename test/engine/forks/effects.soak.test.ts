@@ -61,6 +61,7 @@ const graph = (expression: string, feedId: string): GraphInput => {
       summary: '{word}',
     }),
     tool('report', 'source_report', { name: 'Portal', ok: false, error: '{word}' }),
+    tool('send', 'send_event', { name: 'word.said', data: '{word}' }),
     mock('ask', { output: '{word}', cost_usd: 0.01 }, { prompt: '{word}' }),
   ] as { id: string }[];
   const ids = ['word', ...body.map(({ id }) => id)];
@@ -90,7 +91,8 @@ const rowCounts = () =>
       cost: z.number(),
     }),
   )`
-    SELECT (SELECT coalesce(sum(version), 0)::int FROM data_entities) + (SELECT count(*)::int FROM data_events) AS records,
+    SELECT (SELECT coalesce(sum(version), 0)::int FROM data_entities) + (SELECT count(*)::int FROM data_events)
+             + (SELECT count(*)::int FROM events) AS records,
            (SELECT coalesce(sum(consecutive_failures), 0)::int FROM data_sources) AS reports,
            (SELECT coalesce(sum(runs), 0)::int FROM run_counters) AS used,
            (SELECT count(*)::int FROM data_deliveries) AS deliveries,

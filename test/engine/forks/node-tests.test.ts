@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '#shared/contract/workflows/graph.ts';
-import type { JsonObject } from '#shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { saveDraft } from '#shared/db/workflows/drafts.ts';
-import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
+import { findPin, listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
+import { pinOutput } from '#shared/operations/workflows/pin-output.ts';
 import { testNode, type NodeTestRequest } from '#shared/operations/workflows/node-tests.ts';
 import { AppError } from '#shared/errors.ts';
 import { useToolServer } from '#test/fakes/tool-server.ts';
@@ -125,6 +126,55 @@ describe('a test of a node', () => {
     );
     await savePin(engine.db, engine.actor, workflowId, { runId: more.id, nodeId: 'more' });
     expect((await tested(workflowId, 'say', say)).output).toEqual({ say: 'About oil?' });
+  });
+});
+
+describe('a pin with another output than that of its step', () => {
+  const schema = { type: 'object', required: ['topic'], properties: { topic: { type: 'string' } } };
+
+  test('is what tests of other nodes start with', async () => {
+    const read = mock('read', { output: { topic: 'tea' } }, { response_schema: schema });
+    const { workflowId, run } = await source(chain(read, echo('say', 'read.topic')));
+    const place = { runId: run.id, nodeId: 'read' };
+    const { db, actor } = engine;
+    expect(await pinOutput(db, actor, workflowId, place, { topic: 'oil' })).toMatchObject({
+      ...{ run_id: run.id, step_key: 'read', edited: true, bytes: 15 },
+    });
+    expect(await findPin(db, actor, workflowId, 'read')).toMatchObject([
+      { edited: true, output: { topic: 'oil' } },
+    ]);
+    expect(await findPin(db, actor, workflowId, 'say')).toEqual([]);
+    const found = await tested(workflowId, 'say', { runId: run.id, pins: true });
+    expect(found.output).toEqual({ say: 'oil' });
+
+    // Of the step again.
+    expect(await pinOutput(db, actor, workflowId, place, undefined)).toMatchObject({
+      edited: false,
+    });
+    const again = await tested(workflowId, 'say', { runId: run.id, pins: true });
+    expect(again.output).toEqual({ say: 'tea' });
+  });
+
+  test('fits the response schema in the draft, or else in the current version, and its size', async () => {
+    const read = mock('read', { output: { topic: 'tea' } }, { response_schema: schema });
+    const { workflowId, run } = await source(chain(read, echo('say', 'read.topic')));
+    const pin = (output: Json) =>
+      pinOutput(
+        engine.db,
+        engine.actor,
+        workflowId,
+        { runId: run.id, nodeId: 'read' },
+        output,
+      ).then(({ edited }) => edited, refusalText);
+    expect(await pin({ subject: 'tea' })).toMatch(
+      /^unprocessable: The output does not fit the response_schema of node 'read': .*topic/,
+    );
+    expect(await pin({ topic: 'x'.repeat(262_144) })).toMatch(
+      /^unprocessable: The given output has 262156 bytes of JSON; at most 262144 can be pinned/,
+    );
+    const free = mock('read', { output: 'tea' });
+    await draft(workflowId, chain(free, echo('say', 'read')));
+    expect(await pin(null)).toBe(true);
   });
 });
 

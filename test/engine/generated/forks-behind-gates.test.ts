@@ -142,11 +142,11 @@ async function checkForks(each: Case): Promise<Found & { forks: number }> {
   const { name, graph, input, salt } = each;
   const total = { problems: [] as string[], behind: 0, reused: 0, forks: 0 };
   const connect = (version: Graph): Graph => outside.connect(name, version, worldOf(salt));
-  const workflowId = await engine.define(connect(graph), name);
-  const runId = await engine.trigger(workflowId, input);
+  const workflowId = await whenFree(() => engine.define(connect(graph), name));
+  const runId = await whenFree(() => engine.trigger(workflowId, input));
   await finishRun(engine, other, { each, runId, resumed: salt % 5 !== 0 });
   const second = connect(withReads(graph, salt + 1));
-  await updateWorkflow(engine.db, engine.actor, workflowId, { graph: second });
+  await whenFree(() => updateWorkflow(engine.db, engine.actor, workflowId, { graph: second }));
   const source = await stepsOf(runId);
   const steps = source.filter(({ executed }) => executed).map(({ step_key }) => step_key);
   for (let at = 0; at < OF_A_RUN; at += 1) {

@@ -12,6 +12,7 @@ export type WorkKind =
   | 'child'
   | 'gate'
   | 'wait'
+  | 'code'
   | 'merge'
   | 'broken'
   | 'slow'
@@ -91,6 +92,7 @@ const work = fc.record({
       'child',
       'gate',
       'wait',
+      'code',
       'merge',
     ] as const),
     ...(['broken', 'slow', 'refused'] as const),

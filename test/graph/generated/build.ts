@@ -81,13 +81,17 @@ function readable({ around }: Building, ends: readonly End[]): string[] {
   return [...new Set([...ends.map(({ source }) => source), ...around.map(({ id }) => id)])];
 }
 
-/** For a time, or for an event that does not come before a deadline. */
+/** For a time, or for an event or a callback that does not come before a deadline. */
 const waitFields = (id: string, deadline: Work['gate']['deadline'], caught: boolean) => {
   if (deadline === 'none') return { kind: 'wait' as const, seconds: 0.01 };
   if (deadline === 'long') return { kind: 'wait' as const, until: '2020-01-31' };
-  const event = { name: AWAITED, match: `event.data.node == '${id}'` };
+  // By the id, so that both occur in the same graphs each time.
+  const awaited =
+    id.length % 2 === 0
+      ? { callback: true as const }
+      : { event: { name: AWAITED, match: `event.data.node == '${id}'` } };
   return {
-    ...{ kind: 'wait' as const, event, timeout_seconds: SHORT_DEADLINE },
+    ...{ kind: 'wait' as const, ...awaited, timeout_seconds: SHORT_DEADLINE },
     on_timeout: caught ? ('fail' as const) : ('continue' as const),
   };
 };
@@ -130,6 +134,10 @@ function workNode(building: Building, block: Work, ends: readonly End[], caught:
         return { id, kind: 'human_gate', prompt: `Go on? ${id}`, ...gateFields(gate, caught) };
       case 'wait':
         return { id, output_key: key, ...waitFields(id, gate.deadline, caught) };
+      case 'code': {
+        const result = caught && fails > 1 ? `{ throw new Error('${id}'); }` : `({ by: '${id}' })`;
+        return { id, kind: 'code', source: `export default () => ${result};`, output_key: key };
+      }
       case 'broken':
         return { id, ...tool('json_transform', { expression: '1 / 0' }) };
       case 'slow':

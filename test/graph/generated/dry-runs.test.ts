@@ -52,6 +52,7 @@ function priced(graph: Graph, salt: number): Graph {
 
 /** Policies that block, redact and let through, of steps that generated graphs have. */
 const randomPolicies: fc.Arbitrary<Policies> = fc.record({
+  limits: fc.constant([]),
   model_allowlist: fc.constantFrom(null, null, null, ['mock'], ['openai/gpt-5']),
   tools: fc.constantFrom<Policies['tools']>(
     [],

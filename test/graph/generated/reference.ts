@@ -210,6 +210,7 @@ function runNode(reference: Reference, node: GraphNode, scope: Scope, inputs: Js
   switch (node.kind) {
     case 'agent':
     case 'tool':
+    case 'code':
     case 'workflow': {
       const rounds = failedRounds(world, node, key, scope.state);
       if (rounds > 0 && isFinal(reference, node, scope)) {

@@ -1,4 +1,4 @@
-import type { GateNode, GraphNode, WaitNode } from '#shared/contract/workflows/graph.ts';
+import type { CodeNode, GateNode, GraphNode, WaitNode } from '#shared/contract/workflows/graph.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { rendered, valueOf } from './values.ts';
@@ -37,6 +37,7 @@ const isNever = ({ kind, ...node }: GraphNode): boolean => {
     const wait = { kind, ...node } as WaitNode;
     return isLate(wait) && wait.on_timeout !== 'continue';
   }
+  if (kind === 'code') return (node as CodeNode).source.includes('throw');
   if (kind !== 'tool') return false;
   const { tool_name, params } = node as Extract<GraphNode, { kind: 'tool' }>;
   return (
@@ -60,6 +61,7 @@ export function worldOf(salt: number): World {
       if (node.kind === 'agent') return rendered(node.mock?.output ?? null, state);
       if (node.kind === 'workflow') return { child: rendered(node.input['at'] as Json, state) };
       if (node.kind === 'wait') return isLate(node) ? null : {};
+      if (node.kind === 'code') return { by: node.id };
       if (node.kind !== 'tool') throw new Error(`${node.kind} does no work`);
       const { expression } = node.params;
       if (node.tool_name === 'http_request') return { status: 200, body: { by: stepKey } };

@@ -7,6 +7,7 @@ import {
   feedUpdate,
 } from '#shared/contract/data/feed.ts';
 import { createFeed, deleteFeed, listFeeds, readFeed, updateFeed } from '#shared/db/data/feeds.ts';
+import { compareChangesSoon } from '#shared/operations/events/events.ts';
 import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -18,7 +19,8 @@ const record: EditedRecord = {
     readFeed(db, { workspaceId: actor.workspaceId, feedId: idOf(params) }),
 };
 
-export function dataFeedRoutes(app: App, { db }: RouteContext): void {
+export function dataFeedRoutes(app: App, context: RouteContext): void {
+  const { db } = context;
   app.get('/api/data/feeds', {
     schema: {
       operationId: 'listFeeds',
@@ -71,7 +73,11 @@ export function dataFeedRoutes(app: App, { db }: RouteContext): void {
       response: responses({ 200: managedFeedDetailSchema }),
     },
     config: { capability: 'manage_workspace', record },
-    handler: async ({ writes, actor, params, body }) => updateFeed(writes, actor, params.id, body),
+    handler: async ({ writes, actor, params, body }) => {
+      const feed = await updateFeed(writes, actor, params.id, body);
+      compareChangesSoon(context, actor.workspaceId);
+      return feed;
+    },
   });
 
   app.delete('/api/data/feeds/:id', {

@@ -1,6 +1,7 @@
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { ingestAnswerSchema, ingestBody, ingestQuery } from '#shared/contract/data/ingest.ts';
 import { AppError } from '#shared/errors.ts';
+import { compareChangesSoon } from '#shared/operations/events/events.ts';
 import { ingestRecords, ingestStream } from '#shared/operations/data/ingest.ts';
 import { responses } from '#api/http/responses.ts';
 import { boundBySilence } from '#api/http/connections.ts';
@@ -13,7 +14,9 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 /** Also covers the writing of a batch, which takes at most a statement timeout. */
 const SILENCE_MS = 60_000;
 
-export function dataIngestRoutes(app: App, { db }: RouteContext): void {
+export function dataIngestRoutes(app: App, context: RouteContext): void {
+  const { db } = context;
+  const onChange = (workspaceId: string) => compareChangesSoon(context, workspaceId);
   app.register(async (plugin) => {
     const scope = plugin.withTypeProvider<ZodTypeProvider>();
     // Not parsed: the handler reads the stream.
@@ -43,11 +46,11 @@ export function dataIngestRoutes(app: App, { db }: RouteContext): void {
             throw invalid('query: feed_id is required with a stream');
           }
           boundBySilence(raw, reply.raw, SILENCE_MS);
-          return ingestStream(db, actor, query.feed_id, readNdjson(raw));
+          return ingestStream({ db, onChange }, actor, query.feed_id, readNdjson(raw));
         }
         if (body == null) throw invalid('body: feed_id and records are required');
         const sent = body.records.map((value, index) => ({ line: index + 1, value }));
-        return ingestRecords(db, actor, body.feed_id, sent);
+        return ingestRecords({ db, onChange }, actor, body.feed_id, sent);
       },
     });
   });

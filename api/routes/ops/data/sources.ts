@@ -14,6 +14,7 @@ import {
   reportSourceAs,
   updateSource,
 } from '#shared/db/data/sources.ts';
+import { compareChangesSoon } from '#shared/operations/events/events.ts';
 import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -25,7 +26,8 @@ const record: EditedRecord = {
     readSource(db, { workspaceId: actor.workspaceId, sourceId: idOf(params) }),
 };
 
-export function dataSourceRoutes(app: App, { db }: RouteContext): void {
+export function dataSourceRoutes(app: App, context: RouteContext): void {
+  const { db } = context;
   app.get('/api/data/sources', {
     schema: {
       operationId: 'listSources',
@@ -106,6 +108,10 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       response: responses({ 200: sourceDetailSchema }),
     },
     config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params, body }) => reportSourceAs(db, actor, params.id, body),
+    handler: async ({ actor, params, body }) => {
+      const source = await reportSourceAs(db, actor, params.id, body);
+      compareChangesSoon(context, actor.workspaceId);
+      return source;
+    },
   });
 }

@@ -7,7 +7,10 @@ import {
   type HookAnswer,
   hookAnswerSchema,
   hookBody,
+  type HookEvent,
+  hookEventSchema,
 } from '#shared/contract/inbound/webhook.ts';
+import { skippedRunSchema } from '#shared/contract/limits/limits.ts';
 import type { Db } from '#shared/db/pool.ts';
 import {
   findWebhook,
@@ -15,10 +18,13 @@ import {
   rememberSignature,
   type SignatureMark,
 } from '#shared/db/inbound/webhooks.ts';
+import { RunSkipped } from '#shared/db/runs/admission.ts';
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { hookEventOf, sendFromHook } from '#shared/operations/inbound/send.ts';
 import { triggerRun, type Triggered } from '#shared/operations/runs/runs.ts';
 import { responses } from '#api/http/responses.ts';
+import { skippedRun } from '#api/http/started-run.ts';
 import type { App, HookRequest, RouteContext } from '#api/deps.ts';
 import { createSingleFlight, type SingleFlight } from '#api/load/single-flight.ts';
 import { parseHookAddress } from '#api/inbound/address.ts';
@@ -51,7 +57,7 @@ const hookHeaders = z.object({
     }),
 });
 
-/** Starts runs for anyone who has the URL of a webhook. */
+/** Starts runs, or sends events, for anyone who has the URL of a webhook. */
 export function hookRoutes(app: App, context: RouteContext): void {
   const flights = createSingleFlight();
   const reads = createCoalescedReads<ReceivingWebhook | undefined>();
@@ -66,10 +72,11 @@ export function hookRoutes(app: App, context: RouteContext): void {
       schema: {
         tags: ['Webhooks'],
         operationId: 'receiveEvent',
-        summary: 'Start a run with an event',
+        summary: 'Start a run with an event, or send it to the workspace',
         description:
           'The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content ' +
-          'type does not matter.',
+          'type does not matter. A webhook with an `event` stores the body as an event of that name and returns its ' +
+          '`event_id`; the same id with another body is 422.',
         security: [],
         params: hookParams,
         headers: hookHeaders,
@@ -77,14 +84,17 @@ export function hookRoutes(app: App, context: RouteContext): void {
         response: responses(
           {
             200: {
-              description: 'The challenge of a sender, with `answer_challenges`',
+              description:
+                'The challenge of a sender, with `answer_challenges`; or no run, with a limit whose `on_limit` is `skip`',
               content: {
-                'application/json': { schema: challengeSchema },
+                'application/json': { schema: z.union([challengeSchema, skippedRunSchema]) },
                 'text/plain': { schema: z.string() },
               },
             },
-            201: hookAnswerSchema,
+            201: z.union([hookAnswerSchema, hookEventSchema]),
           },
+          'conflict',
+          'idempotency_mismatch',
           'quota_exceeded',
           'budget_exceeded',
         ),
@@ -104,20 +114,34 @@ export function hookRoutes(app: App, context: RouteContext): void {
           ? challengeOf(originalUrl, event.input)
           : undefined;
         if (challenge !== undefined) return answerChallenge(reply, challenge);
-        const run = await admitEvent({ context, flights }, hook, event).catch(asNowhere);
-        if (run.admitted === undefined) log.note(duplicateOf(hook, run.runId));
-        await context.inFlight.add(run.dispatched);
+        const taken = await takeEvent({ context, flights }, hook, event).catch(asNowhere);
+        if ('skipped' in taken) {
+          log.note(skipped(hook, taken.skipped));
+          return reply.code(200).type('application/json').send(skippedRun(taken.skipped));
+        }
+        if (!taken.isNew) log.note(duplicateOf(hook, taken));
+        await context.inFlight.add(taken.dispatched);
         reply.code(201);
-        return answerOf(run);
+        return answerOf(taken);
       },
     });
   });
 }
 
-const answerOf = ({ admitted, runId }: Triggered): HookAnswer =>
-  admitted === undefined
-    ? { run_id: runId, status: 'duplicate', deduplicated: true }
-    : { run_id: runId, status: 'pending' };
+/** The outcome of an event. `isNew` false: a copy of it was received before. */
+type Taken = ({ runId: string } | { sentEventId: string }) & {
+  isNew: boolean;
+  dispatched: Promise<boolean>;
+};
+
+function answerOf(taken: Taken): HookAnswer | HookEvent {
+  const { isNew } = taken;
+  if ('sentEventId' in taken) return hookEventOf({ eventId: taken.sentEventId, created: isNew });
+  const { runId: run_id } = taken;
+  return isNew
+    ? { run_id, status: 'pending' }
+    : { run_id, status: 'duplicate', deduplicated: true };
+}
 
 /** Keeps the raw bytes of a body, which the signature covers. */
 function readBytes(scope: FastifyInstance): void {
@@ -164,9 +188,13 @@ const refused = (
   receivedAt: new Date(),
   outcome: 'refused' as const,
   runId: null,
+  sentEventId: null,
 });
 
-const duplicateOf = ({ workflowId, arrival }: HookRequest, runId: string) => ({
+const skipped = (hook: HookRequest, detail: string) =>
+  refused(hook, { status: 200, reason: 'limit_reached', detail });
+
+const duplicateOf = ({ workflowId, arrival }: HookRequest, of: Taken) => ({
   ...arrival,
   workflowId,
   receivedAt: new Date(),
@@ -174,7 +202,8 @@ const duplicateOf = ({ workflowId, arrival }: HookRequest, runId: string) => ({
   status: 201,
   reason: null,
   detail: null,
-  runId,
+  runId: 'runId' in of ? of.runId : null,
+  sentEventId: 'runId' in of ? null : of.sentEventId,
 });
 
 const nowhere = () => new AppError('not_found', 'Not found');
@@ -244,15 +273,51 @@ async function readEvent(
   return { input, signature, eventId: eventIdOf(headers, input, webhook) };
 }
 
+interface Taking {
+  context: RouteContext;
+  flights: SingleFlight;
+}
+
+/**
+ * Starts the run of an event or sends it, or finds what a copy has started or sent. Throws AppError like `triggerRun` and
+ * `sendFromHook`.
+ */
+async function takeEvent(taking: Taking, hook: HookRequest, event: Arrived): Promise<Taken> {
+  const { webhook } = hook;
+  if (event.signature !== undefined) {
+    // A signature starts one run or sends one event, even if it is sent with a different event id.
+    const { signed_run_id: runId, signed_event_id: sentEventId } = webhook;
+    if (runId !== null) return { runId, ...known };
+    if (sentEventId !== null) return { sentEventId, ...known };
+  }
+  if (webhook.event !== null) return sendAsEvent(taking, hook, { ...event, name: webhook.event });
+  const { runId, admitted, dispatched } = await admitEvent(taking, hook, event);
+  return { runId, dispatched, isNew: admitted !== undefined };
+}
+
+const known = { isNew: false, dispatched: Promise.resolve(true) };
+
+/** Sends an event, or finds the one that a copy has sent. */
+async function sendAsEvent(
+  { context }: Taking,
+  { workflowId, webhook, arrival }: HookRequest,
+  { input: data, eventId, signature, name }: Arrived & { name: string },
+): Promise<Taken> {
+  const { workspace_id: workspaceId } = webhook;
+  const sent = await sendFromHook(context, {
+    ...{ workspaceId, workflowId, name, data, eventId, signature, arrival },
+  });
+  if ('runId' in sent) return { runId: sent.runId, ...known };
+  return { sentEventId: sent.eventId, isNew: sent.created, dispatched: Promise.resolve(true) };
+}
+
 /** Starts the run of an event, or finds the run that a copy has started. Throws AppError like `triggerRun`. */
 async function admitEvent(
-  { context, flights }: { context: RouteContext; flights: SingleFlight },
+  { context, flights }: Taking,
   { workflowId, webhook, arrival }: HookRequest,
   event: Arrived,
 ): Promise<Triggered> {
   const { signature } = event;
-  // A signature starts one run, even if it is sent with a different event id.
-  if (signature !== undefined && webhook.signed_run_id !== null) return seen(webhook.signed_run_id);
   const run =
     webhook.seen_run_id === null
       ? await admitOnce({ context, flights }, { workflowId, webhook, arrival }, event)
@@ -267,7 +332,7 @@ const seen = (runId: string): Triggered => ({ runId, dispatched: Promise.resolve
 
 /** Admits an event; of concurrent copies, the first is admitted and the others get its run. */
 async function admitOnce(
-  { context, flights }: { context: RouteContext; flights: SingleFlight },
+  { context, flights }: Taking,
   { workflowId, webhook, arrival }: Pick<HookRequest, 'workflowId' | 'webhook' | 'arrival'>,
   { input, eventId, signature }: Arrived,
 ): Promise<Triggered> {
@@ -292,7 +357,8 @@ async function admitOnce(
   return copies === undefined ? admit() : flights.board(`${workflowId}/${copies}`, admit);
 }
 
-/** A workflow that is being deleted gets the same error as one that does not exist. */
-function asNowhere(error: unknown): never {
+/** A workflow that is being deleted gets the same error as one that does not exist. A skipped run is no error. */
+function asNowhere(error: unknown): { skipped: string } {
+  if (error instanceof RunSkipped) return { skipped: error.message };
   throw error instanceof AppError && error.code === 'not_found' ? nowhere() : error;
 }

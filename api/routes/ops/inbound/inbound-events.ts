@@ -8,11 +8,13 @@ import {
   replayBody,
   replayRangeBody,
 } from '#shared/contract/inbound/inbound-event.ts';
+import { hookEventSchema } from '#shared/contract/inbound/webhook.ts';
 import { startedJobSchema } from '#shared/contract/jobs/job.ts';
 import { runSchema } from '#shared/contract/runs/run.ts';
 import { listEvents, readEvent } from '#shared/db/inbound/events.ts';
 import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
 import { requestReplay } from '#shared/operations/inbound/replay.ts';
+import { hookEventOf, resend } from '#shared/operations/inbound/send.ts';
 import {
   cancelReplay,
   listReplays,
@@ -65,16 +67,17 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
   app.post('/api/inbound-events/:id/replay', {
     schema: {
       operationId: 'replayInboundEvent',
-      summary: 'Start a run with the input of an inbound event again',
+      summary: 'Start a run with the input of an inbound event again, or send it again',
       description:
         'Budgets, quota, policies and the `input_schema` apply as they are now. The run has the trigger `webhook`, the ' +
         'member who replays it, and the event in `inbound_event_id`. Returns 200 with the earlier run where the ' +
-        '`Idempotency-Key`, or with `deduplicate` the event, has started one before.',
+        '`Idempotency-Key`, or with `deduplicate` the event, has started one before. If the webhook sends events now, the ' +
+        'event is sent instead, and the response is 202 with its `event_id`.',
       params: idParams,
       headers: startHeaders,
       body: replayBody,
       response: responses(
-        { 200: runSchema, 201: runSchema },
+        { 200: runSchema, 201: runSchema, 202: hookEventSchema },
         'quota_exceeded',
         'budget_exceeded',
         'conflict',
@@ -83,10 +86,13 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
     },
     config: startConfig,
     handler: async ({ actor, params, body, headers }, reply) => {
-      const options = { deduplicate: false, allow_unverified: false, ...body };
-      const request = await requestReplay(context.db, actor, params.id, options);
       const idempotencyKey = headers['idempotency-key'];
-      const { run, replayed } = await actions.start({ ...request, actor, idempotencyKey });
+      const options = { deduplicate: false, allow_unverified: false, ...body, idempotencyKey };
+      const replay = await requestReplay(context.db, actor, params.id, options);
+      if ('event' in replay) {
+        return reply.code(202).send(hookEventOf(await resend(context, replay.event)));
+      }
+      const { run, replayed } = await actions.start({ ...replay.run, actor, idempotencyKey });
       return startedRun(reply, run, replayed);
     },
   });

@@ -1,9 +1,5 @@
-import type { Actor } from '#shared/people/actor.ts';
-import { holds } from '#shared/people/capabilities.ts';
-import { withEtag } from '#shared/crypto/etags.ts';
 import {
   enabledWebhookSchema,
-  type Webhook,
   webhookConfigInput,
   webhookSchema,
 } from '#shared/contract/inbound/webhook.ts';
@@ -12,37 +8,13 @@ import {
   disableWebhook,
   enableWebhook,
   readWebhook,
-  type StoredWebhook,
 } from '#shared/db/inbound/webhooks.ts';
 import { emptyBody } from '#shared/contract/common.ts';
 import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { hookUrl, maskedHookUrl } from '#api/inbound/address.ts';
-
-/** Anyone with the URL can start runs until it changes, so only members who can start runs anyway see it. */
-const maySeeSecret = ({ role, overrides }: Actor): boolean =>
-  (['create_edit_workflows', 'run_workflows'] as const).every((name) =>
-    holds(role, overrides, name),
-  );
-
-/**
- * A workflow's webhook as a member sees it. Some members see the URL and others a masked one, so the tag covers only
- * the rest.
- */
-function toWebhook(
-  publicUrl: string,
-  actor: Actor,
-  workflowId: string,
-  { secret, ...settings }: StoredWebhook,
-): Webhook {
-  const url = (): string =>
-    maySeeSecret(actor) && secret !== null
-      ? hookUrl(publicUrl, { workflowId, secret })
-      : maskedHookUrl(publicUrl, workflowId);
-  const webhook = { enabled: secret !== null, url: secret === null ? null : url(), ...settings };
-  return withEtag(webhook, ['url']);
-}
+import { hookUrl } from '#api/inbound/address.ts';
+import { toWebhook } from '#api/inbound/shown-webhook.ts';
 
 const recordOf = (publicUrl: string): EditedRecord => ({
   noun: 'workflow',
@@ -119,6 +91,7 @@ function disableAndConfigure(app: App, { config }: RouteContext, record: EditedR
     schema: {
       operationId: 'configureWebhook',
       summary: 'Change settings of the inbound webhook; absent ones do not change',
+      description: 'A change of `event` also requires `run_workflows`, since events start runs.',
       params: idParams,
       body: webhookConfigInput,
       response: responses({ 200: webhookSchema }),

@@ -1,6 +1,6 @@
 import { policiesInput, policiesSchema } from '#shared/contract/policies/policy.ts';
+import { checkPolicies } from '#shared/operations/policies/check.ts';
 import { readPolicies, replacePolicies } from '#shared/db/policies/policies.ts';
-import { checkPolicyPatterns } from '#shared/platform/threads/untrusted.ts';
 import { responses } from '#api/http/responses.ts';
 import type { EditedRecord } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -47,6 +47,10 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
               detectors: ['email', 'credit_card', 'api_key'],
               patterns: [{ name: 'employee_id', regex: '\\bEMP-\\d{6}\\b' }],
             },
+            limits: [
+              { models: ['openai/*'], concurrency: 5 },
+              { tools: ['http_request'], per_minute: 60, key: '{args.query.customer}' },
+            ],
           },
         ],
       }),
@@ -54,7 +58,7 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
     },
     config: { capability: 'manage_workspace', record },
     handler: async (request) => {
-      await checkPolicyPatterns(request.actor.workspaceId, request.body);
+      await checkPolicies(db, request.actor.workspaceId, request.body);
       await replacePolicies(request.writes, request.actor, request.body);
       return request.body;
     },

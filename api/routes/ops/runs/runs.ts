@@ -12,6 +12,7 @@ import {
   runListSchema,
   runSchema,
   runStartQuery,
+  startedRunSchema,
 } from '#shared/contract/runs/run.ts';
 import { stepListQuery, stepListSchema } from '#shared/contract/steps/step.ts';
 import { runEventListSchema, runEventQuery } from '#shared/contract/runs/stream.ts';
@@ -20,11 +21,12 @@ import { readMessages as readMessagesOf } from '#shared/db/agents/messages.ts';
 import { listRunEvents } from '#shared/db/runs/frames.ts';
 import { listRuns } from '#shared/db/runs/run-list.ts';
 import { listSteps } from '#shared/db/steps/step-pages.ts';
+import { RunSkipped } from '#shared/db/runs/admission.ts';
 import { notFound } from '#shared/errors.ts';
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
 import { toMicros } from '#shared/money/money.ts';
 import { idParams, responses } from '#api/http/responses.ts';
-import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
+import { skippedRun, startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { seesArguments, shownSteps } from '#api/identity/shown-gates.ts';
 import { createRunActions, type RunActions } from '#api/run-actions.ts';
@@ -49,29 +51,41 @@ function startRuns(app: App, actions: RunActions): void {
         'Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the ' +
         '`Idempotency-Key` has started it before. An input that does not fit the `input_schema` of the version is ' +
         '400, with the path of each problem. With `draft=true` it runs the draft with the schema of its input: an ' +
-        'ordinary run with all its costs and effects, which has `of_draft` and its `graph`.',
+        'ordinary run with all its costs and effects, which has `of_draft` and its `graph`. While the limit of ' +
+        'the workflow is reached, the run is `queued`, or it is 409, or 200 with `skipped` and without a run. Under a ' +
+        '`debounce`, 201 also answers with the run that waits for further requests, which gets this input: ' +
+        '`Debounce-Joined: true`.',
       params: idParams,
       querystring: runStartQuery,
       headers: startHeaders,
       body: runInputBody,
       response: responses(
-        { 200: runSchema, 201: runSchema },
+        { 200: startedRunSchema, 201: runSchema },
         'quota_exceeded',
         'budget_exceeded',
         'idempotency_mismatch',
+        'conflict',
       ),
     },
-    config: startConfig,
+    config: { ...startConfig, headers: [...startConfig.headers, 'Debounce-Joined'] },
     handler: async (request, reply) => {
-      const { run, replayed } = await actions.start({
+      const start = {
         actor: request.actor,
         workflowId: request.params.id,
         input: request.body ?? {},
-        trigger: 'manual',
+        trigger: 'manual' as const,
         draft: request.query.draft === 'true',
         idempotencyKey: request.headers['idempotency-key'],
-      });
-      return startedRun(reply, run, replayed);
+      };
+      try {
+        const { run, replayed, joined } = await actions.start(start);
+        if (joined === true) reply.header('debounce-joined', 'true');
+        return startedRun(reply, run, replayed);
+      } catch (error) {
+        if (!(error instanceof RunSkipped)) throw error;
+        reply.code(200);
+        return skippedRun(error.message);
+      }
     },
   });
 }

@@ -1,5 +1,11 @@
-import { pinBody, pinListSchema, pinSchema } from '#shared/contract/workflows/node-test.ts';
-import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
+import {
+  pinBody,
+  pinListSchema,
+  pinSchema,
+  pinsQuery,
+} from '#shared/contract/workflows/node-test.ts';
+import { findPin, listPins, removePin } from '#shared/db/workflows/pins.ts';
+import { pinOutput } from '#shared/operations/workflows/pin-output.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { idParams, nodeParams, nothing, responses } from '#api/http/responses.ts';
 
@@ -11,10 +17,16 @@ export function pinRoutes(app: App, { db }: RouteContext): void {
       summary: 'List your pinned outputs of a workflow',
       description: 'At most 100, by node. Each member has their own.',
       params: idParams,
+      querystring: pinsQuery,
       response: responses({ 200: pinListSchema }),
     },
     config: { capability: 'view' },
-    handler: async ({ actor, params }) => ({ pins: await listPins(db, actor, params.id) }),
+    handler: async ({ actor, params, query }) => ({
+      pins:
+        query.node_id === undefined
+          ? await listPins(db, actor, params.id)
+          : await findPin(db, actor, params.id, query.node_id),
+    }),
   });
 
   app.put('/api/workflows/:id/pins/:node_id', {
@@ -22,7 +34,7 @@ export function pinRoutes(app: App, { db }: RouteContext): void {
       operationId: 'savePin',
       summary: 'Pin the output of a node from a past run',
       description:
-        'Keeps a copy of the output for your node tests with `pins`, instead of the one pinned before. Runs do not use it.',
+        'Keeps a copy of the output, or the given `output`, for your node tests with `pins`, instead of the one pinned before. Runs do not use it.',
       params: nodeParams,
       body: pinBody,
       response: responses({ 200: pinSchema }, 'conflict', 'unprocessable'),
@@ -30,7 +42,7 @@ export function pinRoutes(app: App, { db }: RouteContext): void {
     config: { capability: 'run_workflows' },
     handler: async ({ actor, params, body }) => {
       const place = { runId: body.run_id, nodeId: params.node_id, stepKey: body.step_key };
-      return savePin(db, actor, params.id, place);
+      return pinOutput(db, actor, params.id, place, body.output);
     },
   });
 

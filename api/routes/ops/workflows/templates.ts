@@ -8,6 +8,7 @@ import {
 } from '#shared/contract/workflows/template.ts';
 import { workflowSchema } from '#shared/contract/workflows/workflow.ts';
 import * as templates from '#shared/db/workflows/templates.ts';
+import { checkLimits } from '#shared/operations/limits/limits.ts';
 import { requireInputSchema } from '#shared/operations/workflows/workflow-input.ts';
 import { readWorkflow } from '#shared/db/workflows/workflows.ts';
 import { idParams, nothing, responses } from '#api/http/responses.ts';
@@ -45,7 +46,10 @@ export function templateRoutes(app: App, context: RouteContext): void {
     config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async (request, reply) => {
       const { actor, body } = request;
-      if ('graph' in body) await requireInputSchema(actor.workspaceId, body.input_schema);
+      if ('graph' in body) {
+        await requireInputSchema(actor.workspaceId, body.input_schema);
+        if (body.limits !== null) checkLimits(body.limits, body.input_schema ?? null);
+      }
       const templateId = await templates.createTemplate(db, actor, body);
       reply.code(201).header('location', `/api/templates/${templateId}`);
       return templates.readTemplate(db, { workspaceId: actor.workspaceId, templateId });
@@ -79,10 +83,16 @@ export function templateRoutes(app: App, context: RouteContext): void {
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async (request) => {
-      const templateId = request.params.id;
-      await requireInputSchema(request.actor.workspaceId, request.body.input_schema);
-      await templates.updateTemplate(request.writes, request.actor, templateId, request.body);
-      return templates.readTemplate(db, { workspaceId: request.actor.workspaceId, templateId });
+      const { actor, body } = request;
+      const scope = { workspaceId: actor.workspaceId, templateId: request.params.id };
+      await requireInputSchema(actor.workspaceId, body.input_schema);
+      const { input_schema: schema, limits } = {
+        ...(await templates.readTemplate(db, scope)),
+        ...body,
+      };
+      if (limits != null) checkLimits(limits, schema ?? null);
+      await templates.updateTemplate(request.writes, actor, scope.templateId, body);
+      return templates.readTemplate(db, scope);
     },
   });
 
@@ -107,7 +117,7 @@ function instantiate(app: App, { db }: RouteContext): void {
   app.post('/api/templates/:id/instantiate', {
     schema: {
       operationId: 'instantiateTemplate',
-      summary: 'Create a draft workflow from a template, with its checks',
+      summary: 'Create a draft workflow from a template, with its checks and limits',
       params: idParams,
       body: instantiateBody,
       response: responses({ 201: workflowSchema }, 'conflict'),
