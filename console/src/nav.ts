@@ -64,6 +64,8 @@ const workflows: NavSection = {
     { label: pages.workflows, to: '/workflows', key: 'w', also: '/experiments' },
     { label: pages.templates, to: '/templates', key: 't' },
     { label: pages.schedules, to: '/schedules', key: 's' },
+    { label: pages.events, to: '/events', key: 'e' },
+    { label: pages.queues, to: '/queues' },
   ],
 };
 

@@ -183,6 +183,26 @@ const pages = [
   }),
   createRoute({
     ...within,
+    path: '/events',
+    validateSearch: (search): { name?: string | undefined; show?: 'waiting' } => ({
+      ...texts(search, 'name'),
+      ...(search['show'] === 'waiting' && { show: 'waiting' }),
+    }),
+    component: page(() => import('./pages/events/events.tsx'), 'EventListPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/queues',
+    validateSearch: (search) => texts(search, 'workflow'),
+    component: page(() => import('./pages/limits/queues.tsx'), 'QueuesPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/events/$eventId',
+    component: page(() => import('./pages/events/event.tsx'), 'EventPage'),
+  }),
+  createRoute({
+    ...within,
     path: '/tools',
     component: page(() => import('./pages/tools/tools.tsx'), 'ToolsPage'),
   }),

@@ -43,6 +43,10 @@ export const theme = createTheme({
       color: input.color ?? input.theme.primaryColor,
       theme: input.theme,
     });
+    // The hover color of the library is too dark for the text on it.
+    if (input.color === 'danger' && (input.variant === 'light' || input.variant === 'subtle')) {
+      return { ...colors, hover: 'var(--mantine-color-danger-light)' };
+    }
     return input.variant === 'filled' && shade === 9
       ? { ...colors, hover: darken(value, 0.1) }
       : colors;
@@ -74,10 +78,11 @@ export const theme = createTheme({
 
 /** The color of each run and step state. */
 export const stateColours: Record<
-  RunStatus | Step['status'] | 'rejected' | 'overBudget',
+  RunStatus | Step['status'] | 'rejected' | 'overBudget' | 'queued',
   MantineColor
 > = {
   pending: 'gray',
+  queued: 'gray',
   running: 'info',
   paused: 'warning',
   success: 'success',

@@ -76,6 +76,7 @@ export const kindColours = {
   light: {
     agent: accent[7],
     tool: blue[7],
+    code: blue[7],
     condition: grape[7],
     loop: grape[7],
     map: grape[7],
@@ -87,6 +88,7 @@ export const kindColours = {
   dark: {
     agent: accent[4],
     tool: blue[4],
+    code: blue[4],
     condition: grape[4],
     loop: grape[4],
     map: grape[4],

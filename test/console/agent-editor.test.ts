@@ -73,6 +73,8 @@ describeConsole('the editor of an agent', (stage) => {
       await page.getByRole('option', { name }).click();
     }
     await page.getByRole('button', { name: /^json_transform/ }).click();
+    await page.getByRole('button', { name: 'Remove tool' }).hover();
+    expect(await obstacles(page)).toEqual([]);
     await page.getByLabel('Approval', { exact: true }).selectOption('expression');
     const expression = page.getByRole('textbox', { name: 'Expression' });
     await rewrite(expression, 'len(args.expression) > 5');

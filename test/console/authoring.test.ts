@@ -82,7 +82,7 @@ describeConsole('texts that know the state', (given) => {
     await listed.waitFor({ state: 'detached' });
     await page.keyboard.type('clasify}');
     await page
-      .getByText(/did you mean 'classify'\?/)
+      .getByText(/did you mean ['“]classify/)
       .first()
       .waitFor();
     await page.locator('.cm-lintRange-warning', { hasText: 'clasify' }).waitFor();

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { echo, edge, eventually } from '#test/support/engine.ts';
+import { chain, echo, edge, eventually } from '#test/support/engine.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, placeOf, type Visit } from './browser.ts';
 
@@ -97,7 +97,11 @@ describeConsole('the canvas of the editor', (stage) => {
         edge('price', 'each'),
       ],
     });
-    const visit = await stage().open(`/workflows/${id}/edit`, { scheme: 'dark' });
+    const visit = await stage().open(`/workflows/${id}/edit`, {
+      scheme: 'dark',
+      // Wide enough to see all of it without zooming out.
+      width: 1700,
+    });
     const { page } = visit;
     await card(page, 'ask').getByText('mock · send_email').waitFor();
     await card(page, 'ask').getByText('asks before send_email').waitFor();
@@ -216,6 +220,31 @@ describeConsole('the canvas of the editor', (stage) => {
     await card(page, 'sum').click();
     await page.keyboard.press('t');
     await result.getByText('"read + 41"').waitFor();
+    await settled(visit);
+  });
+
+  test('tests a node from its card as soon as its run and the pins are read', async () => {
+    const { engine, open } = stage();
+    const workflowId = await engine.define(chain(echo('read', '40 + 2')), 'Tested at once');
+    await engine.until(await engine.trigger(workflowId, {}), ['success']);
+    const visit = await open('/workflows');
+    const { page } = visit;
+    const read = Promise.withResolvers<undefined>();
+    await page.route(/\/api\/(workflows\/[^/]+\/(runs|pins)|runs\/)/, async (route) => {
+      await read.promise;
+      await route.continue();
+    });
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+    await page.goto(`${stage().url}/workflows/${workflowId}/edit`);
+    await card(page, 'read').hover();
+    await page.getByRole('button', { name: 'Test read' }).click();
+    await page.getByRole('tab', { name: 'Output', exact: true, selected: true }).waitFor();
+    expect(sent.filter((url) => url.endsWith('/test'))).toEqual([]);
+    read.resolve(undefined);
+    const result = page.getByRole('region', { name: 'Result of the test' });
+    await result.getByText('42', { exact: true }).waitFor();
+    expect(sent.filter((url) => url.endsWith('/test'))).toHaveLength(1);
     await settled(visit);
   });
 

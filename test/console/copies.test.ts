@@ -61,6 +61,20 @@ describe('pasted nodes', () => {
     });
   });
 
+  test('send the addresses of the copied waits', () => {
+    const params = {
+      url: 'https://h/',
+      body: "{callbacks.paid} {callbacks['paid']} {callbacks.other}",
+    };
+    const ask = { id: 'ask', kind: 'tool', tool_name: 'http_request', params };
+    const waits = { nodes: [ask, { id: 'paid', kind: 'wait', callback: true }], edges: [] };
+    const { graph: copy } = pasted(waits as never, copyOf(waits as never, ['ask', 'paid'], places));
+    expect(copy.nodes[2]).toMatchObject({
+      id: 'ask_2',
+      params: { body: "{callbacks.paid_2} {callbacks['paid_2']} {callbacks.other}" },
+    });
+  });
+
   test('read what was not copied', () => {
     const { graph: part } = pasted(graph, copyOf(graph, ['send'], places));
     expect(part.nodes.at(-1)).toMatchObject({

@@ -189,11 +189,14 @@ describeConsole(
       async () => {
         const { open } = stage();
         const { page, problems } = await open('/webhooks');
-        await page.getByRole('button', { name: 'Add endpoint' }).first().click();
+        await page
+          .getByRole('button', { name: /(New|Create) endpoint/ })
+          .first()
+          .click();
         await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/hooks`);
         await page.getByRole('checkbox', { name: 'run.completed' }).check();
         await page.getByRole('checkbox', { name: 'run.failed' }).uncheck();
-        await page.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Create endpoint' }).click();
         expect(await page.getByLabel('the secret', { exact: true }).innerText()).toMatch(/^whsec_/);
         await page.getByRole('button', { name: 'Close' }).click();
         await page.getByText('run.completed').first().waitFor();

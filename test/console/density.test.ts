@@ -8,11 +8,12 @@ const assets = join(import.meta.dirname, '../../console/dist/assets');
 
 describeConsole('type and density', (given) => {
   let stage: Stage;
+  let workflowId: string;
   beforeAll(async () => {
     stage = given();
     const graph = { nodes: [{ id: 'a', kind: 'agent', mock: { output: 'x' } }], edges: [] };
-    const id = await stage.engine.define(graph as never, 'Letters');
-    const run = await stage.call('POST', `/api/workflows/${id}/runs`, { order: 'A-1042' });
+    workflowId = await stage.engine.define(graph as never, 'Letters');
+    const run = await stage.call('POST', `/api/workflows/${workflowId}/runs`, { order: 'A-1042' });
     await stage.engine.until(run.body.id, ['success']);
   });
 
@@ -70,7 +71,7 @@ describeConsole('type and density', (given) => {
     await row.getByText('order: A-1042').waitFor();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await row.hover();
-    await row.getByRole('button', { name: /^Copy the id/ }).click();
+    await row.getByRole('button', { name: /^Copy the ID/ }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^run_/);
     expect(problems).toEqual([]);
     await context.close();
@@ -85,17 +86,40 @@ describeConsole('type and density', (given) => {
       expect(x).toBeGreaterThanOrEqual(0);
       expect(x + width).toBeLessThanOrEqual(390);
     }
-    for (const path of ['/runs', '/workflows', '/audit', '/members', '/data/keys', '/keys']) {
+    await stage.call('PUT', `/api/workflows/${workflowId}`, {
+      graph: { nodes: [{ id: 'b', kind: 'agent', mock: { output: 'y' } }], edges: [] },
+      note: `Answers with ${'a very long word '.repeat(8)}`,
+    });
+    await stage.call('POST', '/api/schedules', {
+      ...{ workflow_id: workflowId, name: 'Each morning', timezone: 'Europe/Berlin' },
+      ...{ cron: '30 7 * * 1-5', input: {} },
+    });
+    const model = 'openai/a-model-with-a-rather-long-name-2026-11-29';
+    await stage.call('PUT', '/api/workspace/prices', {
+      prices: [{ model, input_usd_per_million: 1.25, output_usd_per_million: 10 }],
+    });
+    for (const [path, shown] of [
+      ['/runs'],
+      ['/workflows'],
+      ['/audit'],
+      ['/members'],
+      ['/data/keys'],
+      ['/keys'],
+      ['/schedules', 'Each morning'],
+      [`/workflows/${workflowId}?tab=versions`, 'Answers with'],
+      ['/usage', model],
+    ] as const) {
       await page.goto(stage.url + path);
       await page
         .getByRole('main')
         .getByRole('row')
-        .nth(1)
+        .filter(shown === undefined ? {} : { hasText: shown })
+        .nth(shown === undefined ? 1 : 0)
         .or(page.locator('.empty'))
         .first()
         .waitFor();
       const wide = await page.evaluate<string[]>(`[...document.querySelectorAll('main *')]
-        .filter((each) => each.scrollWidth > each.clientWidth + 1 && !each.matches('.section-tabs'))
+        .filter((each) => each.scrollWidth > each.clientWidth + 1 && !each.matches('.section-tabs, [role="tablist"]'))
         .filter((each) => ['auto', 'scroll'].includes(getComputedStyle(each).overflowX))
         .map((each) => each.className)`);
       expect([path, ...wide]).toEqual([path]);

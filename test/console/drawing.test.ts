@@ -117,6 +117,14 @@ test('the input has the keys that are read but set by no node, in reading order'
   expect(inputKeys(graph)).toEqual(['ticket', 'team', 'score', 'limit', 'triage']);
 });
 
+test('the addresses of callbacks are no keys of the input', () => {
+  const params = { url: 'https://x.example/', body: '{callbacks.paid} {order}' };
+  const ask = { id: 'ask', kind: 'tool', tool_name: 'http_request', params } as const;
+  const paid = { id: 'paid', kind: 'wait', callback: true } as const;
+  expect(inputKeys({ nodes: [ask, paid], edges: [] })).toEqual(['order']);
+  expect(inputKeys({ nodes: [ask], edges: [] })).toEqual(['callbacks', 'order']);
+});
+
 describe('differences between versions', () => {
   const from = {
     nodes: [

@@ -45,7 +45,7 @@ describeConsole('the dry run in the console', (given) => {
     await estimate.getByText('$0.50', { exact: true }).waitFor();
     await rewrite(input, '{"orders": [1, 2, 3]}');
     await estimate.getByText('$0.75', { exact: true }).waitFor();
-    await estimate.getByText('No limit: Check the prices.').waitFor();
+    await estimate.getByText('No upper limit, because of Check the prices.').waitFor();
     await estimate.getByText(/Can wait for a person at Check the prices\. /).waitFor();
     await estimate.getByText('Budget “Tiny” has no room for $2.00: $1.00 available.').waitFor();
     expect(await obstacles(page)).toEqual([]);

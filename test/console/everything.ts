@@ -17,6 +17,7 @@ export interface Everything {
   /** A successful run. */
   runId: string;
   failedRunId: string;
+  sentEventId: string;
   pausedRunId: string;
   gateNodeId: string;
   /** A run with an agent, `triage`, that waits for the approval of the call `triage/2.1`. */
@@ -111,6 +112,11 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
   // Refused, and kept with its body.
   await call('POST', new URL(hookUrl).pathname, { [script]: `${turned}\0`, note: long });
   await made('POST', '/api/schedules', { workflow_id: workflowId, cron: '0 9 * * 1' });
+  await made('POST', `/api/workflows/${workflowId}/triggers`, { event: 'letter.came' });
+  const { id: sentEventId } = await made('POST', '/api/events', {
+    name: 'letter.came',
+    data: { note: script },
+  });
   await made('POST', '/api/templates', {
     name: script,
     graph: {
@@ -169,6 +175,7 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
     workflowId,
     runId,
     failedRunId,
+    sentEventId,
     pausedRunId,
     gateNodeId,
     agentRunId,

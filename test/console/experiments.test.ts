@@ -66,7 +66,10 @@ describe('the verdict of an experiment', () => {
       { unrecorded: 1, refused: 1 },
       'gray',
       'No verdict: no run has a result',
-      ['2 runs have no result, because they need steps that were not recorded.'],
+      [
+        '1 run has no result, because it needs a step that was not recorded.',
+        '1 run was refused. The table below has the reason.',
+      ],
     ],
     ['no runs', {}, 'gray', 'No verdict: no run was rehearsed', []],
   ])('with %s', (_what, given, colour, title, notes) => {

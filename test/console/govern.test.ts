@@ -55,7 +55,11 @@ describeConsole(
 
       await button(card, 'Edit').click();
       await dialog.getByLabel('Limit (USD)').fill('0.5');
+      const alerts = dialog.getByRole('switch', { name: 'Send alerts at 80% and 100%' });
+      expect(await alerts.isChecked()).toBe(true);
+      await alerts.uncheck();
       await pressInDialog(page, 'Save changes');
+      await card.getByText('no alerts').waitFor();
       await card.getByText('Limit reached').waitFor();
       await card.getByText(/New runs are refused until/).waitFor();
       await button(card, 'Delete').click();
@@ -167,6 +171,15 @@ describeConsole(
       await button(page, 'Block argument').click();
       await page.getByLabel('Blocked argument').fill('method');
       await page.getByLabel('Values').fill('DELETE');
+      await button(page, 'Add limit').click();
+      const limit = page.getByRole('group', { name: 'Limit 1' });
+      await limit.getByText('Models').first().click();
+      await limit.getByLabel('Limited models').fill('openai/*');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Escape');
+      await limit.getByLabel('Calls at the same time').fill('5');
+      await limit.getByLabel('Calls per minute').fill('60');
+      await limit.getByLabel('For each value of').fill('{workflow_id}');
       await button(page, 'Save policies').click();
       await button(page, 'Save policies').waitFor({ state: 'detached' });
       expect((await call('GET', '/api/workspace/policies')).body).toEqual({
@@ -181,6 +194,7 @@ describeConsole(
           detectors: ['email'],
           patterns: [{ name: 'employee', regex: 'EMP-\\d{6}' }],
         },
+        limits: [{ models: ['openai/*'], concurrency: 5, per_minute: 60, key: '{workflow_id}' }],
       });
       expect(problems).toEqual([]);
     });

@@ -71,6 +71,35 @@ describeConsole('the events of a webhook', (stage) => {
     await settled(visit);
   });
 
+  test('are sent as events of the workspace, if the webhook is set to that', async () => {
+    const { id, hook } = await define();
+    const visit = await stage().open(`/workflows/${id}?tab=triggers`);
+    const { page } = visit;
+    await page.getByLabel('Send as event').fill('run.received');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText(/is reserved/).waitFor();
+    await page.getByLabel('Send as event').fill('lead.received');
+    expect(await page.getByLabel('Deduplication window (seconds)').isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText('Webhook settings saved').waitFor();
+
+    await send(hook, JSON.stringify({ n: hostile }));
+    const table = page.getByRole('table', { name: 'Events' });
+    await table.getByText('Event sent').waitFor();
+    await page.getByRole('button', { name: /^Show details/ }).click();
+    await page.getByRole('button', { name: /^Replay event iev_/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The event is sent again, with the body as its data.').waitFor();
+    await dialog.getByRole('button', { name: 'Replay event' }).click();
+    await page.waitForURL(/\/events\/evt_/);
+    await page.getByRole('heading', { name: 'lead.received' }).waitFor();
+    const { events } = await call('GET', '/api/events?name=lead.received');
+    expect(events.map(({ source }: { source: string }) => source)).toEqual(['webhook', 'webhook']);
+    // The refused name was a request that failed.
+    visit.problems.length = 0;
+    await settled(visit);
+  });
+
   soakTest('are replayed for a period, with the progress', async () => {
     const { id, hook } = await define();
     for (let n = 0; n < 3; n += 1) await send(hook, `{"n": ${n}}`);
@@ -84,6 +113,7 @@ describeConsole('the events of a webhook', (stage) => {
     await dialog.getByRole('button', { name: 'Replay events' }).click();
     await page.getByText('Last replay finished').waitFor();
     await page.getByText(/3 of 3 events: 3 runs started/).waitFor();
+    await page.mouse.move(0, 0);
     expect(await obstacles(page)).toEqual([]);
     await settled(visit);
   });

@@ -15,6 +15,8 @@ const paths = [
   '/workflows',
   '/templates',
   '/schedules',
+  '/events',
+  '/queues',
   '/tools',
   '/budgets',
   '/usage',

@@ -7,7 +7,7 @@ import { describeConsole, type Stage, placeOf } from './browser.ts';
 const MOST_ENTRIES = 10;
 
 const sections: Record<string, readonly string[]> = {
-  Workflows: ['Workflows', 'Templates', 'Schedules'],
+  Workflows: ['Workflows', 'Templates', 'Schedules', 'Events', 'Queues'],
   Tools: ['Tools', 'Secrets'],
   Spend: ['Budgets', 'Usage'],
   Governance: ['Policies', 'Policy log', 'Audit log'],

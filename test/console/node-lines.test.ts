@@ -47,6 +47,12 @@ describe('the lines of a card', () => {
     ],
     ['a custom tool', { kind: 'tool', tool_name: 'custom:crm', params: {} }, 'crm'],
     ['no tool yet', { kind: 'tool', tool_name: '' }, 'no tool yet'],
+    [
+      'the first line of code',
+      { kind: 'code', source: '\n// Adds up\nexport default () => 1;' },
+      'Adds up',
+    ],
+    ['no code', { kind: 'code' }, 'no code'],
     ['a condition', { kind: 'condition', expression: 'score > 3' }, 'score > 3'],
     ['a loop', { kind: 'loop', expression: 'open > 0' }, 'while open > 0'],
     ['a map', { kind: 'map', items: 'order.lines' }, 'each item of order.lines'],
@@ -126,6 +132,14 @@ describe('the ports of a node', () => {
   test('include those that only an edge of the draft uses', () => {
     expect(names({ kind: 'condition' }, 'next,true')).toEqual(['Yes', 'Always', 'No']);
     expect(names({ kind: 'merge' }, 'true')).toEqual(['Yes', undefined]);
+  });
+
+  test('of a wait are those that it can take', () => {
+    expect(names({ kind: 'wait', event: { name: 'paid' } })).toContain('Came');
+    expect(names({ kind: 'wait', seconds: 60 })).toEqual([undefined, 'On error']);
+    expect(names({ kind: 'wait', until: '{due}' })).toEqual([undefined, 'On error']);
+    expect(doing({ kind: 'wait', seconds: 604_800 })).toBe('7 d');
+    expect(doing({ kind: 'wait', seconds: 5 })).toBe('5 s');
   });
 
   test('of a gate say which one it takes at its deadline', () => {

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, afterEach, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
-import { echo, edge } from '#test/support/engine.ts';
+import type { Locator, Page } from 'playwright-core';
+import { echo, edge, eventually } from '#test/support/engine.ts';
 import { startApiProcess, type TestApi } from '#test/support/processes.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, type Stage } from './browser.ts';
@@ -124,6 +124,203 @@ describeConsole('the console while the API is down', (opened) => {
       await context.close();
     }
   });
+
+  test('keeps what is typed in a dialog and at a gate', async () => {
+    const runId = await stage.engine.trigger(workflowId);
+    await stage.engine.until(runId, ['paused']);
+    const { page, context, kept } = await visit('/budgets');
+    await page.getByRole('button', { name: 'New budget' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Letters budget');
+    await page.waitForLoadState('networkidle');
+    await api.kill();
+    await dialog.getByLabel('Limit (USD)').fill('5');
+    await dialog.getByLabel('Estimate per run (USD)').fill('0.5');
+    await dialog.getByRole('button', { name: /Create/ }).click();
+    await dialog.getByRole('alert').waitFor();
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Letters budget');
+    await again();
+    await offline(page).waitFor({ state: 'detached' });
+    await dialog.getByRole('button', { name: /Create/ }).click();
+    await page.getByRole('heading', { name: 'Letters budget' }).waitFor();
+    await entry(page, 'Approvals').click();
+    const reason = page.getByLabel('Reason');
+    await reason.fill('Looks right');
+    await api.kill();
+    await offline(page).waitFor();
+    expect(await reason.inputValue()).toBe('Looks right');
+    await kept();
+    await again();
+    await offline(page).waitFor({ state: 'detached' });
+    expect(await reason.inputValue()).toBe('Looks right');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await eventually(async () => (await stage.engine.run(runId)).status === 'success');
+    await context.close();
+  });
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+  const openDialog = (button: string) => async (page: Page) => {
+    await page.getByRole('main').getByRole('button', { name: button }).first().click();
+    await dialog(page).waitFor();
+  };
+  const inDialog = (label: string | RegExp) => (page: Page) =>
+    dialog(page).getByLabel(label).first();
+  const approve = async (page: Page): Promise<void> => {
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByRole('button', { name: 'Send now' }).waitFor();
+  };
+
+  interface Moment {
+    path: string;
+    /** What the page shows before, during and after the outage. */
+    shows: string | RegExp;
+    /** What the person does before typing. */
+    first?: (page: Page) => Promise<unknown>;
+    /** Where the person types, half before the API is killed and half after. */
+    field?: (page: Page) => Locator;
+    /** What the person does in the moment in which the API is killed. */
+    while?: (page: Page) => Promise<unknown>;
+  }
+
+  const moments: Record<string, Moment> = {
+    'on the overview': { path: '/', shows: 'Pending approvals' },
+    'on the list of runs': { path: '/runs', shows: 'Letters' },
+    'in the search of runs': {
+      path: '/runs',
+      // What is typed filters the list.
+      shows: 'Export',
+      field: (page) => page.getByRole('textbox', { name: 'Search runs' }),
+    },
+    'in the filters of runs': {
+      path: '/runs',
+      shows: 'Letters',
+      first: (page) => page.getByRole('button', { name: 'Filters', exact: true }).click(),
+      field: (page) => page.getByLabel('Cost from, USD'),
+    },
+    'on the page of a run': { path: '/runs/:run', shows: 'Ask' },
+    'in the reason of a decision': {
+      path: '/approvals/:run/ask',
+      shows: /^Ask/,
+      field: (page) => page.getByLabel('Reason'),
+    },
+    'while a decision is sent': {
+      path: '/approvals/:run/ask',
+      shows: /Ask/,
+      first: approve,
+      while: (page) => page.getByRole('button', { name: 'Send now' }).click(),
+    },
+    'in a field of the editor': {
+      path: '/workflows/:workflow/edit?node=ask',
+      shows: 'Edit Letters',
+      field: (page) => page.getByLabel('Label', { exact: true }),
+    },
+    'while a draft is saved': {
+      path: '/workflows/:workflow/edit?node=ask',
+      shows: 'Edit Letters',
+      field: (page) => page.getByLabel('Label', { exact: true }),
+      while: (page) => page.getByRole('button', { name: 'Save', exact: true }).click(),
+    },
+    'in the search of workflows': {
+      path: '/workflows',
+      shows: 'Workflows',
+      field: (page) => page.getByRole('main').getByRole('textbox').first(),
+    },
+    'in the dialog of a new workflow': {
+      path: '/workflows',
+      shows: 'Letters',
+      first: openDialog('New workflow'),
+      field: inDialog(/^Name/),
+    },
+    'in the dialog of a new budget': {
+      path: '/budgets',
+      shows: 'Budgets',
+      first: openDialog('New budget'),
+      field: inDialog(/^Name/),
+    },
+    'in the dialog of a new secret': {
+      path: '/secrets',
+      shows: 'Secrets',
+      first: openDialog('New secret'),
+      field: inDialog(/^Name/),
+    },
+    'in the dialog of an invitation': {
+      path: '/members',
+      shows: 'Owner',
+      first: openDialog('Invite member'),
+      field: inDialog(/^Name/),
+    },
+    'in the dialog of a new feed': {
+      path: '/data',
+      shows: 'Feeds',
+      first: openDialog('New feed'),
+      field: inDialog(/^Name/),
+    },
+    'in the name of the workspace': {
+      path: '/settings',
+      shows: 'Workspace',
+      field: (page) => page.getByRole('main').getByLabel(/^Name/),
+    },
+    'in a filter of the audit log': {
+      path: '/audit',
+      shows: 'Entries',
+      field: (page) => page.getByLabel('Target ID'),
+    },
+    'in the command palette': {
+      path: '/usage',
+      shows: 'Usage',
+      first: (page) => page.keyboard.press('Control+k'),
+      field: (page) => page.getByRole('combobox', { name: 'Search or run a command' }),
+    },
+    'while a page opens': {
+      path: '/keys',
+      shows: 'API keys',
+      while: (page) => page.getByRole('link', { name: 'Webhooks' }).click(),
+    },
+    'in a guide of the help': { path: '/help/approvals', shows: 'Recheck' },
+  };
+
+  test('keeps the frame, the data and what is typed at twenty moments', async () => {
+    expect(Object.keys(moments)).toHaveLength(20);
+    const { page, context } = await visit('/login');
+    let documents = 1;
+    page.on('domcontentloaded', () => (documents += 1));
+    const found: string[] = [];
+    for (const [name, moment] of Object.entries(moments)) {
+      const runId = await stage.engine.trigger(workflowId);
+      await stage.engine.until(runId, ['paused']);
+      await page.goto(
+        api.url + moment.path.replace(':run', runId).replace(':workflow', workflowId),
+      );
+      const shown = page.getByText(moment.shows).first();
+      await shown.waitFor();
+      await page.waitForLoadState('networkidle');
+      await moment.first?.(page);
+      const field = moment.field?.(page);
+      // Digits are text in every field, and a number in those for numbers.
+      await field?.fill('12');
+      const before = documents;
+      await Promise.all([api.kill(), moment.while?.(page)]);
+      await field?.fill('1234');
+      await offline(page).first().waitFor();
+      const note = async (when: string): Promise<void> => {
+        const kept = {
+          frame: documents === before && (await page.getByRole('banner').isVisible()),
+          data: moment.while !== undefined || (await shown.count()) > 0,
+          typed: field === undefined || (await field.inputValue()).includes('1234'),
+        };
+        for (const [what, is] of Object.entries(kept)) {
+          if (!is) found.push(`${name}, ${when}: lost the ${what}`);
+        }
+      };
+      await note('during');
+      await again();
+      await offline(page).first().waitFor({ state: 'detached' });
+      await note('after');
+      await stage.engine.cancel(runId);
+    }
+    expect(found).toEqual([]);
+    await context.close();
+  }, 900_000);
 
   test('follows what happened in the meantime', async () => {
     const { page, context } = await visit('/approvals');

@@ -24,12 +24,18 @@ describe('policies as form values', () => {
         },
       ],
       redaction: { detectors: ['email'], patterns: [{ name: 'employee', regex: 'EMP-\\d+' }] },
+      limits: [
+        { models: ['openai/*', 'mock'], concurrency: 5 },
+        { tools: ['http_request'], per_minute: 60, key: '{args.body.customer}' },
+        { tools: ['mcp'], concurrency: 1, per_minute: 10 },
+      ],
     };
     expect(policiesOf(draftOf(policies))).toEqual(policies);
     const none: Policies = {
       model_allowlist: null,
       tools: [],
       redaction: { detectors: [], patterns: [] },
+      limits: [],
     };
     expect(policiesOf(draftOf(none))).toEqual(none);
   });

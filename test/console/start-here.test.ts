@@ -24,6 +24,8 @@ describeConsole('the first visit', (given) => {
     await engine.until(failed, ['failed']);
     const gate = { id: 'sign', kind: 'human_gate', prompt: 'Pay?', title: 'Refund 240 USD' };
     await engine.until(await start({ nodes: [gate], edges: [] }), ['paused']);
+    const later = { ...gate, title: 'Refund 10 USD' };
+    await engine.until(await start({ nodes: [later], edges: [] }), ['paused']);
   });
 
   const steps = (page: Page) =>
@@ -44,11 +46,13 @@ describeConsole('the first visit', (given) => {
     // Without another action, the decision is sent after some seconds.
     await page
       .getByText('You approved this')
-      .or(page.getByText('No pending approvals'))
+      .or(page.getByRole('heading', { name: 'Refund 10 USD' }))
       .first()
       .waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
     await steps(page).nth(0).getByText('(done)').waitFor();
+    // What was decided, although another gate waits.
+    await steps(page).nth(0).getByText('Refund 240 USD').waitFor();
     await steps(page)
       .nth(0)
       .getByText(/^Done in .+ for \$/)

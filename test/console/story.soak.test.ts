@@ -114,7 +114,7 @@ describeConsole('the console', (stage) => {
     await page.getByRole('link', { name: 'View run' }).click();
     await page.getByRole('button', { name: 'Resume' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('1 completed step is kept').waitFor();
+    await dialog.getByText('1 finished step is kept').waitFor();
     await pressInDialog(page, 'Resume');
     await engine.until(runId, ['success']);
     await page.getByRole('button', { name: 'Resume' }).waitFor({ state: 'detached' });
@@ -131,7 +131,7 @@ describeConsole('the console', (stage) => {
     await engine.until(runId, ['failed']);
 
     const { page } = await open('/');
-    await page.getByText('Stopped by a budget').waitFor();
+    await page.getByText('Stopped by budget').waitFor();
     await page.getByRole('link', { name: 'Costly' }).first().click();
     await page.getByRole('button', { name: 'Override budget' }).click();
     const dialog = page.getByRole('dialog');

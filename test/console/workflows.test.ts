@@ -43,6 +43,29 @@ describeConsole('workflows in the console', (stage) => {
     await context.close();
   };
 
+  test('a card names the workflow that it runs, and Tab leads from the dialog of a run to its first field', async () => {
+    const child = await made('Check the address');
+    const run = { id: 'check', kind: 'workflow', workflow: child, input: {} };
+    const id = await made('Ship it', { nodes: [run], edges: [] });
+    const input_schema = { type: 'object', properties: { order: { type: 'string' } } };
+    await stage().call('PUT', `/api/workflows/${id}`, { input_schema });
+    const visit = await stage().open(`/workflows/${id}`);
+    const { page } = visit;
+    await page.locator('.graph-card-does').getByText('Check the address').waitFor();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Run workflow' });
+    await dialog.getByLabel('order').waitFor();
+    await dialog.locator(':focus').waitFor({ state: 'attached' });
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('o-1');
+    expect(await dialog.getByLabel('order').inputValue()).toBe('o-1');
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.waitForURL(/\/runs\//);
+    const runId = page.url().split('/').at(-1)!;
+    expect((await stage().call('GET', `/api/runs/${runId}`)).body.input).toEqual({ order: 'o-1' });
+    await settled(visit);
+  });
+
   test('can be listed and searched', async () => {
     const id = await made('Listed <b>one</b>');
     await made('Another');
@@ -162,7 +185,7 @@ describeConsole('workflows in the console', (stage) => {
     await page.getByText('Saved', { exact: true }).waitFor();
     for (let step = 0; step < 3; step += 1) await page.keyboard.press('Control+Shift+z');
 
-    await page.getByLabel('Branch of a to b').selectOption('false');
+    await page.getByLabel('Branch of Ask first to b').selectOption('false');
     await node('b').click();
     await page.keyboard.press('Delete');
     await node('b').waitFor({ state: 'detached' });
@@ -298,6 +321,9 @@ describeConsole('workflows in the console', (stage) => {
     await question.getByText('New runs, webhooks and schedules use it at once.').waitFor();
     await question.locator('.react-flow__node[data-id="fin"]').getByText('removed').waitFor();
     expect(await obstacles(page)).toEqual([]);
+    const note = question.getByLabel('Note');
+    expect(await note.inputValue()).toBe('Rolled back to version 1');
+    await note.fill('Version 2 answered in the wrong language');
     await question.getByRole('button', { name: 'Roll back to version 1' }).click();
     await page.getByText('Rolled back: version 3 has the content of version 1').waitFor();
     expect((await read(id)).graph).toEqual(linear);
@@ -305,6 +331,9 @@ describeConsole('workflows in the console', (stage) => {
     await pressInDialog(page, 'Roll back to version 2');
     await page.getByText('Rolled back: version 4 has the content of version 2').waitFor();
     expect((await read(id)).graph).toEqual(changed);
+    const rows = page.getByRole('table', { name: 'Versions of the workflow' });
+    await rows.getByRole('row', { name: /Rolled back to version 2/ }).waitFor();
+    await rows.getByRole('row', { name: /Version 2 answered in the wrong language/ }).waitFor();
     await settled(visit);
   });
 

@@ -24,6 +24,7 @@ import { bringIntoView, fitting, openingView } from './opening.ts';
 import { RouteEdgeView } from './route-edge.tsx';
 import { usedPorts } from './ports.ts';
 import { routesOf } from './routes.ts';
+import { ZoomedOut } from './zoomed-out.tsx';
 import { useSame } from './use-drawing.ts';
 import { useEdgePorts } from './use-edge-ports.ts';
 import { BodyFrames } from './body-frames.tsx';
@@ -182,6 +183,7 @@ export function GraphView({
         proOptions={{ hideAttribution: true }}
       >
         <Background />
+        <ZoomedOut />
         <BodyFrames drawing={drawing} places={places} />
         <Controls showInteractive={false} />
         {nodes.length > MAP_NODES && drawnEdges === edges && (

@@ -1,6 +1,7 @@
 import {
   IconArrowsJoin,
   IconArrowsSplit,
+  IconCode,
   IconHandStop,
   IconHourglass,
   IconRepeat,
@@ -16,6 +17,7 @@ import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 export const kindIcons: Record<NodeKind, Icon> = {
   agent: IconRobot,
   tool: IconTool,
+  code: IconCode,
   condition: IconArrowsSplit,
   loop: IconRepeat,
   map: IconStack2,

@@ -1,10 +1,12 @@
 import './graph.css';
 import { IconClock, IconHandStop, IconPlayerPlay } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { type CSSProperties, memo, type ReactNode, useContext } from 'react';
 import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import { kindNames, graphView as text } from '#console/src/messages/en/graph.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { CardActionsContext } from './card-actions.ts';
 import type { DrawnNode } from './drawn.ts';
 import { kindColour, kindIcons } from './kinds.ts';
@@ -113,9 +115,11 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
           <UserText>{label}</UserText>
         </span>
       </div>
-      <div className="graph-card-does" title={lines.title}>
-        <UserText>{lines.does}</UserText>
-      </div>
+      {kind === 'workflow' ? (
+        <Workflow lines={lines} />
+      ) : (
+        <Does does={lines.does} title={lines.title} />
+      )}
       {hasFoot && (
         <div className="graph-card-row graph-card-foot">
           {lines.asks !== undefined && (
@@ -139,6 +143,26 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
     </div>
   );
 });
+
+function Does({ does, title }: Pick<NodeLines, 'does' | 'title'>) {
+  return (
+    <div className="graph-card-does" title={title}>
+      <UserText>{does}</UserText>
+    </div>
+  );
+}
+
+/** Which workflow a node runs: its name, where the graph has its id. */
+function Workflow({ lines: { does, title } }: { lines: NodeLines }) {
+  const { data: workflows } = useQuery({ ...workflowsQuery, enabled: WORKFLOW_ID.test(does) });
+  const named = does.replace(
+    WORKFLOW_ID,
+    (id) => workflows?.find((workflow) => workflow.id === id)?.name ?? id,
+  );
+  return <Does does={named} title={title} />;
+}
+
+const WORKFLOW_ID = /^wf_\w+/;
 
 /** Seen while the card has the pointer or is selected. The menu of the card and a key test it, too. */
 function TestButton({ id, label }: { id: string; label: string }) {

@@ -1,4 +1,5 @@
 import { nodeLines as text } from '#console/src/messages/en/graph.ts';
+import { durationText } from '#console/src/parts/text/duration.ts';
 import { customToolName, type toolParams } from '#shared/tools.ts';
 import type { DrawnNode } from './drawn.ts';
 
@@ -25,6 +26,7 @@ export function linesOf({ kind, node }: Pick<DrawnNode, 'kind' | 'node'>): NodeL
 const described: Record<DrawnNode['kind'], (node: Fields) => string | Description> = {
   agent: agentLine,
   tool: ({ tool_name: name, params }) => toolLine(textOf(name), recordOf(params)),
+  code: ({ source }) => codeLine(textOf(source)),
   condition: ({ expression }) => oneLine(expression) || text.noExpression,
   loop: ({ expression }) => text.whileTrue(oneLine(expression) || text.noExpression),
   map: ({ items }) => text.eachItem(oneLine(items) || text.noExpression),
@@ -50,9 +52,21 @@ function agentLine({ model, tools }: Fields): Description {
   };
 }
 
-function waitLine({ seconds, until, event, any }: Fields): string {
+/** The first line that says something; the whole source is the title. */
+function codeLine(source: string): Description {
+  const lines = source.split('\n').map((line) => line.trim());
+  const first = lines.find((line) => line !== '' && !/^(?:\/\*|\*)/.test(line)) ?? '';
+  return {
+    does: first.replace(/^\/\/\s*/, '') || text.noCode,
+    title: source.trim() || text.noCode,
+  };
+}
+
+function waitLine({ seconds, until, event, any, callback }: Fields): string {
+  if (typeof seconds === 'number' && seconds >= 60) return durationText(seconds * 1_000);
   if (seconds !== undefined) return text.waitsSeconds(oneLine(seconds));
   if (until !== undefined) return text.waitsUntil(oneLine(until));
+  if (callback === true) return text.waitsCallback;
   const names = [event, ...listOf(any)].map((each) => oneLine(recordOf(each)['name']));
   return text.oneOf(names.filter((name) => name !== '')) || text.noEvent;
 }
@@ -81,6 +95,7 @@ const targets: Partial<Record<string, string>> = {
   event_emit: 'event_type',
   feed_list: 'name',
   source_report: 'name',
+  send_event: 'name',
 } satisfies Partial<Record<keyof typeof toolParams, string>>;
 
 function toolLine(name: string, params: Fields): string {

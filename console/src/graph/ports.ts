@@ -67,9 +67,13 @@ export function portsOf(from: DrawnNode, used = ''): readonly Port[] {
   return made;
 }
 
+/** A wait for a time has one way on: nothing comes or is missed. */
+const ownPorts = (kind: NodeKind, { seconds, until }: DrawnNode['node']): PortId[] =>
+  kind === 'wait' && (seconds ?? until) !== undefined ? ['next', 'error'] : portsOfKind(kind);
+
 /** Also ports that the kind does not have, but a draft uses. */
 function listed({ kind, node }: DrawnNode, used: ReadonlySet<PortId>): Port[] {
-  const own = portsOfKind(kind);
+  const own = ownPorts(kind, node);
   const ids = order.filter((id) => own.includes(id) || used.has(id));
   const deadline = kind === 'human_gate' ? deadlinePorts[String(node['on_timeout'])] : undefined;
   return ids.map((id, place): Port => {

@@ -37,6 +37,13 @@ export const RunLink = ({
   <TextLink to="/runs/$runId" params={{ runId }} search={step == null ? {} : { step }} {...text} />
 );
 
+/** A link to an event, by its id. */
+export const EventLink = ({ event: eventId }: { event: string }) => (
+  <TextLink to="/events/$eventId" params={{ eventId }} size="xs" ff="monospace">
+    {eventId}
+  </TextLink>
+);
+
 export const WorkflowLink = ({
   workflow: workflowId,
   tab,

@@ -3,11 +3,11 @@ import { draft, rehearsal } from '#console/src/messages/en/parts/states.ts';
 import { StateBadge } from './state-badge.tsx';
 import { Tag } from './tag.tsx';
 
-type StatedRun = Pick<RunSummary, 'status' | 'failure'>;
+type StatedRun = Pick<RunSummary, 'status' | 'failure'> & Partial<Pick<RunSummary, 'queued'>>;
 
-/** The displayed state of a run: one that a person cancelled or a budget stopped has not failed by itself. */
-export function runState({ status, failure }: StatedRun) {
-  if (status !== 'failed') return status;
+/** The displayed state of a run: one that waits because of a limit is queued, and one that a person cancelled or a budget stopped has not failed by itself. */
+export function runState({ status, failure, queued }: StatedRun) {
+  if (status !== 'failed') return queued == null ? status : 'queued';
   if (failure?.kind === 'cancelled') return 'cancelled';
   return failure?.kind === 'budget' ? 'overBudget' : 'failed';
 }

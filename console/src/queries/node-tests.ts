@@ -17,6 +17,13 @@ export const testRunsQuery = (workflowId: string) =>
 
 export const pinsKey = (workflowId: string) => [...workflowsKey, 'pins', workflowId] as const;
 
+/** The member's pin of a node, with its output; null without one. */
+export const pinQuery = (workflowId: string, nodeId: string) =>
+  queryOptions({
+    queryKey: [...pinsKey(workflowId), nodeId],
+    queryFn: async ({ signal }) => (await api().findPin(workflowId, nodeId, { signal })) ?? null,
+  });
+
 /** The member's pinned outputs of a workflow. */
 export const pinsQuery = (workflowId: string) =>
   queryOptions({

@@ -18,6 +18,7 @@ import { backtestsKey } from './backtests.ts';
 import { budgetsKey } from './budgets.ts';
 import { coalesce } from './coalesce.ts';
 import { dataKeysKey, endpointsKey, feedsKey, recordsKey, sourcesKey } from './data.ts';
+import { triggersKey } from './events.ts';
 import { experimentsKey } from './experiments.ts';
 import { followStream } from './follow.ts';
 import { identityQuery } from './identity.ts';
@@ -55,7 +56,7 @@ const shownIn: Readonly<Record<string, readonly QueryKey[]>> = {
   step: ofRuns,
   template: [templatesQuery.queryKey],
   tool: [toolsKey],
-  workflow: [workflowsKey, schedulesKey, webhooksKey],
+  workflow: [workflowsKey, schedulesKey, triggersKey, webhooksKey],
   workspace: [
     workspaceQuery.queryKey,
     usageQuery.queryKey,
@@ -94,6 +95,7 @@ export function useWorkspaceStream(enabled: boolean): void {
     const controller = new AbortController();
     const { signal } = controller;
     const changed = new Set<string>();
+    let broken = 0;
     const refetch = coalesce(async () => {
       const topics = [...changed];
       changed.clear();
@@ -108,7 +110,9 @@ export function useWorkspaceStream(enabled: boolean): void {
       report: (state) => {
         if (signal.aborted) return;
         setStreamLive(state === 'live');
-        if (state === 'live') void readAgain(queries, signal);
+        broken = state === 'live' ? 0 : broken + 1;
+        // When it cannot be reopened either, the reads find out whether the service responds, and polling begins.
+        if (state === 'live' || broken === 2) void readAgain(queries, signal);
       },
       onFrame: ({ changed: topics }) => {
         for (const topic of topics) changed.add(topic);

@@ -86,7 +86,7 @@ describe('the turns and calls of an agent', () => {
     const labelOf = (key: string): string => `Label of ${key}`;
     const frame = { node_id: 'triage', step_key: 'triage/1.1' };
     expect(eventText(event(1, 0, { type: 'step_completed', ...frame }), labelOf)).toEqual({
-      text: 'Step completed',
+      text: 'Step succeeded',
       userText: 'Label of triage/1.1',
     });
     const turnFrame = { type: 'agent_turn', node_id: 'triage', step_key: 'triage', turn: 2 };

@@ -42,7 +42,7 @@ describeConsole('running again in the console', (given) => {
     const state = dialog.getByRole('textbox', { name: 'State' });
     await state.getByText('"About tea"').waitFor();
     await rewrite(state, '{"letter": "tea", "tone": "?"}');
-    await dialog.getByText("set 'read' to null").waitFor();
+    await dialog.getByText('set “read” to null').waitFor();
     expect(await dialog.getByRole('button', { name: 'Fork', exact: true }).isDisabled()).toBe(true);
     await rewrite(state, '{"letter": "tea", "tone": "?", "read": "About tea"}');
     const changes = dialog.getByRole('group', { name: 'State changes' });

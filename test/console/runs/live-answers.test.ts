@@ -108,6 +108,12 @@ describeConsole(
       await page.getByRole('row').filter({ hasText: 'New model' }).getByText('≥ $0.00').waitFor();
       await page.goto(`${stage.url}/usage`);
       await page.getByText(/≥ \$0\.00\d* · 1 step without a price/).waitFor();
+      await page.getByText(/runs on the Free plan · ≥ \$0\.00/).waitFor();
+      const byWorkflow = page.getByRole('table', { name: 'Usage by workflow' });
+      await byWorkflow
+        .getByRole('row', { name: /New model/ })
+        .getByText('≥ $0.00')
+        .waitFor();
       expect(await obstacles(page)).toEqual([]);
       expect(problems).toEqual([]);
       await context.close();
@@ -128,8 +134,8 @@ describeConsole(
       await stage.engine.until(failed, ['failed']);
       await page.goto(`${stage.url}/runs/${failed}?step=write`);
       await detail(page).getByText('No answer').waitFor();
+      // Above the answer, once.
       await detail(page)
-        .getByRole('tabpanel')
         .getByText(/who are you/)
         .waitFor();
       expect(await detail(page).getByText('null').count()).toBe(0);

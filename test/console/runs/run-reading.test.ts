@@ -224,9 +224,9 @@ describe('the effect of an action', () => {
 
   test('lists a few names and counts the rest', () => {
     expect(namesText([])).toBe('');
-    expect(namesText(['a'])).toBe("'a'");
-    expect(namesText(['a', 'b'])).toBe("'a' and 'b'");
-    expect(namesText(['a', 'b', 'c', 'd', 'e'])).toBe("'a', 'b', 'c' and 2 more");
+    expect(namesText(['a'])).toBe('“a”');
+    expect(namesText(['a', 'b'])).toBe('“a” and “b”');
+    expect(namesText(['a', 'b', 'c', 'd', 'e'])).toBe('“a”, “b”, “c” and 2 more');
   });
 
   test('only web addresses become links', () => {

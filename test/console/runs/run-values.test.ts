@@ -90,8 +90,15 @@ describe('Markdown', () => {
     ]);
     expect(blocks[0]).toMatchObject({ level: 1, children: [{ text: 'Title #1' }] });
     expect(blocks[2]).toMatchObject({ ordered: false, items: [[{}, { type: 'list' }], [{}]] });
-    expect(blocks[4]).toEqual({ type: 'code', text: '# no heading' });
+    expect(blocks[4]).toEqual({ type: 'code', text: '# no heading', info: 'js' });
     expect(blocks[5]).toMatchObject({ head: [{}, {}], rows: [[[{ text: '1' }], [{ text: '2' }]]] });
+  });
+
+  test('a fence can name a language, and only a line of its own closes it', () => {
+    expect(blocksOf('```js\nlet a = 1;\n```no end\n````\nafter')).toMatchObject([
+      { type: 'code', info: 'js', text: 'let a = 1;\n```no end' },
+      { type: 'paragraph' },
+    ]);
   });
 
   test('loses no word of any text', () => {

@@ -152,7 +152,7 @@ describeConsole('run pages', (given) => {
     await showView(page, 'Event log');
     const log = page.getByRole('listbox', { name: 'Event log' });
     await log
-      .getByRole('option', { name: /Step completed\s*polish/i })
+      .getByRole('option', { name: /Step succeeded\s*polish/i })
       .first()
       .click();
     await expectText(detail(page), 'polish#1');
@@ -177,8 +177,8 @@ describeConsole('run pages', (given) => {
     await expectText(state(page), 'failed');
     await page.getByRole('button', { name: 'Resume' }).click();
     const dialog = page.getByRole('dialog');
-    await expectText(dialog, "'Book' runs again");
-    await expectText(dialog, '1 completed step is kept');
+    await expectText(dialog, '“Book” runs again');
+    await expectText(dialog, '1 finished step is kept');
     await pressInDialog(page, 'Resume');
     await expectText(state(page), 'success');
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
@@ -212,7 +212,7 @@ describeConsole('run pages', (given) => {
       await page.keyboard.press('Enter');
       await expectText(detail(page).getByLabel('the error'), 'Mock failure 1 of 1');
       await page.keyboard.press('r');
-      await page.getByRole('dialog').getByText("'Book' runs again").waitFor();
+      await page.getByRole('dialog').getByText('“Book” runs again').waitFor();
       await page.keyboard.press('Enter');
       await expectText(state(page), 'success');
       expect(problems).toEqual([]);

@@ -117,7 +117,7 @@ export const undecidable = {
     pending: 'The run has not started.',
     running: 'The run is in progress.',
     paused: 'The run is waiting at another gate.',
-    success: 'The run completed.',
+    success: 'The run succeeded.',
     failed: 'The run failed.',
   } as const satisfies Record<Run['status'], string>,
   runCancelled: 'The run was cancelled.',
@@ -125,7 +125,7 @@ export const undecidable = {
 
 /** What a rejection does to the run. */
 export const rejection = {
-  takesRejected: 'takes the "rejected" path.',
-  takesError: 'takes the "error" path.',
-  fails: 'the run fails: the workflow has no "rejected" path. Resume the run to ask again.',
+  takesRejected: 'takes the “Rejected” path.',
+  takesError: 'takes the “On error” path.',
+  fails: 'the run fails, because the gate has no “Rejected” path. Resume the run to ask again.',
 } as const;

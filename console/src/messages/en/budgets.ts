@@ -25,6 +25,7 @@ export const budgetCard = {
   oneWorkflow: 'workflow {name}',
   noReservations: 'no reservations',
   reserves: (dollars: string) => `reserves ${dollars} per run`,
+  noAlerts: 'no alerts',
   limitReached: 'Limit reached. New runs are refused until you raise the limit.',
   limitReachedInWindow:
     'Limit reached. New runs are refused until you raise the limit or the window ends.',
@@ -85,6 +86,8 @@ export const budgetForm = {
   overrun: 'Allow one step above the limit',
   aboutOverrun:
     'A step begins while something is left. Otherwise it begins only if everything it may cost fits.',
+  alerts: 'Send alerts at 80% and 100%',
+  aboutAlerts: 'When this much is spent, to the channels under “Alerts” in the settings.',
   window: 'Window',
   aboutWindow: 'In UTC. Weeks start on Monday.',
   windows: {

@@ -33,8 +33,8 @@ export const decisionForm = {
     }),
   callsNoTool: 'the tool is not called. The agent gets your reason and can try something else.',
   callsNoStep:
-    'the step is not executed. The run takes its "error" path, or fails if there is none.',
-  takesRejected: 'takes the "rejected" path, or fails if the workflow has none.',
+    'the step is not executed. The run takes its “On error” path, or fails if there is none.',
+  takesRejected: 'takes the “Rejected” path, or fails if there is none.',
 } as const;
 
 /** Messages for the fields of a decision. */

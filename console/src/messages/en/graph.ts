@@ -5,6 +5,7 @@ import { plural } from '#console/src/messages/format.ts';
 export const kindNames = {
   agent: 'Agent',
   tool: 'Tool',
+  code: 'Code',
   condition: 'Condition',
   loop: 'Loop',
   map: 'Map',
@@ -34,6 +35,7 @@ export const graphView = {
 export const portNames = {
   agent: { next: 'On success' },
   tool: { next: 'On success' },
+  code: { next: 'On success' },
   workflow: { next: 'On success' },
   merge: { next: 'Always' },
   condition: { true: 'Yes', false: 'No', next: 'Always' },
@@ -52,8 +54,10 @@ export const nodeLines = {
   noTool: 'no tool yet',
   noWorkflow: 'no workflow yet',
   noEvent: 'no event yet',
+  noCode: 'no code',
   waitsSeconds: (seconds: string) => `${seconds} s`,
   waitsUntil: (time: string) => `until ${time}`,
+  waitsCallback: 'a callback',
   whileTrue: (expression: string) => `while ${expression}`,
   eachItem: (items: string) => `each item of ${items}`,
   ofVersion: (workflow: string, version: number) => `${workflow} · version ${version}`,

@@ -23,6 +23,8 @@ export const nav = {
     workflows: 'Workflows',
     templates: 'Templates',
     schedules: 'Schedules',
+    events: 'Events',
+    queues: 'Queues',
     tools: 'Tools',
     secrets: 'Secrets',
     webhooks: 'Webhooks',

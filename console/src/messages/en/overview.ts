@@ -15,10 +15,10 @@ export const metrics = {
   successRate: 'Success rate',
   cancelled: (runs: number) =>
     plural(runs, {
-      one: '# cancelled run is not a success',
-      other: '# cancelled runs are not successes',
+      one: 'including # cancelled run',
+      other: 'including # cancelled runs',
     }),
-  manyCancelled: (runs: string) => `${runs} or more cancelled runs are not successes`,
+  manyCancelled: (runs: string) => `including ${runs} or more cancelled runs`,
   published: 'Published workflows',
   checksPassed: 'Checks passed',
   ofRunsWithChecks: (runs: number) =>
@@ -79,7 +79,7 @@ export const recentFailures = {
   noneAbout:
     'Runs that fail appear here with their error, and can be resumed from the step that failed.',
   noMessage: 'No error message.',
-  byBudget: 'Stopped by a budget',
+  byBudget: 'Stopped by budget',
   view: 'View run',
 } as const;
 

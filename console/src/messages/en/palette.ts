@@ -41,7 +41,7 @@ export const runActions = {
   cancel: {
     label: 'Cancel this run',
     title: 'Cancel this run?',
-    consequence: 'It fails and starts no new steps.',
+    consequence: 'It stops now. Finished steps stay finished.',
     confirm: 'Cancel run',
     keep: 'Keep running',
     done: 'Run cancelled',

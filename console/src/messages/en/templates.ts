@@ -30,6 +30,8 @@ export const templateCard = {
 /** Messages for the preview of a template. */
 export const templatePreview = {
   checks: 'Checks',
+  limits: 'Limits',
+  theLimits: 'the limits',
   sampleInput: 'Sample input',
   theSampleInput: 'the sample input',
 } as const;

@@ -5,11 +5,12 @@ import { plural } from '#console/src/messages/format.ts';
 export const endpoints = {
   title: 'Webhooks',
   about: 'Endpoints that receive signed events about your runs and records.',
-  add: 'Add endpoint',
+  add: 'New endpoint',
   empty: {
     title: 'No endpoints yet',
     about:
       'An endpoint is a URL that receives signed events about runs and records, so that your systems can react at once.',
+    create: 'Create endpoint',
   },
   label: 'Endpoints',
   url: 'URL',
@@ -53,7 +54,7 @@ export const endpointActions = {
 export const endpointForm = {
   new: 'New endpoint',
   edit: 'Edit endpoint',
-  add: 'Add endpoint',
+  add: 'Create endpoint',
   saved: 'Endpoint saved',
   url: 'URL',
   urlAbout: 'Events are sent to this URL. The service must be able to reach it.',

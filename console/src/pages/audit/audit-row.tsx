@@ -2,10 +2,11 @@ import { Button, Table } from '@mantine/core';
 import { useState } from 'react';
 import type { AuditEntry } from '#client/index.ts';
 import { auditRow as text } from '#console/src/messages/en/governance/audit.ts';
-import { actionText, targetText } from '#console/src/parts/text/audit-texts.ts';
+import { AuditTarget } from '#console/src/parts/audit-target.tsx';
+import { actionText } from '#console/src/parts/text/audit-texts.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
-import { WorkflowLink, RunLink, TextLink } from '#console/src/parts/links.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { Row } from '#console/src/parts/data/row-table.tsx';
 
@@ -20,7 +21,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
         <Actor entry={entry} />
         <span title={entry.action}>{actionText(entry.action)}</span>
         <Table.Td>
-          {targetText(entry.target_type)} <Target entry={entry} />
+          <AuditTarget entry={entry} />
         </Table.Td>
         <Table.Td>
           {!empty && (
@@ -56,35 +57,4 @@ function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
       <UserText>{actor_name}</UserText>
     </TextLink>
   );
-}
-
-/** The target of the action, as a link if it has a page. It may no longer exist. */
-function Target({ entry: { target_type, target_id, target_name } }: { entry: AuditEntry }) {
-  const id = (
-    <span title={target_id}>
-      <UserText>{target_name ?? target_id}</UserText>
-    </span>
-  );
-  if (target_type === 'run') {
-    return (
-      <RunLink run={target_id} size="sm">
-        {id}
-      </RunLink>
-    );
-  }
-  if (target_type === 'workflow') {
-    return (
-      <WorkflowLink workflow={target_id} size="sm">
-        {id}
-      </WorkflowLink>
-    );
-  }
-  if (target_type === 'member') {
-    return (
-      <TextLink size="sm" to="/members/$memberId" params={{ memberId: target_id }}>
-        {id}
-      </TextLink>
-    );
-  }
-  return id;
 }

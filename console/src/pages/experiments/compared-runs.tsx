@@ -106,7 +106,7 @@ const GroupTable = ({ groups }: { groups: readonly RunGroup[] }) => (
 const GroupRow = ({ result, runs }: RunGroup) => (
   <Row className="compared-run">
     <Group gap={4} wrap="nowrap">
-      {runs.length > 1 && <b>{text.times(countText(runs.length))}</b>}
+      {runs.length > 1 && <b className="numbers">{text.times(countText(runs.length))}</b>}
       <ResultBadge result={result} />
     </Group>
     <Inputs runs={runs} />

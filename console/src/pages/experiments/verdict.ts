@@ -19,7 +19,10 @@ export function verdictOf({
   const missing = unrecorded + refused;
   const compared = equal + changed + failed;
   const all = countText(compared + missing);
-  const unknown = missing > 0 ? [text.withoutResult(missing)] : [];
+  const unknown = [
+    ...(unrecorded > 0 ? [text.withoutResult(unrecorded)] : []),
+    ...(refused > 0 ? [text.refused(refused)] : []),
+  ];
   const [worst, ...others] = checks.broken;
   if (worst !== undefined) {
     const notes = [
@@ -42,7 +45,7 @@ export function verdictOf({
   }
   const good = missing > 0 ? 'warning' : 'success';
   if (changed === 0) {
-    return { colour: good, title: text.same(countText(compared)), notes: unknown };
+    return { colour: good, title: text.same(compared), notes: unknown };
   }
   if (checks.total > 0) {
     const title = checks.won === 0 ? text.fine : text.fixed(countText(checks.won));

@@ -17,6 +17,7 @@ import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { useNow } from '#console/src/parts/text/now.ts';
+import { shortId } from '#console/src/parts/text/short-id.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { gateQuery, runQuery } from '#console/src/queries/runs.ts';
@@ -205,7 +206,10 @@ function Facts({ run, gate }: { run: Run; gate: PendingGate | undefined }) {
         />
       </Fact>
       <Fact name={words.run}>
-        <UserText>{run.workflow_name}</UserText> <RunLink run={run.id}>{run.id}</RunLink>
+        <UserText>{run.workflow_name}</UserText>{' '}
+        <RunLink run={run.id} title={run.id}>
+          {shortId(run.id)}
+        </RunLink>
       </Fact>
     </SimpleGrid>
   );

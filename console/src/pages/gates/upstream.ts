@@ -12,6 +12,7 @@ const passesOn: Record<NodeKind, boolean> = {
   map: true,
   workflow: false,
   human_gate: false,
+  code: false,
   wait: false,
   merge: true,
 };

@@ -5,6 +5,7 @@ import { api } from '#console/src/api.ts';
 import { webhookConfig as text } from '#console/src/messages/en/workflows/triggers.ts';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
 import { webhooksKey } from '#console/src/queries/workspace.ts';
 
 const MOST_TOLERANCE_SECONDS = 86_400;
@@ -25,8 +26,10 @@ export const WebhookConfig = editForm<Webhook, { workflowId: string }>(function 
       event_id_header: webhook.event_id_header ?? '',
       accept_forms: webhook.accept_forms,
       answer_challenges: webhook.answer_challenges,
+      event: webhook.event ?? '',
     },
   });
+  const mayRun = useMay('run_workflows');
   const { values } = form;
   const tolerance = values.timestamp_tolerance_seconds;
   const window = values.dedup_window_seconds;
@@ -35,6 +38,7 @@ export const WebhookConfig = editForm<Webhook, { workflowId: string }>(function 
     timestamp_tolerance_seconds: Number(tolerance),
     dedup_window_seconds: Number(window),
     event_id_header: values.event_id_header.trim() || null,
+    event: values.event.trim() || null,
   };
   const save = useEdit(
     editing,
@@ -54,6 +58,14 @@ export const WebhookConfig = editForm<Webhook, { workflowId: string }>(function 
         submit={text.save}
         ready={tolerance !== '' && window !== '' && values.event_id_field !== ''}
       >
+        <TextInput
+          label={text.event}
+          description={text.eventAbout}
+          placeholder="lead.received"
+          maxLength={100}
+          disabled={!mayRun}
+          {...form.getInputProps('event')}
+        />
         <Switch
           label={text.requireSignatures}
           description={text.requireSignaturesAbout}
@@ -74,6 +86,7 @@ export const WebhookConfig = editForm<Webhook, { workflowId: string }>(function 
           min={0}
           max={MOST_WINDOW_SECONDS}
           allowDecimal={false}
+          disabled={values.event.trim() !== ''}
           {...form.getInputProps('dedup_window_seconds')}
         />
         <TextInput

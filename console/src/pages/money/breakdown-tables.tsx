@@ -5,7 +5,7 @@ import { breakdown as text } from '#console/src/messages/en/usage.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Cost } from '#console/src/parts/text/cost.tsx';
-import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
 import { WorkflowLink } from '#console/src/parts/links.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
@@ -24,7 +24,7 @@ export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] })
         { label: words.cost, numbers: true },
       ]}
     >
-      {rows.map(({ workflow_id, name, runs, cost_usd }) => (
+      {rows.map(({ workflow_id, name, runs, cost_usd, unpriced_steps }) => (
         <Row key={workflow_id ?? 'other'}>
           {workflow_id === null ? (
             text.otherWorkflows
@@ -34,7 +34,9 @@ export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] })
             </WorkflowLink>
           )}
           <Table.Td className="numbers">{countText(runs)}</Table.Td>
-          <Table.Td className="numbers">{dollarsText(cost_usd)}</Table.Td>
+          <Table.Td className="numbers">
+            <Cost usd={cost_usd} unpriced={unpriced_steps} />
+          </Table.Td>
         </Row>
       ))}
     </RowTable>

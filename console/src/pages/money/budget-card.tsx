@@ -48,6 +48,7 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
           {budget.reservation_estimate_usd === null
             ? text.noReservations
             : text.reserves(dollarsText(budget.reservation_estimate_usd))}
+          {!budget.alerts && ` · ${text.noAlerts}`}
         </Text>
         <BudgetBar limit={budget.limit_usd} status={status} />
         {status.over && (

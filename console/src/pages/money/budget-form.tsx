@@ -36,9 +36,10 @@ export const BudgetForm = editForm<Budget, { onClose: () => void }, undefined>(
         holds: budget === undefined || budget.reservation_estimate_usd !== null,
         estimate: budget?.reservation_estimate_usd ?? '',
         oneStep: budget?.overrun === 'one_step',
+        alerts: budget?.alerts ?? true,
       },
     });
-    const { name, window, workflowId, limit, holds, estimate, oneStep } = form.values;
+    const { name, window, workflowId, limit, holds, estimate, oneStep, alerts } = form.values;
     const { data: usage } = useQuery(breakdownQuery(USAGE_DAYS));
     const days = usage?.by_day ?? [];
     const suggested = fixed ? undefined : suggestedEstimate(days);
@@ -53,6 +54,7 @@ export const BudgetForm = editForm<Budget, { onClose: () => void }, undefined>(
       limit_usd: Number(limit),
       reservation_estimate_usd: holds ? Number(estimate) : null,
       overrun: oneStep ? 'one_step' : 'none',
+      alerts,
       window,
       scope: workflowId === null ? 'workspace' : 'workflow',
       workflow_id: workflowId,
@@ -141,6 +143,11 @@ export const BudgetForm = editForm<Budget, { onClose: () => void }, undefined>(
             />
           </>
         )}
+        <Switch
+          label={text.alerts}
+          description={text.aboutAlerts}
+          {...form.getInputProps('alerts', { type: 'checkbox' })}
+        />
       </Form>
     );
   },

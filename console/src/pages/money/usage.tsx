@@ -10,7 +10,7 @@ import { DayBars } from '#console/src/parts/data/day-bars.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingCards, LoadingRows } from '#console/src/parts/loading.tsx';
-import { wholeCostText } from '#console/src/parts/text/cost.tsx';
+import { costText, wholeCostText } from '#console/src/parts/text/cost.tsx';
 import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -44,8 +44,13 @@ function Quota() {
   );
 }
 
+const unpricedIn = ({ by_model: models }: UsageBreakdown): number =>
+  models.reduce((sum, model) => sum + model.unpriced_steps, 0);
+
 function Month({ usage }: { usage: Usage }) {
   const { runs_used, runs_limit, plan } = usage;
+  // The days of the month so far, UTC.
+  const { data } = useQuery(breakdownQuery(new Date().getUTCDate()));
   const percent = runs_limit === null ? 0 : (100 * runs_used) / runs_limit;
   return (
     <Stack gap="xs">
@@ -58,7 +63,7 @@ function Month({ usage }: { usage: Usage }) {
               plan: planTexts[plan],
             })}
         {' · '}
-        {dollarsText(usage.cost_usd)}
+        {costText({ usd: usage.cost_usd, unpriced: data === undefined ? 0 : unpricedIn(data) })}
       </Text>
       {runs_limit !== null && (
         <Progress
@@ -133,14 +138,13 @@ function LastDays() {
 function Days({ data }: { data: UsageBreakdown }) {
   const runs = data.by_day.reduce((sum, day) => sum + day.runs, 0);
   const cost = data.by_day.reduce((sum, day) => sum + day.cost_usd, 0);
-  const unpriced = data.by_model.reduce((sum, model) => sum + model.unpriced_steps, 0);
   if (runs === 0) {
     return <Empty {...text.empty} />;
   }
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Stack gap="xs">
-        <Text size="sm">{text.cost(wholeCostText({ usd: cost, unpriced }))}</Text>
+        <Text size="sm">{text.cost(wholeCostText({ usd: cost, unpriced: unpricedIn(data) }))}</Text>
         <DayBars
           label={text.costByDay}
           rows={data.by_day}

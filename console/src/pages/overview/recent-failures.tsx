@@ -1,4 +1,4 @@
-import { Badge, Group, Paper, Stack, Text } from '@mantine/core';
+import { Badge, Box, Group, Paper, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { RunSummary } from '#client/index.ts';
 import { recentFailures as text } from '#console/src/messages/en/overview.ts';
@@ -38,13 +38,20 @@ export function RecentFailures() {
           runs.length === 0 ? (
             <Empty title={text.none} about={text.noneAbout} />
           ) : (
-            <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+            <Paper
+              withBorder
+              component="ul"
+              className="divided"
+              p={0}
+              m={0}
+              style={{ listStyle: 'none' }}
+            >
               {runs.map((run) => (
                 <li key={run.id}>
                   <Failed run={run} />
                 </li>
               ))}
-            </Stack>
+            </Paper>
           )
         }
       </Loaded>
@@ -55,7 +62,7 @@ export function RecentFailures() {
 function Failed({ run }: { run: RunSummary }) {
   const mayResume = useMay('cancel_resume');
   return (
-    <Paper withBorder px="md" py="sm">
+    <Box px="sm" py="xs">
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={600}>
           <RunLink run={run.id}>
@@ -82,6 +89,6 @@ function Failed({ run }: { run: RunSummary }) {
           </Text>
         )}
       </Group>
-    </Paper>
+    </Box>
   );
 }

@@ -48,7 +48,7 @@ export function StartHere({ onDismiss }: { onDismiss: () => void }) {
       <Paper withBorder component="ol" m={0} p={0} className="first-steps">
         <Step
           done={decided.length > 0}
-          title={gate?.title ?? text.decide.title}
+          title={decided[0]?.title ?? gate?.title ?? text.decide.title}
           about={text.decide.about}
           more={done && <Done run={done} />}
         >

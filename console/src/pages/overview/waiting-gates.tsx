@@ -32,7 +32,7 @@ export function WaitingGates() {
           all.length === 0 ? (
             <Empty title={text.none} about={text.noneAbout} />
           ) : (
-            <Paper withBorder component="nav" aria-label={text.label}>
+            <Paper withBorder component="nav" aria-label={text.label} className="divided">
               {all.slice(0, SHOWN).map((gate) => (
                 <ItemLink
                   key={`${gate.run_id} ${gate.step_key}`}

@@ -1,4 +1,4 @@
-import { Alert, Code, List, Text } from '@mantine/core';
+import { Alert, Box, Code, Group, List, Text } from '@mantine/core';
 import { words } from '#console/src/messages/en/words.ts';
 import { account as text } from '#console/src/messages/en/people/account.ts';
 import { capabilityTexts, permission } from '#console/src/messages/en/people/permissions.ts';
@@ -65,10 +65,16 @@ function Held() {
       <List size="sm" spacing={6} listStyleType="none">
         {capabilityNames.map((name) => (
           <List.Item key={name}>
-            <Tag color={capabilities[name] ? 'success' : 'gray'} w={104} mr="xs">
-              {capabilities[name] ? permission.allowed : permission.notAllowed}
-            </Tag>
-            {capabilityTexts[name]} <Code>{name}</Code>
+            <Group gap="xs" wrap="nowrap" align="flex-start">
+              <Box w={104} flex="none">
+                <Tag color={capabilities[name] ? 'success' : 'gray'}>
+                  {capabilities[name] ? permission.allowed : permission.notAllowed}
+                </Tag>
+              </Box>
+              <span>
+                {capabilityTexts[name]} <Code>{name}</Code>
+              </span>
+            </Group>
           </List.Item>
         ))}
       </List>

@@ -5,8 +5,8 @@ import { words } from '#console/src/messages/en/words.ts';
 import { memberActivity as text } from '#console/src/messages/en/people/members.ts';
 import { DayBars } from '#console/src/parts/data/day-bars.tsx';
 import { Facts } from '#console/src/parts/data/facts.tsx';
-import { actionText, targetText } from '#console/src/parts/text/audit-texts.ts';
-import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { AuditTarget } from '#console/src/parts/audit-target.tsx';
+import { actionText } from '#console/src/parts/text/audit-texts.ts';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
 import { TextLink } from '#console/src/parts/links.tsx';
@@ -55,7 +55,7 @@ function Recent({ stats }: { stats: MemberStats }) {
             <When at={entry.created_at} ago />
             <span title={entry.action}>{actionText(entry.action)}</span>
             <Table.Td>
-              {targetText(entry.target_type)} <UserText>{entry.target_id}</UserText>
+              <AuditTarget entry={entry} />
             </Table.Td>
           </Row>
         ))}

@@ -131,6 +131,7 @@ function MemberActions({ member }: { member: MemberDetail }) {
   if (!useMay('manage_members')) return null;
   return (
     <>
+      {member.id === id && <Dimmed size="xs">{text.you}</Dimmed>}
       {member.status === 'pending' && (
         <ActionButton action={approve} input={member.id} variant="filled">
           {text.approve}
@@ -143,7 +144,6 @@ function MemberActions({ member }: { member: MemberDetail }) {
       >
         {removalTexts[member.status].remove}
       </ActionButton>
-      {member.id === id && <Dimmed size="xs">{text.you}</Dimmed>}
     </>
   );
 }

@@ -17,6 +17,7 @@ import { TextLink } from '#console/src/parts/links.tsx';
 import { type DecisionFilter, decisionsQuery } from '#console/src/queries/policies.ts';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { pollMs } from '#console/src/queries/stream-state.ts';
+import { FoldedFilters } from '#console/src/parts/data/folded-filters.tsx';
 import { EventCard } from './event-card.tsx';
 import { isDecision, isEventType } from './event-texts.ts';
 import { NamedFilter } from './named-filter.tsx';
@@ -34,7 +35,9 @@ export function EventsPage() {
   const filtered = Object.values(filter).some(Boolean);
   return (
     <Page title={text.title} about={text.about}>
-      <Filters />
+      <FoldedFilters inUse={Object.values(filter).filter(Boolean).length}>
+        <Filters />
+      </FoldedFilters>
       <LoadedList
         query={events}
         loading={<LoadingCards cards={5} height={120} />}

@@ -10,6 +10,7 @@ import { Section } from '#console/src/parts/page.tsx';
 import { policiesKey } from '#console/src/queries/policies.ts';
 import { tagged } from '#console/src/queries/tagged.ts';
 import { HistoryTrial } from './backtests/history-trial.tsx';
+import { CallLimits } from './call-limits.tsx';
 import { ModelRules } from './model-rules.tsx';
 import { draftOf, policiesOf, type PolicyDraft, sameValue } from './policy-draft.ts';
 import { RedactionRules } from './redaction-rules.tsx';
@@ -44,6 +45,9 @@ export const PoliciesForm = editForm<Policies, object>(function PoliciesFields({
       </Section>
       <Section title={text.tools}>
         <ToolRules draft={draft} change={change} />
+      </Section>
+      <Section title={text.limits}>
+        <CallLimits draft={draft} change={change} />
       </Section>
       <Section title={text.redaction}>
         <RedactionRules draft={draft} change={change} />

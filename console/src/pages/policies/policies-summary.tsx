@@ -15,7 +15,7 @@ type ToolPolicy = Policies['tools'][number];
 
 /** The policies as text, for members who cannot change them. */
 export function PoliciesSummary({ policies }: { policies: Policies }) {
-  const { model_allowlist: models, tools, redaction } = policies;
+  const { model_allowlist: models, tools, redaction, limits } = policies;
   return (
     <Stack gap="lg">
       <Section title={text.models}>
@@ -47,6 +47,19 @@ export function PoliciesSummary({ policies }: { policies: Policies }) {
           </List>
         )}
       </Section>
+      <Section title={text.limits}>
+        {limits.length === 0 ? (
+          <Text size="sm">{text.noLimit}</Text>
+        ) : (
+          <List size="sm">
+            {limits.map((limit, at) => (
+              <List.Item key={at}>
+                <LimitSummary limit={limit} />
+              </List.Item>
+            ))}
+          </List>
+        )}
+      </Section>
       <Section title={text.redaction}>
         {redaction.detectors.length + redaction.patterns.length === 0 ? (
           <Text size="sm">{text.noRedaction}</Text>
@@ -65,6 +78,17 @@ export function PoliciesSummary({ policies }: { policies: Policies }) {
       </Section>
     </Stack>
   );
+}
+
+function LimitSummary({ limit }: { limit: Policies['limits'][number] }) {
+  const { tools, models, concurrency, per_minute: perMinute, key } = limit;
+  const names = <UserText>{(models ?? tools ?? []).join(', ')}</UserText>;
+  const numbers = [
+    ...(concurrency === undefined ? [] : [text.atOnce(concurrency)]),
+    ...(perMinute === undefined ? [] : [text.perMinute(perMinute)]),
+  ].join(', ');
+  if (key === undefined) return <Message text={text.limit} values={{ names, numbers }} />;
+  return <Message text={text.limitByKey} values={{ names, numbers, key: <Code>{key}</Code> }} />;
 }
 
 function ToolSummary({ tool }: { tool: ToolPolicy }) {

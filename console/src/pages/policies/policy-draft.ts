@@ -15,6 +15,17 @@ export interface PolicyDraft {
   tools: ToolDraft[];
   detectors: DetectorName[];
   patterns: PatternDraft[];
+  limits: LimitDraft[];
+}
+
+/** The numbers are texts while the user types; an empty one is no limit. */
+export interface LimitDraft {
+  key: number;
+  of: 'tools' | 'models';
+  names: string[];
+  concurrency: number | '';
+  perMinute: number | '';
+  by: string;
 }
 
 export interface ToolDraft {
@@ -56,6 +67,14 @@ export const newRule = (): RuleDraft => ({
   values: '',
   pattern: '',
 });
+export const newLimit = (): LimitDraft => ({
+  key: newKey(),
+  of: 'tools',
+  names: [],
+  concurrency: 1,
+  perMinute: '',
+  by: '',
+});
 export const newPattern = (): PatternDraft => ({ key: newKey(), name: '', regex: '' });
 
 export const draftOf = (policies: Policies): PolicyDraft => ({
@@ -75,6 +94,14 @@ export const draftOf = (policies: Policies): PolicyDraft => ({
   })),
   detectors: policies.redaction.detectors,
   patterns: policies.redaction.patterns.map((each) => ({ key: newKey(), ...each })),
+  limits: policies.limits.map(({ tools, models, concurrency, per_minute, key }) => ({
+    key: newKey(),
+    of: models === undefined ? 'tools' : 'models',
+    names: models ?? tools ?? [],
+    concurrency: concurrency ?? '',
+    perMinute: per_minute ?? '',
+    by: key ?? '',
+  })),
 });
 
 export const policiesOf = (draft: PolicyDraft): Policies => ({
@@ -88,6 +115,12 @@ export const policiesOf = (draft: PolicyDraft): Policies => ({
     detectors: draft.detectors,
     patterns: draft.patterns.map(({ name, regex }) => ({ name, regex })),
   },
+  limits: draft.limits.map(({ of, names, concurrency, perMinute, by }) => ({
+    ...(of === 'tools' ? { tools: names } : { models: names }),
+    ...(concurrency !== '' && { concurrency }),
+    ...(perMinute !== '' && { per_minute: perMinute }),
+    ...(by.trim() !== '' && { key: by.trim() }),
+  })),
 });
 
 function ruleOf({ argument, by, values, pattern }: RuleDraft): BlockedArgument {

@@ -5,7 +5,7 @@ import { toolRules as text } from '#console/src/messages/en/governance/policies.
 import { Empty } from '#console/src/parts/empty.tsx';
 import { toolsQuery } from '#console/src/queries/workspace.ts';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
-import { asTool, builtinTools, isTimer } from '#shared/tools.ts';
+import { asTool, builtinTools, CODE, isTimer } from '#shared/tools.ts';
 import { ArgumentRule } from './argument-rule.tsx';
 import {
   newRule,
@@ -28,6 +28,7 @@ export function ToolRules({
   const known = [
     // The service rejects rules for a tool that only waits.
     ...[...builtinTools].filter((tool) => !isTimer(tool)),
+    CODE,
     ...custom.map(({ name }) => `custom:${name}`),
     ...new Set(workflows.map(({ name }) => asTool(name))),
   ];

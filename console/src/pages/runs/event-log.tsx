@@ -45,8 +45,14 @@ function Events({ events, run, chosen, select }: EventLogProps & { events: RunEv
         ...(isNodeStep(step) ? [[step.node_id, step.label] as const] : []),
       ]),
     );
-    return events.map((event) => lineOf(event, (key) => labels.get(key) ?? key));
-  }, [events, run.steps]);
+    const last = run.failure?.kind === 'cancelled' ? run.error : null;
+    return events.map((event) => {
+      const { frame } = event;
+      // A run that was cancelled can have failed before, and been resumed.
+      const cancelled = frame.type === 'run_failed' && frame.error === last;
+      return lineOf(event, (key) => labels.get(key) ?? key, cancelled);
+    });
+  }, [events, run.steps, run.failure, run.error]);
   const keys = useMemo(() => stepKeys(events, run.steps), [events, run.steps]);
   if (lines.length === 0) {
     return <Empty {...texts.empty} />;
@@ -74,12 +80,13 @@ interface Line {
   time: string;
   text: string;
   userText: string | undefined;
+  cancelled: boolean;
 }
 
-function lineOf(event: RunEvent, labelOf: (nodeId: string) => string): Line {
-  const { text, userText } = eventText(event, labelOf);
+function lineOf(event: RunEvent, labelOf: (nodeId: string) => string, cancelled: boolean): Line {
+  const { text, userText } = eventText(event, labelOf, cancelled);
   const time = clock.format(new Date(event.at));
-  return { event, time, text, userText };
+  return { event, time, text, userText, cancelled };
 }
 
 /** The step key of each event. */
@@ -93,8 +100,9 @@ function stepKeys(events: readonly RunEvent[], steps: readonly Step[]): (string 
   });
 }
 
-function LineRow({ line: { event, time, text, userText } }: { line: Line }) {
-  const failed = event.frame.type === 'step_failed' || event.frame.type === 'run_failed';
+function LineRow({ line: { event, time, text, userText, cancelled } }: { line: Line }) {
+  const failed =
+    event.frame.type === 'step_failed' || (event.frame.type === 'run_failed' && !cancelled);
   return (
     <>
       <Text span size="xs" c="dimmed" className="numbers" title={event.at}>

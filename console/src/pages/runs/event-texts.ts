@@ -4,11 +4,12 @@ import { countText } from '#console/src/parts/text/numbers.ts';
 
 /**
  * The text of a frame. `userText` is text from users and models. Nodes are named by their labels, and so are calls of
- * an agent, whose frames have a step key.
+ * an agent, whose frames have a step key. A run that was cancelled fails, too: `wasCancelled` says so.
  */
 export function eventText(
   { frame }: RunEvent,
   labelOf: (key: string) => string,
+  wasCancelled = false,
 ): { text: string; userText: string | undefined } {
   const label = 'node_id' in frame ? labelOf(frame.step_key ?? frame.node_id) : '';
   switch (frame.type) {
@@ -32,7 +33,7 @@ export function eventText(
     case 'run_completed':
       return { text: texts.runCompleted, userText: undefined };
     case 'run_failed':
-      return { text: texts.runFailed, userText: frame.error };
+      return { text: wasCancelled ? texts.runCancelled : texts.runFailed, userText: frame.error };
     case 'run_evaluated':
       return {
         text: texts.checksPassed(countText(frame.passed), countText(frame.total)),

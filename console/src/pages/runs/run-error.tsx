@@ -41,7 +41,12 @@ export function RunError({
       className="run-error"
       color={colour}
       icon={<IconAlertTriangle size={18} aria-hidden />}
-      title={place === undefined ? title : text.failedAt(title, step?.label ?? '', place)}
+      // A title that the error begins with would say the same twice.
+      title={
+        place !== undefined
+          ? text.failedAt(title, step?.label ?? '', place)
+          : !run.error.startsWith(title) && title
+      }
     >
       <Group justify="space-between" align="flex-end" gap="xs">
         <Box flex="1 1 16rem" miw={0}>

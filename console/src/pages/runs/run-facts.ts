@@ -90,7 +90,7 @@ export function cancelFacts(
 const finishedSteps = ({ steps }: Pick<Run, 'steps'>): number =>
   steps.filter(isNodeStep).filter(({ status }) => status === 'success').length;
 
-/** `'a'`, `'a' and 'b'`, `'a', 'b' and 3 more`. */
+/** `“a”`, `“a” and “b”`, `“a”, “b” and 3 more`. */
 export function namesText(names: readonly string[], most = 3): string {
   const shown = names.slice(0, most).map(stepNames.quoted);
   const more = names.length - shown.length;

@@ -8,7 +8,7 @@ import { runHeader as text } from '#console/src/messages/en/runs/run.ts';
 import { runTimes } from '#console/src/messages/en/parts/values.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { Copy } from '#console/src/parts/code/copy.tsx';
-import { RunLink, WorkflowLink } from '#console/src/parts/links.tsx';
+import { RunLink, TextLink, WorkflowLink } from '#console/src/parts/links.tsx';
 import { costText, wholeCostText } from '#console/src/parts/text/cost.tsx';
 import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
 import { useMoment } from '#console/src/parts/text/now.ts';
@@ -132,7 +132,7 @@ function Cost({ run }: { run: Run }) {
 
 /** Who started the run, and how. */
 export function Started({
-  run: { trigger, parent_run_id, parent_step_key, created_by: by },
+  run: { trigger, parent_run_id, parent_step_key, event_id: eventId, created_by: by },
 }: {
   run: Run;
 }) {
@@ -143,6 +143,13 @@ export function Started({
       <RunLink run={parent_run_id} step={parent_step_key}>
         {text.parentRun}
       </RunLink>
+    );
+  }
+  if (eventId !== null) {
+    return (
+      <TextLink to="/events/$eventId" params={{ eventId }}>
+        {text.started.event}
+      </TextLink>
     );
   }
   return (

@@ -13,7 +13,7 @@ import { useWindowed } from '#console/src/parts/data/windowed.ts';
 import { Part } from './part.tsx';
 import { hasEnded, webAddress } from './run-facts.ts';
 import type { Selection } from './use-selection.ts';
-import { Row } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** The output, input and state of the run. Until it has an output, that is last. */
@@ -51,44 +51,35 @@ export function RunChecks({ run: { evals, status } }: { run: Run }) {
     );
   }
   return (
-    <Table.ScrollContainer minWidth={640}>
-      <Table aria-label={words.checks}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{runChecks.check}</Table.Th>
-            <Table.Th>{words.result}</Table.Th>
-            <Table.Th>{words.type}</Table.Th>
-            <Table.Th>{runChecks.expected}</Table.Th>
-            <Table.Th>{runChecks.actual}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {evals.results.map(({ name, type, passed, expected, actual, message }, index) => (
-            <Row key={index}>
-              <Table.Td>
-                <UserText>{name}</UserText>
-                {message !== undefined && (
-                  <Dimmed size="xs">
-                    <UserText>{message}</UserText>
-                  </Dimmed>
-                )}
-              </Table.Td>
-              <Badge
-                tt="none"
-                variant="light"
-                color={passed ? 'success' : 'danger'}
-                leftSection={passed ? <IconCheck size={12} /> : <IconX size={12} />}
-              >
-                {passed ? runChecks.passed : runChecks.failed}
-              </Badge>
-              <Table.Td>{type}</Table.Td>
-              <JsonView value={expected} what={runChecks.theExpected} />
-              <JsonView value={actual} what={runChecks.theActual} />
-            </Row>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <RowTable
+      label={words.checks}
+      minWidth={640}
+      columns={[runChecks.check, words.result, words.type, runChecks.expected, runChecks.actual]}
+    >
+      {evals.results.map(({ name, type, passed, expected, actual, message }, index) => (
+        <Row key={index}>
+          <Table.Td>
+            <UserText>{name}</UserText>
+            {message !== undefined && (
+              <Dimmed size="xs">
+                <UserText>{message}</UserText>
+              </Dimmed>
+            )}
+          </Table.Td>
+          <Badge
+            tt="none"
+            variant="light"
+            color={passed ? 'success' : 'danger'}
+            leftSection={passed ? <IconCheck size={12} /> : <IconX size={12} />}
+          >
+            {passed ? runChecks.passed : runChecks.failed}
+          </Badge>
+          <Table.Td>{type}</Table.Td>
+          <JsonView value={expected} what={runChecks.theExpected} />
+          <JsonView value={actual} what={runChecks.theActual} />
+        </Row>
+      ))}
+    </RowTable>
   );
 }
 

@@ -11,9 +11,11 @@ import type { Liveness } from '#console/src/queries/follow.ts';
 import { useRunStream } from '#console/src/queries/run-stream.ts';
 import { LiveAnswersContext } from '#console/src/queries/live-answers.ts';
 import { runStepQuery } from '#console/src/queries/runs.ts';
+import { QueuedNote } from '#console/src/pages/limits/queued-note.tsx';
 import { RunActions } from './actions/run-actions.tsx';
 import { MissingRun } from './missing-run.tsx';
 import { Panes } from './panes.tsx';
+import { OpenWaits } from './open-waits.tsx';
 import { RunError } from './run-error.tsx';
 import { failingStep } from './run-facts.ts';
 import { RunLine } from './run-header.tsx';
@@ -81,6 +83,8 @@ function RunView({ run: read, readAt, liveness }: RunViewProps) {
       fill={wide}
     >
       <RunRecord run={run} />
+      <QueuedNote run={run} />
+      <OpenWaits run={run} />
       <RunError run={run} items={items} failing={failing} chosen={key} select={select} />
       <Panes
         wide={wide}

@@ -8,7 +8,7 @@ import {
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import type { JsonObject, Schedule, Workflow } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -17,14 +17,11 @@ import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { schedulesKey } from '#console/src/queries/schedules.ts';
-import { anObject, JsonField } from '#console/src/parts/forms/json-field.tsx';
-import { startOfSchema } from '#console/src/parts/forms/schema-fields.ts';
-import { SchemaForm } from '#console/src/parts/forms/schema-form.tsx';
 import { describeError } from '#console/src/parts/text/describe-error.ts';
 import { workflowQuery } from '#console/src/queries/workflows.ts';
 import { ownZone } from '#console/src/parts/text/times.ts';
+import { RunInput, useSuggestedInput } from '#console/src/pages/workflows/run-input.tsx';
 import { NextTimes } from './next-times.tsx';
-import { isRecord } from '#console/src/parts/data/record.ts';
 
 /** The schedule to edit; for a new one, its workflow or the workflows to choose from. */
 export type ScheduleTarget =
@@ -59,6 +56,9 @@ export function ScheduleDialog({
 
 const zones = (): string[] => ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
+/** Until the workflow is chosen and read. */
+const UNKNOWN = { graph: { nodes: [], edges: [] }, input_schema: null };
+
 const ScheduleForm = editForm<Schedule, { target: ScheduleTarget; onClose: () => void }, undefined>(
   function ScheduleFields({ editing, target, onClose }) {
     const given = editing?.record;
@@ -77,8 +77,7 @@ const ScheduleForm = editForm<Schedule, { target: ScheduleTarget; onClose: () =>
       ...workflowQuery(workflowId),
       enabled: workflowId !== '',
     });
-    const schema = workflow?.input_schema ?? null;
-    const suggested = useMemo(() => startOfSchema(schema), [schema]);
+    const suggested = useSuggestedInput(workflow ?? UNKNOWN);
     const input = entered ?? suggested;
     const [broken, setBroken] = useState(false);
     // A member without the permission to start runs can prepare a schedule that another member enables.
@@ -146,9 +145,11 @@ const ScheduleForm = editForm<Schedule, { target: ScheduleTarget; onClose: () =>
             {...form.getInputProps('overlap')}
           />
         </div>
-        <InputField
-          schema={schema}
+        <RunInput
+          label={words.input}
+          schema={workflow?.input_schema ?? null}
           value={input}
+          suggested={suggested}
           onChange={setInput}
           onBroken={setBroken}
           refusal={save.error === null ? undefined : describeError(save.error)}
@@ -157,30 +158,3 @@ const ScheduleForm = editForm<Schedule, { target: ScheduleTarget; onClose: () =>
     );
   },
 );
-
-/** A form, if the workflow has an input schema. */
-function InputField({
-  schema,
-  value,
-  onChange,
-  onBroken,
-  refusal,
-}: {
-  schema: JsonObject | null;
-  value: JsonObject;
-  onChange: (value: JsonObject) => void;
-  onBroken: (broken: boolean) => void;
-  refusal: string | undefined;
-}) {
-  if (schema !== null) return <SchemaForm {...{ schema, value, onChange, onBroken, refusal }} />;
-  return (
-    <JsonField
-      label={words.input}
-      description={text.inputAbout}
-      value={value}
-      judge={anObject}
-      onBroken={onBroken}
-      onChange={(next) => onChange(isRecord(next) ? next : {})}
-    />
-  );
-}

@@ -8,6 +8,7 @@ import { scheduleTable as text } from '#console/src/messages/en/workflows/schedu
 import { Message } from '#console/src/messages/message.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { IdEnd } from '#console/src/parts/short-id.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { WorkflowLink, RunLink } from '#console/src/parts/links.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
@@ -18,7 +19,7 @@ import { runsKey } from '#console/src/queries/runs.ts';
 import { schedulesKey } from '#console/src/queries/schedules.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 import { useOpenRun } from '#console/src/parts/open-run.ts';
-import { Row } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 /** Schedules with their last and next runs. `workflowNames` adds a column with the workflow. */
 export function ScheduleTable({
@@ -39,50 +40,51 @@ export function ScheduleTable({
           target={{ schedule: edited }}
         />
       )}
-      <Table.ScrollContainer minWidth={860} tabIndex={0} aria-label={text.labelScrollable}>
-        <Table aria-label={text.label} verticalSpacing="sm">
-          <Table.Thead style={{ whiteSpace: 'nowrap' }}>
-            <Table.Tr>
-              <Table.Th>{text.schedule}</Table.Th>
-              {workflowNames !== undefined && <Table.Th>{words.workflow}</Table.Th>}
-              <Table.Th>{text.runsAt}</Table.Th>
-              <Table.Th>{text.nextRun(ownZone())}</Table.Th>
-              <Table.Th>{words.lastRun}</Table.Th>
-              <Table.Th>{text.enabled}</Table.Th>
-              <Table.Th>{words.actions}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {schedules.map((schedule) => (
-              <Row key={schedule.id}>
-                <UserText>{nameOf(schedule)}</UserText>
-                {workflowNames !== undefined && (
-                  <Table.Td>
-                    <WorkflowLink workflow={schedule.workflow_id} tab="triggers" size="sm">
-                      <UserText>
-                        {workflowNames.get(schedule.workflow_id) ?? schedule.workflow_id}
-                      </UserText>
-                    </WorkflowLink>
-                  </Table.Td>
-                )}
-                <Table.Td>
-                  <Text size="sm">{cronText(schedule.cron)}</Text>
-                  <Text size="xs" c="dimmed">
-                    <Code>{schedule.cron}</Code>{' '}
-                    {schedule.overlap === 'allow'
-                      ? text.overlapping(schedule.timezone)
-                      : schedule.timezone}
-                  </Text>
-                </Table.Td>
-                {schedule.next_run_at === null ? '–' : <When at={schedule.next_run_at} />}
-                <LastTick schedule={schedule} />
-                <EnabledSwitch schedule={schedule} />
-                <ScheduleMenu schedule={schedule} onEdit={() => setEdited(schedule)} />
-              </Row>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <RowTable
+        label={text.label}
+        minWidth={860}
+        columns={[
+          text.schedule,
+          ...(workflowNames === undefined ? [] : [words.workflow]),
+          text.runsAt,
+          text.nextRun(ownZone()),
+          words.lastRun,
+          text.enabled,
+          words.actions,
+        ]}
+      >
+        {schedules.map((schedule) => (
+          <Row key={schedule.id}>
+            {schedule.name === null ? (
+              <IdEnd id={schedule.id} />
+            ) : (
+              <UserText>{schedule.name}</UserText>
+            )}
+            {workflowNames !== undefined && (
+              <Table.Td>
+                <WorkflowLink workflow={schedule.workflow_id} tab="triggers" size="sm">
+                  <UserText>
+                    {workflowNames.get(schedule.workflow_id) ?? schedule.workflow_id}
+                  </UserText>
+                </WorkflowLink>
+              </Table.Td>
+            )}
+            <Table.Td>
+              <Text size="sm">{cronText(schedule.cron)}</Text>
+              <Text size="xs" c="dimmed">
+                <Code>{schedule.cron}</Code>{' '}
+                {schedule.overlap === 'allow'
+                  ? text.overlapping(schedule.timezone)
+                  : schedule.timezone}
+              </Text>
+            </Table.Td>
+            {schedule.next_run_at === null ? '–' : <When at={schedule.next_run_at} />}
+            <LastTick schedule={schedule} />
+            <EnabledSwitch schedule={schedule} />
+            <ScheduleMenu schedule={schedule} onEdit={() => setEdited(schedule)} />
+          </Row>
+        ))}
+      </RowTable>
     </>
   );
 }
@@ -101,7 +103,12 @@ function LastTick({ schedule }: { schedule: Schedule }) {
           {runId !== null && (
             <>
               {' · '}
-              <RunLink run={runId} size="sm" aria-label={text.lastRunOf(nameOf(schedule))}>
+              <RunLink
+                run={runId}
+                size="sm"
+                underline="always"
+                aria-label={text.lastRunOf(nameOf(schedule))}
+              >
                 {text.viewRun}
               </RunLink>
             </>

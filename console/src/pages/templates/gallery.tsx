@@ -1,4 +1,3 @@
-import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Template } from '#client/index.ts';
 import { gallery as text } from '#console/src/messages/en/templates.ts';
@@ -8,9 +7,8 @@ import { LoadingCards } from '#console/src/parts/loading.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { templatesQuery } from '#console/src/queries/workspace.ts';
-import { TemplateCard } from './template-card.tsx';
-
-const cardColumns = { base: 1, sm: 2, lg: 3, xl: 4 };
+import { cardColumns } from './card-columns.ts';
+import { TemplateCards } from './template-cards.tsx';
 
 export function GalleryPage() {
   const templates = useQuery(templatesQuery);
@@ -33,16 +31,6 @@ export function GalleryPage() {
         )}
       </Loaded>
     </Page>
-  );
-}
-
-export function TemplateCards({ templates }: { templates: readonly Template[] }) {
-  return (
-    <SimpleGrid cols={cardColumns} spacing="md">
-      {templates.map((template) => (
-        <TemplateCard key={template.id} template={template} />
-      ))}
-    </SimpleGrid>
   );
 }
 

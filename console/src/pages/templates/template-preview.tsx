@@ -43,6 +43,14 @@ export function TemplatePreview({
             </List>
           </div>
         )}
+        {template.limits !== null && (
+          <div>
+            <Title order={3} size="h6">
+              {text.limits}
+            </Title>
+            <JsonView value={template.limits} what={text.theLimits} />
+          </div>
+        )}
         <div>
           <Title order={3} size="h6">
             {text.sampleInput}

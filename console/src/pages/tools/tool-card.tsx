@@ -1,4 +1,4 @@
-import { Button, Card, Code, Collapse, Group, Stack, Text, Title } from '@mantine/core';
+import { Box, Button, Card, Code, Collapse, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { CustomTool } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
@@ -31,7 +31,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
             <Title order={3} size="h5">
               <UserText>{tool.label === '' ? tool.name : tool.label}</UserText>
             </Title>
-            <Tag>{tool.kind === 'mcp' ? text.mcp : tool.method}</Tag>
+            <Tag>{tool.kind === 'http' ? tool.method : text[tool.kind]}</Tag>
           </Group>
           <ToolActions tool={tool} onEdit={onEdit} />
         </Group>
@@ -72,12 +72,19 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
   );
 }
 
-function Calls({ tool: { endpoint_url, mcp_tool }, called }: { tool: CustomTool; called: string }) {
+function Calls({
+  tool: { kind, endpoint_url, mcp_tool },
+  called,
+}: {
+  tool: CustomTool;
+  called: string;
+}) {
   const name = (
     <>
       <Code>{called}</Code> <Copy text={called} what={text.whatName} />
     </>
   );
+  if (kind === 'code') return <Message text={text.computes} values={{ name }} />;
   const url = <UserText>{endpoint_url}</UserText>;
   if (mcp_tool === null) return <Message text={text.calls} values={{ name, url }} />;
   return <Message text={text.callsTool} values={{ name, url, tool: mcp_tool }} />;
@@ -87,6 +94,11 @@ function Details({ tool }: { tool: CustomTool }) {
   const mayEdit = useMay('create_edit_workflows');
   return (
     <Stack gap="sm">
+      {tool.source !== null && (
+        <Box component="pre" m={0} style={{ overflowX: 'auto' }} fz="xs" tabIndex={0}>
+          <UserText>{tool.source}</UserText>
+        </Box>
+      )}
       {tool.input_schema === null ? (
         <Dimmed>{text.noSchema}</Dimmed>
       ) : (

@@ -1,4 +1,6 @@
 import type { BodyOf, CustomTool, JsonObject } from '#client/index.ts';
+import { MAX_CODE_SECONDS } from '#shared/contract/workflows/code-node.ts';
+import { MAX_TOOL_TIMEOUT_SECONDS } from '#shared/tools.ts';
 import { toolProblems as texts } from '#console/src/messages/en/workspace/tools.ts';
 
 /** A tool as edited in the form, without its schema. */
@@ -10,6 +12,8 @@ export interface ToolDraft {
   method: CustomTool['method'];
   url: string;
   mcpTool: string;
+  source: string;
+  language: CustomTool['language'];
   headers: HeaderDraft[];
   timeout: number;
   retries: number;
@@ -51,6 +55,8 @@ export const draftOf = (tool: CustomTool | undefined): ToolDraft => ({
   method: tool?.method ?? 'POST',
   url: tool?.endpoint_url ?? '',
   mcpTool: tool?.mcp_tool ?? '',
+  source: tool?.source ?? 'export default (args) => {\n  return args;\n};\n',
+  language: tool?.language ?? 'javascript',
   headers: Object.entries(tool?.headers ?? {}).map(([name, value]) =>
     newHeader(name, value === KEPT ? undefined : value),
   ),
@@ -69,15 +75,25 @@ export function toolOf(
     description: draft.description,
     kind: draft.kind,
     method: draft.method,
-    endpoint_url: draft.url.trim(),
+    endpoint_url: draft.kind === 'code' ? '' : draft.url.trim(),
+    source: draft.kind === 'code' ? draft.source : null,
+    language: draft.language,
     mcp_tool: draft.kind === 'mcp' ? draft.mcpTool.trim() : null,
-    headers: headersOf(draft.headers),
+    headers: draft.kind === 'code' ? {} : headersOf(draft.headers),
     input_schema: schema ?? null,
-    timeout_seconds: draft.timeout,
+    timeout_seconds: Math.min(draft.timeout, longestTimeout(draft.kind)),
     retry_count: draft.retries,
     read_only: draft.readOnly,
   };
 }
+
+/** In seconds. */
+export const longestTimeout = (kind: CustomTool['kind']): number =>
+  kind === 'code' ? MAX_CODE_SECONDS : MAX_TOOL_TIMEOUT_SECONDS;
+
+/** Whether the draft says what is called, or computed. */
+export const isComplete = ({ kind, url, source }: ToolDraft): boolean =>
+  kind === 'code' ? source.trim() !== '' : url !== '';
 
 export const headersOf = (headers: readonly HeaderDraft[]): Record<string, string> =>
   Object.fromEntries(headers.map(({ name, value }) => [name.trim(), value ?? KEPT]));
@@ -99,7 +115,7 @@ export function toolProblems(draft: ToolDraft): ToolProblems {
   if (draft.name !== '' && !NAME.test(draft.name)) {
     problems.name = texts.name;
   }
-  const url = urlProblem(draft.url);
+  const url = draft.kind === 'code' ? undefined : urlProblem(draft.url);
   if (url !== undefined) problems.url = url;
   if (draft.kind === 'mcp' && draft.mcpTool.trim() === '') problems.mcpTool = texts.mcpTool;
   const headers = headerProblem(draft.headers);

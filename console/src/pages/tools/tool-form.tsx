@@ -5,12 +5,22 @@ import type { CustomTool } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { toolForm as text, toolKinds } from '#console/src/messages/en/workspace/tools.ts';
+import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { SchemaBuilder } from '#console/src/parts/forms/schema-builder/schema-builder.tsx';
 import { toolsKey } from '#console/src/queries/workspace.ts';
 import { HeaderFields } from './header-fields.tsx';
-import { draftOf, methods, toolOf, toolProblems } from './tool-draft.ts';
+import {
+  draftOf,
+  isComplete,
+  longestTimeout,
+  methods,
+  toolOf,
+  toolProblems,
+} from './tool-draft.ts';
+
+const languages = Object.entries(text.languages).map(([value, label]) => ({ value, label }));
 
 /** Registers or edits a tool. Its name cannot change, because graphs call the tool by it. */
 export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>(
@@ -39,7 +49,7 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
         submit={tool === undefined ? text.create : words.saveChanges}
         onCancel={onClose}
         ready={
-          !broken && Object.keys(problems).length === 0 && values.name !== '' && values.url !== ''
+          !broken && Object.keys(problems).length === 0 && values.name !== '' && isComplete(values)
         }
       >
         <Group grow align="flex-start">
@@ -72,12 +82,21 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
             data={[
               { value: 'http', label: toolKinds.http },
               { value: 'mcp', label: toolKinds.mcp },
+              { value: 'code', label: toolKinds.code },
             ]}
             {...form.getInputProps('kind')}
           />
-          {values.kind === 'http' ? (
+          {values.kind === 'http' && (
             <NativeSelect label={text.method} data={methods} {...form.getInputProps('method')} />
-          ) : (
+          )}
+          {values.kind === 'code' && (
+            <NativeSelect
+              label={text.language}
+              data={languages}
+              {...form.getInputProps('language')}
+            />
+          )}
+          {values.kind === 'mcp' && (
             <TextInput
               label={text.mcpTool}
               maxLength={200}
@@ -86,21 +105,34 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
             />
           )}
         </Group>
-        <TextInput
-          type="url"
-          label={text.url}
-          description={text.aboutUrl}
-          placeholder="https://tools.example.com/crm/lookup"
-          maxLength={2_000}
-          required
-          {...form.getInputProps('url')}
-          error={problems.url}
-        />
-        <HeaderFields
-          headers={values.headers}
-          onChange={(headers) => form.setFieldValue('headers', headers)}
-          problem={problems.headers}
-        />
+        {values.kind === 'code' ? (
+          <CodeEditor
+            label={text.source}
+            description={text.aboutSource}
+            language={values.language}
+            value={values.source}
+            minHeight={160}
+            onChange={(source) => form.setFieldValue('source', source)}
+          />
+        ) : (
+          <>
+            <TextInput
+              type="url"
+              label={text.url}
+              description={text.aboutUrl}
+              placeholder="https://tools.example.com/crm/lookup"
+              maxLength={2_000}
+              required
+              {...form.getInputProps('url')}
+              error={problems.url}
+            />
+            <HeaderFields
+              headers={values.headers}
+              onChange={(headers) => form.setFieldValue('headers', headers)}
+              problem={problems.headers}
+            />
+          </>
+        )}
         <SchemaBuilder
           label={text.schema}
           description={text.aboutSchema}
@@ -111,10 +143,10 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
         <Group grow align="flex-start">
           <NumberInput
             label={text.timeout}
-            value={values.timeout}
+            value={Math.min(values.timeout, longestTimeout(values.kind))}
             onChange={(value) => form.setFieldValue('timeout', Number(value))}
             min={1}
-            max={3_600}
+            max={longestTimeout(values.kind)}
             allowDecimal={false}
           />
           <NumberInput
@@ -126,11 +158,13 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
             allowDecimal={false}
           />
         </Group>
-        <Switch
-          label={text.readOnly}
-          description={text.aboutReadOnly}
-          {...form.getInputProps('readOnly', { type: 'checkbox' })}
-        />
+        {values.kind !== 'code' && (
+          <Switch
+            label={text.readOnly}
+            description={text.aboutReadOnly}
+            {...form.getInputProps('readOnly', { type: 'checkbox' })}
+          />
+        )}
       </Form>
     );
   },

@@ -34,7 +34,7 @@ export function EndpointsPage() {
         {(all) =>
           all.length === 0 ? (
             <Empty {...text.empty} missing={!mayChange && 'manage_workspace'}>
-              {mayChange && <Button onClick={open}>{text.add}</Button>}
+              {mayChange && <Button onClick={open}>{text.empty.create}</Button>}
             </Empty>
           ) : (
             <RowTable

@@ -1,4 +1,4 @@
-import { Modal } from '@mantine/core';
+import { FocusTrap, Modal } from '@mantine/core';
 import { useState } from 'react';
 import type { JsonObject, Run, Workflow } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
@@ -34,6 +34,8 @@ export function RunDialog({
 }) {
   return (
     <Modal opened={opened} onClose={onClose} title={text.title} size="lg">
+      {/* The next key leads to the first field, and none closes the dialog. */}
+      <FocusTrap.InitialFocus />
       <RunForm workflow={workflow} given={input} again={again} onClose={onClose} />
     </Modal>
   );

@@ -17,10 +17,11 @@ import { useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { schedulesKey } from '#console/src/queries/schedules.ts';
 import { workflowQuery, workflowsKey, workflowsQuery } from '#console/src/queries/workflows.ts';
+import { LimitsSection } from '#console/src/pages/limits/limits-form.tsx';
 import { SaveTemplate } from './save-template.tsx';
 import { NameFields } from './name-fields.tsx';
 
-/** The name of a workflow, the cost cap of its runs, and its deletion. */
+/** The name of a workflow, the cost cap and the limits of its runs, and its deletion. */
 export function SettingsTab({ workflow }: { workflow: Workflow }) {
   const mayEdit = useMay('create_edit_workflows');
   const mayDelete = useMay('delete_workflows');
@@ -36,6 +37,7 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
           {text.id(workflow.id)} <Copy text={workflow.id} what={text.theId} />
         </Dimmed>
       </Section>
+      <LimitsSection workflowId={workflow.id} />
       {mayEdit && (
         <Section title={text.template}>
           <Text size="sm">{text.templateAbout}</Text>

@@ -88,7 +88,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
       about={
         <>
           {description !== '' && (
-            <Text size="sm" mb={4}>
+            <Text size="sm" mb={4} maw="48rem">
               <UserText>{description}</UserText>
             </Text>
           )}
@@ -101,7 +101,8 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
         </>
       }
       actions={<WorkflowActions workflow={workflow} />}
-      wide={shown.id === 'graph' || shown.id === 'versions'}
+      // In every tab, so that the tabs stay in place.
+      wide
     >
       <Tabs
         value={shown.id}

@@ -7,7 +7,7 @@ import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { Section } from '#console/src/parts/page.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
@@ -35,7 +35,7 @@ export function Plans({ workspace }: { workspace: Workspace }) {
         ]}
       >
         {planNames.map((name) => (
-          <Table.Tr key={name} aria-current={name === current ? 'true' : undefined}>
+          <Row key={name} aria-current={name === current ? 'true' : undefined}>
             <Table.Td>
               {planTexts[name]} {name === current && <Tag size="sm">{text.current}</Tag>}
             </Table.Td>
@@ -46,7 +46,7 @@ export function Plans({ workspace }: { workspace: Workspace }) {
             {mayManage && (
               <Table.Td>{name !== current && <Change workspace={workspace} to={name} />}</Table.Td>
             )}
-          </Table.Tr>
+          </Row>
         ))}
       </RowTable>
       <Dimmed size="xs">{text.about}</Dimmed>

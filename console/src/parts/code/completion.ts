@@ -29,8 +29,8 @@ export interface Completable {
   values?: readonly string[];
 }
 
-/** `template`: references are in braces. `json`: in braces within strings. `expression`: anywhere except in strings. */
-export type CompletedLanguage = 'template' | 'json' | 'expression';
+/** `template`: references are in braces. `json`: in braces within strings. `expression`: anywhere except in strings. Code: after the argument of its function. */
+export type CompletedLanguage = 'template' | 'json' | 'expression' | 'javascript' | 'typescript';
 
 const IDENTIFIER = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 /** A reference up to the cursor: names, and indexes of lists. */
@@ -66,6 +66,7 @@ function complete(
   if (values.length > 0 && /^\w*$/.test(context.state.doc.toString())) {
     return { from: 0, options: values.map((label) => ({ label })), validFor: STILL };
   }
+  if (language === 'javascript' || language === 'typescript') return inCode(names, context);
   const path = pathBefore(language, context);
   if (path === undefined) return null;
   const at = path.lastIndexOf('.');
@@ -82,6 +83,41 @@ function complete(
   ];
   return { from, options, validFor: STILL };
 }
+
+/** The argument of the function that code exports: a name, or the start of names in braces. */
+const ARGUMENT =
+  /export\s+default\s+(?:async\s+)?(?:function\b\s*[\w$]*\s*)?\(?\s*(?:([\p{L}_$][\p{L}\p{N}_$]*)|\{)/u;
+
+/** The keys of the state and the parts of their values, where code reads them from its argument. */
+function inCode(names: readonly KnownName[], { state, pos }: CompletionContext) {
+  const text = state.sliceDoc(0, pos);
+  const argument = ARGUMENT.exec(text);
+  if (
+    argument === null ||
+    isInString(state.doc.lineAt(pos).text.slice(0, pos - state.doc.lineAt(pos).from))
+  ) {
+    return null;
+  }
+  const known = names.filter(({ name }) => isWritable(name, false));
+  const name = argument[1];
+  if (name === undefined) {
+    const inBraces = text.slice(argument.index + argument[0].length);
+    const written = /(?:^|,)\s*([\p{L}\p{N}_$]*)$/u.exec(inBraces)?.[1];
+    if (inBraces.includes('}') || written === undefined) return null;
+    return { from: pos - written.length, options: keysOf(known), validFor: STILL };
+  }
+  const path = EXPRESSION_PATH.exec(text)?.[0];
+  if (path?.startsWith(`${name}.`) !== true) return null;
+  const [, ...rest] = path.split('.');
+  const last = rest.pop() ?? '';
+  const from = pos - last.length;
+  const options =
+    rest.length === 0 ? keysOf(known) : partsOf(valueAt(names, rest.join('.')), false);
+  return options.length === 0 ? null : { from, options, validFor: STILL };
+}
+
+const keysOf = (names: readonly KnownName[]): Completion[] =>
+  names.flatMap((name) => ofName(name, false).slice(0, 1));
 
 /** The part of a reference before the cursor; undefined where a reference is not possible. */
 function pathBefore(

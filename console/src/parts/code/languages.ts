@@ -1,3 +1,4 @@
+import { javascript } from '@codemirror/lang-javascript';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { linter, lintGutter } from '@codemirror/lint';
 import type { Extension } from '@codemirror/state';
@@ -11,13 +12,16 @@ import {
 } from '@codemirror/view';
 import { basicSetup, minimalSetup } from 'codemirror';
 
-export type CodeLanguage = 'json' | 'expression' | 'template';
+export type CodeLanguage = 'json' | 'javascript' | 'typescript' | 'expression' | 'template';
 
-/** How text in the language is edited. Only JSON has line numbers; the others are a few lines. */
+/** How text in the language is edited. JSON and code have line numbers; the others are a few lines. */
 export function languageOf(language: CodeLanguage): Extension[] {
   switch (language) {
     case 'json':
       return jsonLanguage();
+    case 'javascript':
+    case 'typescript':
+      return [basicSetup, javascript({ typescript: language === 'typescript' }), lintGutter()];
     case 'expression':
       return [minimalSetup];
     case 'template':

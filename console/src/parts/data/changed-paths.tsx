@@ -28,15 +28,21 @@ export function changesOf(before: unknown, after: unknown): JsonDifference[] {
 }
 
 /** Differences of two values: each with its path, what was and what is. */
-export function ChangedPaths({ changes }: { changes: readonly JsonDifference[] }) {
+export function ChangedPaths({
+  changes,
+  most = SHOWN,
+}: {
+  changes: readonly JsonDifference[];
+  most?: number;
+}) {
   return (
     <>
-      {changes.slice(0, SHOWN).map((change) => (
+      {changes.slice(0, most).map((change) => (
         <ChangedPath key={change.path} {...change} />
       ))}
-      {changes.length > SHOWN && (
+      {changes.length > most && (
         <Text size="sm" c="dimmed">
-          {texts.more(changes.length - SHOWN)}
+          {texts.more(changes.length - most)}
         </Text>
       )}
     </>
@@ -52,9 +58,9 @@ function ChangedPath({ path, from, to }: JsonDifference) {
     <Box fz="sm" style={{ overflowWrap: 'anywhere' }}>
       {path !== '' && (
         <>
-          <b>
+          <strong>
             <UserText>{exactText(path)}</UserText>
-          </b>
+          </strong>
           {': '}
         </>
       )}

@@ -1,6 +1,7 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import { Box } from '@mantine/core';
+import { locale } from '#console/src/messages/en/locale.ts';
 import { dayBars as text } from '#console/src/messages/en/parts/data.ts';
 
 export type DayRow = { date: string } & Record<string, number | string>;
@@ -41,5 +42,6 @@ export function DayBarsChart({
   );
 }
 
-/** `2026-11-21` → `11-21`: the year is obvious, and space is limited. */
-const dayOfMonth = (date: string): string => date.slice(5);
+const days = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+/** `2026-11-21` → `Nov 21`: the year is obvious, and space is limited. */
+const dayOfMonth = (date: string): string => days.format(new Date(date));

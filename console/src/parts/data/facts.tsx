@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 /** Names with their values. Pairs with an undefined value are omitted. */
 export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
-    <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 4 }} spacing="md" m={0}>
+    <SimpleGrid component="dl" cols={{ base: 2, md: 4 }} spacing={{ base: 'xs', xs: 'md' }} m={0}>
       {of
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => (

@@ -56,11 +56,14 @@ export function RowTable({
   );
 }
 
-/** A row whose children are its cells. A cell with attributes, or one that can be empty, is a `Table.Td`. */
+/**
+ * A row whose children are its cells. A cell with attributes, or one that can be empty, is a `Table.Td`, and the name of
+ * the row a `Table.Th`.
+ */
 export function Row({ children, ...row }: TableTrProps) {
   const columns = use(Columns);
   const cells = Children.toArray(children).map((cell, at) =>
-    isValidElement<TableTdProps>(cell) && cell.type === Table.Td ? (
+    isValidElement<TableTdProps>(cell) && (cell.type === Table.Td || cell.type === Table.Th) ? (
       cloneElement(cell, { 'data-column': columns[at] } as TableTdProps)
     ) : (
       <Table.Td key={at} data-column={columns[at]}>

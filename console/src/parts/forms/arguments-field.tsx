@@ -149,7 +149,7 @@ function Table({
   if (places.length === 0) return <Dimmed>{texts.noArguments}</Dimmed>;
   return (
     <>
-      <table className="arguments" data-editable aria-label={texts.of(of)}>
+      <table className="arguments" aria-label={texts.of(of)}>
         <tbody>
           {places.slice(0, most).map(({ path, at }) => (
             <ArgumentRow

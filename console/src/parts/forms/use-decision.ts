@@ -43,7 +43,7 @@ export const isConflict = (error: unknown): error is ApiError =>
 export function useDecision(props: ChoiceProps) {
   const { runId, gate, known, round, onDecided, onUndo, onConflict } = props;
   const { draft, change, drop } = useDraft(round);
-  const { tool_call: call, step_key: stepKey, label, input_schema: schema } = gate;
+  const { tool_call: call, step_key: stepKey, title, input_schema: schema } = gate;
   const form = draft.form ?? startOfSchema(schema);
   const given = call?.arguments ?? null;
   const changes = useChanges(given, draft.edited);
@@ -69,7 +69,7 @@ export function useDecision(props: ChoiceProps) {
           forgetRead(round);
         };
         decideLater({
-          ...{ key: round, runId, stepKey, label, approved, answer, onSent, onUndo },
+          ...{ key: round, runId, stepKey, title, approved, answer, onSent, onUndo },
           nodeId: gate.node_id,
           changes: answer.arguments === undefined ? 0 : changes,
         });

@@ -14,7 +14,7 @@ export function Undo({
   /** Whether it stays in view. */
   sticky?: boolean;
 }) {
-  const { approved, label, sendsAt, changes } = decision;
+  const { approved, title, sendsAt, changes } = decision;
   const now = useMoment(sendsAt !== undefined);
   const seconds = sendsAt === undefined ? 0 : Math.max(0, Math.ceil((sendsAt - now) / 1_000));
   return (
@@ -37,7 +37,7 @@ export function Undo({
                   ? text.approved
                   : text.approvedChanged(changes)
             }
-            values={{ gate: label }}
+            values={{ gate: title }}
           />
         </Text>
         <Group gap="xs">

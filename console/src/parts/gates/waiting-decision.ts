@@ -20,7 +20,7 @@ export interface WaitingDecision {
   runId: string;
   nodeId: string;
   stepKey: string;
-  label: string;
+  title: string;
   approved: boolean;
   /** How many changes of the arguments of a tool call it approves. */
   changes: number;
@@ -82,7 +82,7 @@ export function sendNow(leaving = false): void {
 }
 
 async function send(decision: ShownDecision, leaving: boolean): Promise<void> {
-  const { runId, stepKey, label, approved, changes, answer, onSent } = decision;
+  const { runId, stepKey, title: gate, approved, changes, answer, onSent } = decision;
   const { input, ...options } = answer;
   const mutation = queryClient.getMutationCache().build(queryClient, {
     mutationFn: () =>
@@ -93,12 +93,12 @@ async function send(decision: ShownDecision, leaving: boolean): Promise<void> {
     onSent?.();
     notifications.show({
       color: 'success',
-      message: approved ? text.sentApproved(label, changes) : text.sentRejected(label),
+      message: approved ? text.sentApproved(gate, changes) : text.sentRejected(gate),
     });
   } catch (error) {
     notifications.show({
       color: 'danger',
-      title: approved ? text.notApproved(label) : text.notRejected(label),
+      title: approved ? text.notApproved(gate) : text.notRejected(gate),
       message: describeError(error),
       autoClose: false,
     });

@@ -3,14 +3,15 @@ import { type Inline, inlinesOf } from './inline.ts';
 export type Block =
   | { type: 'heading'; level: number; children: Inline[] }
   | { type: 'paragraph'; children: Inline[] }
-  | { type: 'code'; text: string }
+  /** `info`: what follows the opening fence, such as the language. */
+  | { type: 'code'; text: string; info?: string }
   | { type: 'quote'; blocks: Block[] }
   | { type: 'list'; ordered: boolean; start: number; items: Block[][] }
   | { type: 'table'; head: Inline[][]; rows: Inline[][][] }
   | { type: 'rule' };
 
 const MOST_NESTED = 8;
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
 const HEADING = /^ {0,3}(#{1,6}) +(.*)$/;
 const RULE = /^ {0,3}(?:-\s*){3,}$|^ {0,3}(?:\*\s*){3,}$|^ {0,3}(?:_\s*){3,}$/;
 const QUOTE = /^ {0,3}> ?/;
@@ -60,11 +61,15 @@ function blockAt(lines: readonly string[], at: number, depth: number): Parsed {
   return paragraph(lines, at);
 }
 
-/** Up to the same fence, or the end of the text. */
+/** Up to the same fence on a line of its own, or the end of the text. */
 function codeBlock(lines: readonly string[], at: number, fence: string): Parsed {
-  const closes = (line: string): boolean => line.trimStart().startsWith(fence);
+  const [mark = ''] = fence;
+  const closes = (line: string): boolean =>
+    line.trim().startsWith(fence) && line.trim().replaceAll(mark, '') === '';
   const end = endOf(lines, at + 1, closes);
-  return { block: { type: 'code', text: lines.slice(at + 1, end).join('\n') }, end: end + 1 };
+  const info = (lines[at] ?? '').trim().slice(fence.length).trim();
+  const text = lines.slice(at + 1, end).join('\n');
+  return { block: { type: 'code', text, ...(info === '' ? {} : { info }) }, end: end + 1 };
 }
 
 function quote(lines: readonly string[], at: number, depth: number): Parsed {

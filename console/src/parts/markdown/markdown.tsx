@@ -3,6 +3,7 @@ import { Anchor, Code } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { createContext, type ReactNode, use, useMemo } from 'react';
 import { markdown as texts } from '#console/src/messages/en/parts/json.ts';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { type Block, blocksOf } from './blocks.ts';
 import type { Inline } from './inline.ts';
 
@@ -49,9 +50,12 @@ function BlockView({ block }: { block: Block }): ReactNode {
       );
     case 'code':
       return (
-        <Code block tabIndex={0} role="group" aria-label={texts.code}>
-          {block.text}
-        </Code>
+        <>
+          {block.info !== undefined && <Dimmed>{block.info}</Dimmed>}
+          <Code block tabIndex={0} role="group" aria-label={texts.code}>
+            {block.text}
+          </Code>
+        </>
       );
     case 'quote':
       return (

@@ -32,6 +32,18 @@ export const clockText = (at: number): string =>
 /** A time in the viewer's zone: `Nov 25, 2026, 17:04:09 GMT+1`. */
 export const timeText = (at: string | number): string => absolute.format(new Date(at));
 
+const short = new Intl.DateTimeFormat(locale, {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** A recent time in the viewer's zone, where space is limited: `Nov 25, 17:04:09`. */
+export const shortTimeText = (at: string): string => short.format(new Date(at));
+
 /** A time relative to now, in whole units that have passed: `just now`, `5 minutes ago`, `in 2 days`. */
 export function agoText(ms: number): string {
   const size = Math.abs(ms);

@@ -66,7 +66,7 @@ export function ShortcutList({
       {shortcuts.map(({ keys, effect }) => (
         <Group key={effect} justify="space-between" wrap="nowrap">
           <Text size="sm">{effect}</Text>
-          <Group gap={4} wrap="nowrap">
+          <Group gap={4} wrap="nowrap" flex="none">
             {keys.map((key) => (
               <Kbd key={key}>{key}</Kbd>
             ))}

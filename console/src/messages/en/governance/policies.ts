@@ -13,6 +13,7 @@ export const policies = {
 export const policiesForm = {
   models: 'Models',
   tools: 'Tools',
+  limits: 'Limits of calls',
   redaction: 'Redaction',
   saved: 'Policies saved',
   unsaved: 'Unsaved changes',
@@ -34,6 +35,12 @@ export const policiesSummary = {
   onlyInNone: '{tool} only in no workflow',
   blockedValues: 'Blocked: {argument} is one of {values}',
   blockedPattern: 'Blocked: {argument} matches {pattern}',
+  limits: 'Limits of calls',
+  noLimit: 'Calls of tools and models are not limited.',
+  limit: '{names}: {numbers}',
+  limitByKey: '{names}: {numbers}, for each {key}',
+  atOnce: (count: number) => `${count} at a time`,
+  perMinute: (count: number) => `${count} per minute`,
   redaction: 'Redaction',
   noRedaction: 'No data is redacted.',
 } as const;
@@ -70,6 +77,33 @@ export const toolRules = {
   noWorkflow: 'With no workflow selected, no workflow can use it.',
 } as const;
 
+/** Messages for the limits of calls. */
+export const callLimits = {
+  empty: {
+    title: 'No limits yet',
+    about:
+      'Add a limit so that only some calls of a tool or model are in flight, or begin per minute. Steps beyond it wait for a free call.',
+  },
+  add: 'Add limit',
+  limit: (nth: number) => `Limit ${nth}`,
+  remove: (nth: number) => `Remove limit ${nth}`,
+  of: 'What it limits',
+  tools: 'Tools',
+  models: 'Models',
+  limitedTools: 'Limited tools',
+  limitedModels: 'Limited models',
+  toolsAbout:
+    'A * at the end covers all tools that begin so, like custom:crm_*. They share the limit.',
+  modelsAbout:
+    'A * at the end covers all models that begin so, like openai/*. They share the limit.',
+  none: 'Add at least one name.',
+  concurrency: 'Calls at the same time',
+  perMinute: 'Calls per minute',
+  unlimited: 'Enter at least one of the two numbers.',
+  key: 'For each value of',
+  keyAbout: 'Optional. A template like {args.body.customer}: each value has calls of its own.',
+} as const;
+
 /** Messages for a rule that blocks values of one argument. */
 export const argumentRule = {
   block: (argument: string) => `Block ${argument}`,
@@ -95,7 +129,7 @@ export const redactionRules = {
   detectors: 'Detectors',
   addPattern: 'Add pattern',
   pattern: (name: string) => `Pattern ${name}`,
-  patternUnnamed: 'Pattern this pattern',
+  patternUnnamed: 'New pattern',
   regex: 'RE2 pattern',
   removePattern: (name: string) => `Remove ${name}`,
   removePatternUnnamed: 'Remove this pattern',

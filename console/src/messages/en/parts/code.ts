@@ -3,7 +3,7 @@ export const code = {
   copy: (what: string) => `Copy ${what}`,
   copied: 'Copied',
   theValue: 'the value',
-  id: (end: string) => `the id that ends in ${end}`,
+  id: (end: string) => `the ID that ends in ${end}`,
   shown: (shown: string, all: string) => `${shown} of ${all} characters`,
 } as const;
 

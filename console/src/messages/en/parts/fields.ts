@@ -5,6 +5,13 @@ export const jsonMistakes = {
   invalid: (reason: string) => `Invalid JSON: ${reason}`,
 } as const;
 
+/** Messages for a state that can be edited. */
+export const changedState = {
+  state: 'State',
+  changes: 'State changes',
+  noRemoval: (key: string) => `A key cannot be removed: set “${key}” to null.`,
+} as const;
+
 /** Messages for forms for values with a schema. */
 export const schemaForm = {
   about: 'A JSON object',

@@ -13,7 +13,11 @@ export const states = {
   cancelled: 'Cancelled',
   unrecorded: 'Unrecorded',
   overBudget: 'Stopped by budget',
-} as const satisfies Record<RunStatus | Step['status'] | 'rejected' | 'overBudget', string>;
+  queued: 'Queued',
+} as const satisfies Record<
+  RunStatus | Step['status'] | 'rejected' | 'overBudget' | 'queued',
+  string
+>;
 
 /** The label of a run that executes a draft. */
 export const draft = 'Draft';

@@ -13,7 +13,11 @@ export const statuses = {
   cancelled: 'cancelled',
   unrecorded: 'unrecorded',
   overBudget: 'stopped by budget',
-} as const satisfies Record<RunStatus | Step['status'] | 'rejected' | 'overBudget', string>;
+  queued: 'queued',
+} as const satisfies Record<
+  RunStatus | Step['status'] | 'rejected' | 'overBudget' | 'queued',
+  string
+>;
 
 /**
  * The times of a run, everywhere. Waiting: it waited for people and did nothing else. Working: all other time. Total: both.
@@ -26,6 +30,7 @@ export const triggers = {
   webhook: 'webhook',
   mcp: 'mcp',
   schedule: 'schedule',
+  event: 'event',
   workflow: 'workflow',
 } as const satisfies Record<Run['trigger'], string>;
 
@@ -68,6 +73,6 @@ export const costs = {
 
 /** A lower and an upper bound. */
 export const ranges = {
-  orMore: (least: string) => `${least} or more, no limit`,
+  orMore: (least: string) => `${least} or more`,
   between: (least: string, most: string) => `${least} to ${most}`,
 } as const;

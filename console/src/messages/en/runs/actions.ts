@@ -49,11 +49,11 @@ export const resumeEffect = {
       one: '{names} runs again, followed by the remaining steps.',
       other: '{names} run again, followed by the remaining steps.',
     }),
-  noneKept: 'No step has completed yet.',
+  noneKept: 'No step has finished yet.',
   kept: (steps: number) =>
     plural(steps, {
-      one: '# completed step is kept and not charged again.',
-      other: '# completed steps are kept and not charged again.',
+      one: '# finished step is kept and not charged again.',
+      other: '# finished steps are kept and not charged again.',
     }),
   expect: {
     budget: 'The budget is checked again. If it has no room, the run stops at the same step.',
@@ -83,11 +83,8 @@ export const fork = {
   submit: 'Fork',
   about:
     'Starts a new run. It reuses every finished step that does not depend on {step}, and executes that step and what follows it, with their effects and costs.',
-  state: 'State',
   aboutState: 'What this step starts with. Your changes count from this step on.',
   unknownState: 'The state here is not known. The keys of this JSON object replace its keys.',
-  stateChanges: 'State changes',
-  noRemoval: (key: string) => `A key cannot be removed: set '${key}' to null.`,
   aboutInput: 'Steps before this one that read a changed key are executed again.',
   notReused: (steps: number) =>
     plural(steps, {

@@ -1,14 +1,13 @@
 /** Messages for the page that compares two runs. */
 export const compare = {
   title: 'Compare runs',
-  swap: 'Swap sides',
   otherWorkflow: 'The runs are of different workflows. Steps with the same key are compared.',
   cut: (steps: string) => `Compares the first ${steps} steps.`,
   figures: 'Figures of the runs',
   figure: 'Figure',
-  left: 'Left',
-  right: 'Right',
-  difference: 'Difference',
+  older: 'Older run',
+  newer: 'Newer run',
+  difference: 'Newer − older',
   draft: 'Draft',
   inState: (step: string) => `State at “${step}”`,
 } as const;
@@ -25,8 +24,8 @@ export const compareSteps = {
   outputs: {
     same: 'Same',
     differs: 'Differs',
-    'left only': 'Left only',
-    'right only': 'Right only',
+    'older only': 'Only older',
+    'newer only': 'Only newer',
   },
 } as const;
 
@@ -34,12 +33,9 @@ export const compareSteps = {
 export const compareResults = {
   title: (step: string) => `Results of ${step}`,
   differences: 'Differences',
-  wholeResult: 'The result',
-  nothing: 'nothing',
-  moreDifferences: 'There can be more differences.',
   notReached: 'The run did not reach this step.',
   sides: {
-    left: { name: 'Left', result: 'the result on the left' },
-    right: { name: 'Right', result: 'the result on the right' },
+    older: { name: 'Older run', result: 'the result of the older run' },
+    newer: { name: 'Newer run', result: 'the result of the newer run' },
   },
 } as const;

@@ -15,7 +15,6 @@ export const stepOutput = {
   skipped: 'Skipped, so there is no output',
   noAnswer: 'No answer',
   noOutput: 'No output',
-  theError: 'the error',
 } as const;
 
 /** Messages for a call in a conversation. */

@@ -67,6 +67,8 @@ export const stepTabs = {
   systemPrompt: 'System prompt',
   otherInput: 'Other input',
   theOutput: 'the output',
+  log: 'Log',
+  theLog: 'the log',
   theInput: 'the input',
   theSystemPrompt: 'the system prompt',
   thePrompt: 'the prompt',

@@ -29,7 +29,7 @@ export const runTable = {
 /** Messages for the filters of runs. */
 export const filters = {
   search: 'Search runs',
-  searchFor: 'Words in input, output, error or id',
+  searchFor: 'Words in input, output, error or ID',
   unreadable: 'Type a letter or a digit',
   more: 'Filters',
   any: 'Any',

@@ -9,7 +9,7 @@ export const run = {
   data: 'Input and output',
   cancelled: 'Cancelled',
   failed: 'Failed',
-  overBudget: 'Stopped by a budget',
+  overBudget: 'Stopped by budget',
   /** `Failed: Charge, item 2 of 3` */
   failedAt: (failed: string, step: string, place: string) => `${failed}: ${step}, ${place}`,
   errorText: 'the error of the run',
@@ -63,6 +63,7 @@ export const runHeader = {
     webhook: 'Started by a webhook',
     mcp: 'Started over MCP',
     schedule: 'Started by a schedule',
+    event: 'Started by an event',
     workflow: 'Started by a workflow',
   },
   startedByName: {
@@ -70,6 +71,7 @@ export const runHeader = {
     webhook: 'Started by a webhook of {name}',
     mcp: 'Started over MCP by {name}',
     schedule: 'Started by a schedule of {name}',
+    event: 'Started by an event of {name}',
     workflow: 'Started by a workflow of {name}',
   },
   parentRun: 'Started by a parent run',
@@ -127,7 +129,7 @@ export const runChecks = {
 export const runCheckpoints = {
   empty: {
     title: 'No checkpoints yet',
-    about: 'Each completed step is a checkpoint. A resumed run continues from there.',
+    about: 'Each finished step is a checkpoint. A resumed run continues from there.',
   },
   eventNumbers: 'Event numbers refer to the {history}.',
   history: 'execution history',
@@ -146,7 +148,7 @@ export const eventLog = {
 /** Messages for the events of a run. */
 export const events = {
   stepStarted: 'Step started',
-  stepCompleted: 'Step completed',
+  stepCompleted: 'Step succeeded',
   stepFailed: 'Step failed',
   runPaused: 'Waiting for approval',
   turn: (turn: number) => `Turn ${turn}`,
@@ -155,8 +157,9 @@ export const events = {
     `${agent}, ${plural(calls, { one: '# call', other: '# calls' })}`,
   childPaused: 'Child run paused',
   childContinued: 'Child run continued',
-  runCompleted: 'Run completed',
+  runCompleted: 'Run succeeded',
   runFailed: 'Run failed',
+  runCancelled: 'Run cancelled',
   checksPassed: (passed: string, all: string) => `Checks passed: ${passed} of ${all}`,
 } as const;
 

@@ -8,7 +8,7 @@ export const stepNames = {
   withIteration: (step: string, iteration: string) => `${step}, ${iteration}`,
   withCount: (node: string, steps: number) =>
     `${node} (${plural(steps, { one: '# step', other: '# steps' })})`,
-  quoted: (name: string) => `'${name}'`,
+  quoted: (name: string) => `“${name}”`,
   more: (count: string) => `${count} more`,
   listed: (names: readonly string[], last: string) => `${names.join(', ')} and ${last}`,
 } as const;

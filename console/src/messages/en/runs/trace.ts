@@ -5,7 +5,7 @@ export const phaseNames = {
   working: 'running',
   retrying: 'failed attempts',
   queued: 'queued',
-  waiting: 'waiting for approval',
+  waiting: 'waiting',
   iterations: 'in iterations',
 } as const;
 
@@ -41,11 +41,13 @@ export const traceRow = {
   expand: 'Expand',
   collapse: 'Collapse',
   kinds: {
+    item: 'Item',
     iteration: 'Iteration',
     attempt: 'Attempt',
     child: 'Child run',
     turn: 'Turn',
   },
+  item: (item: number) => `Item ${item}`,
   iteration: (iteration: number) => `Iteration ${iteration}`,
   attempt: (attempt: number) => `Attempt ${attempt}`,
   child: 'Child run',

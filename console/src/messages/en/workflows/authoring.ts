@@ -4,7 +4,7 @@ export const evaluator = {
   hasErrors: 'The values are shown once the graph has no errors.',
   fromInput: 'input',
   misspelled: (key: string, meant: string) =>
-    `The run has no key '${key}' here; did you mean '${meant}'?`,
+    `The run has no key “${key}” here; did you mean “${meant}”?`,
 } as const;
 
 /** Messages for the value of a field. */

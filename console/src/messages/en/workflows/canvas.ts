@@ -26,7 +26,7 @@ export const editorDrawing = {
 
 /** Messages for the context menu of the drawing, with the keys of its actions. */
 export const canvasMenu = {
-  target: 'Actions of the drawing',
+  target: 'Actions of the canvas',
   addNode: 'Add node',
   addNodeAfter: 'Add node after',
   addNodeFrom: (port: string) => `Add node: ${port}`,
@@ -61,11 +61,12 @@ export const palette = {
 export const kindAbout = {
   agent: 'Asks a model',
   tool: 'Calls a tool',
+  code: 'Computes with a function',
   condition: 'Takes one of two branches',
   loop: 'Repeats its body while true',
   map: 'Runs its body for each item of a list',
   workflow: 'Runs another workflow',
   human_gate: 'Waits for a person',
-  wait: 'Waits for a time or an event',
+  wait: 'Waits for a time, an event or a callback',
   merge: 'Joins branches',
 } as const satisfies Record<NodeKind, string>;

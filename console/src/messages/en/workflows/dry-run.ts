@@ -12,7 +12,7 @@ export const dryRun = {
     `Budget “${name}” has no room for ${asked}: ${available} available.`,
   moreDecisions: (count: number) =>
     plural(count, { one: 'And # more policy decision.', other: 'And # more policy decisions.' }),
-  unlimited: (nodes: string) => `No limit: ${nodes}.`,
+  unlimited: (nodes: string) => `No upper limit, because of ${nodes}.`,
   redacted: (nodes: string) => `Redacted before sending: ${nodes}.`,
   canWait: (node: string, approvers: string) =>
     `Can wait for a person at ${node}. ${approvers} can decide.`,

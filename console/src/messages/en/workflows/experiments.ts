@@ -34,8 +34,8 @@ export const startExperiment = {
   theDraft: 'The draft',
   version: (version: number) => `Version ${version}`,
   runsAbout: (most: string) => `The newest runs that have ended, at most ${most}`,
-  endedStatuses: 'Success and failed',
-  success: 'Success',
+  endedStatuses: 'Succeeded and failed',
+  success: 'Succeeded',
   failed: 'Failed',
 } as const;
 
@@ -78,7 +78,8 @@ export const experimentVerdict = {
   fails: (failed: string, all: string) => `Do not publish: ${failed} of ${all} runs fail`,
   fine: 'No check broke',
   fixed: (fixed: string) => `No check broke, ${fixed} fixed`,
-  same: (all: string) => `Same output in all ${all} runs`,
+  same: (all: number) =>
+    plural(all, { one: 'Same output in the run', other: 'Same output in all # runs' }),
   differs: (changed: string, all: string) =>
     `Outputs differ in ${changed} of ${all} runs; no checks`,
   nothing: 'No verdict: no run has a result',
@@ -90,6 +91,11 @@ export const experimentVerdict = {
     plural(runs, {
       one: '# run has no result, because it needs a step that was not recorded.',
       other: '# runs have no result, because they need steps that were not recorded.',
+    }),
+  refused: (runs: number) =>
+    plural(runs, {
+      one: '# run was refused. The table below has the reason.',
+      other: '# runs were refused. The table below has the reasons.',
     }),
   outdated: 'The draft was saved after this experiment.',
   publish: 'Publish…',

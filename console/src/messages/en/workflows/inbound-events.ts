@@ -5,7 +5,7 @@ import { plural } from '#console/src/messages/format.ts';
 export const eventLog = {
   received: 'Received',
   outcome: 'Outcome',
-  runOrReason: 'Run or reason',
+  runOrReason: 'Run, event or reason',
   size: 'Size',
   kept: 'Events are kept for 30 days, and no longer than runs.',
   all: 'All',
@@ -64,6 +64,9 @@ export const eventDetail = {
   replayRefused: 'A run of the current version starts with the body as input.',
   replayStarted:
     'The event has started a run already. Another run of the current version starts with the same input.',
+  replaySent: 'The event is sent again, with the body as its data.',
+  replaySentUnverified:
+    'Its signature was not valid, so anyone can have sent it: check the body first. It is sent as an event.',
   replayed: 'Event replayed',
 } as const;
 
@@ -77,7 +80,7 @@ export const replayProgress = {
   } as const satisfies Record<EventReplay['status'], string>,
   replayedEvents: 'Replayed events',
   progress:
-    '{done} of {total} events: {started} runs started, {duplicates} duplicates, {refused} refused. Started {when}.',
+    '{done} of {total} events: {started} runs started, {sent} events sent, {duplicates} duplicates, {refused} refused. Started {when}.',
   lastRefusal: 'Last refusal: {reason}',
   cancel: 'Cancel replay',
   cancelled: 'Replay cancelled',
@@ -88,7 +91,7 @@ export const replayRange = {
   replay: 'Replay events',
   started: 'Replay started',
   about:
-    'Starts a run of the current version for each event, one after another, the oldest first, for at most 100 events. Events without a valid signature are left out: replay them one by one.',
+    'Starts a run of the current version for each event, or sends it if the webhook sends events, one after another, the oldest first, for at most 100 events. Events without a valid signature are left out: replay them one by one.',
   events: 'Events',
   refused: 'Refused, and not replayed since',
   all: 'All',
@@ -96,12 +99,13 @@ export const replayRange = {
   until: 'Received before',
   deduplicate: 'Leave out duplicates',
   deduplicateAbout:
-    'An event whose ID has started a run within the deduplication window starts no second one.',
+    'An event whose ID has started a run within the deduplication window starts no second one, and one that was sent is not sent again.',
 } as const;
 
 /** The name of each outcome of an event. */
 export const eventOutcomes = {
   run: 'Run started',
+  event: 'Event sent',
   duplicate: 'Duplicate',
   refused: 'Refused',
 } as const satisfies Record<ListedInboundEvent['outcome'], string>;
@@ -159,6 +163,18 @@ export const refusalReasons = {
   input_invalid: {
     label: 'Does not fit the input schema',
     remedy: 'Change the input schema or the sender, then replay the event.',
+  },
+  id_reused: {
+    label: 'Other event with this ID',
+    remedy: 'The sender must give each event an ID of its own. Choose the header with the ID.',
+  },
+  too_many_events: {
+    label: 'Too many events',
+    remedy: 'Use another event name, or wait until the oldest events are deleted.',
+  },
+  limit_reached: {
+    label: 'Limit reached',
+    remedy: 'Wait until runs of the workflow end, raise its limit, or let the limit queue them.',
   },
   unavailable: {
     label: 'Service unavailable',

@@ -49,6 +49,12 @@ export const nodeFields = {
     label: 'Form',
     hint: 'What approvers fill in. Each field becomes a key of the run state.',
   },
+  source: {
+    label: 'Code',
+    hint: 'Its default export is a function of the state. What it returns is the output.',
+  },
+  language: { label: 'Language' },
+  languageChoices: { javascript: 'JavaScript', typescript: 'TypeScript' },
   waitSeconds: { label: 'Seconds', hint: 'How long it waits. For example 3600, or {pause}.' },
   waitUntil: {
     label: 'Until',
@@ -66,7 +72,18 @@ export const nodeFields = {
     label: 'First of several events',
     hint: 'Instead of one event: [{"name": "invoice.paid"}, {"name": "invoice.voided"}].',
   },
-  waitTimeout: { label: 'Timeout (seconds)', hint: 'How long it waits for an event.' },
+  waitCallback: {
+    label: 'Callback',
+    hint: 'Instead of an event: another program answers at an address. A tool before or beside the wait sends it {callbacks.<ID>}, with the ID of this node.',
+  },
+  waitTimeout: {
+    label: 'Timeout (seconds)',
+    hint: 'How long it waits for an event or a callback.',
+  },
+  waitRemind: {
+    label: 'Alert after (seconds)',
+    hint: 'Sends an alert once if the run still waits then.',
+  },
   waitOnTimeout: { label: 'After the timeout' },
   waitOnTimeoutChoices: { fail: 'Fail the run', continue: 'Continue at “Time ran out”' },
 } as const;
@@ -87,6 +104,10 @@ export const moreNodeFields = {
   maxAttempts: { label: 'Max attempts', hint: 'Default: 1' },
   initialInterval: { label: 'Initial retry delay (seconds)', hint: 'Default: 1' },
   backoff: { label: 'Backoff multiplier', hint: 'Default: 2' },
+  codeTimeout: {
+    label: 'Processor time (seconds)',
+    hint: 'Code that needs more is stopped. The default is 2.',
+  },
   timeoutPerAttempt: { label: 'Timeout per attempt (seconds)' },
   approverRoles: {
     label: 'Roles that can decide',
@@ -239,6 +260,7 @@ export const builtinTexts = {
   entity_search: 'Finds records of your feeds',
   feed_list: 'Lists your feeds',
   source_report: 'Reports whether a source could be read',
+  send_event: 'Sends an event that runs wait for, or that starts runs',
 } as const satisfies Record<BuiltinTool, string>;
 
 /** Messages for the headers and query parameters of a request, as rows. */

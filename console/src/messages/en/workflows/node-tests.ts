@@ -1,6 +1,7 @@
 /** Messages for the test of a node. */
 export const nodeTestPanel = {
-  noRuns: 'No runs yet. Run the workflow once: tests begin with the state of a past run.',
+  noRuns:
+    'No runs yet. Run the workflow once, or edit the state under “Input”: tests start with it.',
   test: 'Test',
   runAbout: 'Uses the state this node had in that run',
   allow: 'Allow',

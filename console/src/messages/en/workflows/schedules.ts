@@ -27,7 +27,6 @@ export const schedulePanel = {
 /** Messages for the table of schedules. */
 export const scheduleTable = {
   label: 'Schedules',
-  labelScrollable: 'Schedules, scrollable',
   schedule: 'Schedule',
   runsAt: 'Runs at',
   nextRun: (zone: string) => `Next run (${zone})`,
@@ -35,7 +34,7 @@ export const scheduleTable = {
   overlapping: (timezone: string) => `${timezone}, allows overlapping runs`,
   never: 'Never',
   viewRun: 'View run',
-  lastRunOf: (name: string) => `Last run of ${name}`,
+  lastRunOf: (name: string) => `View run, the last one of ${name}`,
   skipped: 'Skipped {when}: {reason}',
   refused: 'Does not run: {reason}',
   yes: 'yes',
@@ -63,7 +62,6 @@ export const scheduleDialog = {
   cron: 'Cron expression',
   cronAbout:
     'Minute, hour, day of month, month, day of week; or @hourly, @daily, @weekly, @monthly, @yearly',
-  inputAbout: 'A JSON object passed to each run',
   timezone: 'Time zone',
   timezoneAbout: 'The schedule runs in this time zone',
   selectWorkflow: 'Select a workflow',

@@ -4,7 +4,6 @@ import { plural } from '#console/src/messages/format.ts';
 export const versionsTab = {
   title: 'Versions',
   label: 'Versions of the workflow',
-  labelScrollable: 'Versions, scrollable',
   saved: 'Saved',
   author: 'Author',
   note: 'Note',
@@ -39,6 +38,9 @@ export const rollBack = {
   empty: (version: number) =>
     `Version ${version} has no nodes, so a run of it could do nothing. Choose another version.`,
   problems: (version: number) => `Problems of version ${version}`,
+  note: 'Note',
+  noteAbout: 'Why you roll back. Everyone who can see the workflow can read it.',
+  suggestedNote: (version: number) => `Rolled back to version ${version}`,
   done: (version: number, saved: number) =>
     `Rolled back: version ${saved} has the content of version ${version}`,
 } as const;

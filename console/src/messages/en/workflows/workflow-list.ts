@@ -30,7 +30,7 @@ export const workflowStates = {
 /** Messages for the form that creates a workflow. */
 export const createWorkflow = {
   title: 'New workflow',
-  create: 'Create',
+  create: 'Create workflow',
   startFrom: 'Start from',
   empty: 'Empty',
   fromJson: 'From JSON',

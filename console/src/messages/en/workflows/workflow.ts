@@ -58,7 +58,7 @@ export const settingsTab = {
     'A step begins while something is left. Otherwise it begins only if everything it may cost fits.',
   requiresExperiment: 'Publish only after an experiment',
   requiresExperimentAbout:
-    'A draft needs an experiment that lost no check and failed no run before it is published.',
+    'Before a draft is published, it needs an experiment that breaks no check and fails no run.',
   delete: 'Delete workflow',
   deleted: 'Workflow deleted',
   confirmDelete: {

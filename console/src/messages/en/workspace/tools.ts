@@ -11,7 +11,7 @@ export const tools = {
   empty: {
     title: 'No custom tools yet',
     about:
-      'A tool is an HTTP endpoint or a tool of an MCP server, so that workflows and agents can use your own systems. Its secrets are encrypted.',
+      'A tool is an HTTP endpoint, a tool of an MCP server, or code, so that workflows and agents can use your own systems. Its secrets are encrypted.',
     create: 'Create tool',
   },
   mcp: {
@@ -29,6 +29,8 @@ export const tools = {
 export const toolCard = {
   mcp: 'MCP',
   whatName: 'the tool name',
+  code: 'Code',
+  computes: '{name} computes with code, and calls nothing',
   calls: '{name} calls {url}',
   callsTool: '{name} calls {url}, tool {tool}',
   timeout: (seconds: string) => `Timeout ${seconds} s`,
@@ -54,6 +56,7 @@ export const toolCard = {
 export const toolKinds = {
   http: 'HTTP endpoint',
   mcp: 'MCP server tool',
+  code: 'Code',
 } as const satisfies Record<CustomTool['kind'], string>;
 
 /** Messages for the form of a tool. */
@@ -72,6 +75,11 @@ export const toolForm = {
   aboutReadOnly:
     'Its calls change nothing, so a gate can repeat them. Needs the publish_workflows permission.',
   method: 'Method',
+  source: 'Code',
+  aboutSource:
+    'Its default export is a function of the arguments. It has no network, files or timers.',
+  language: 'Language',
+  languages: { javascript: 'JavaScript', typescript: 'TypeScript' },
   mcpTool: 'Tool name on the server',
   url: 'URL',
   aboutUrl: 'Called exactly as entered. Do not put secrets in the URL: use headers.',

@@ -1,4 +1,5 @@
 import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
+import { FoldedFilters } from '#console/src/parts/data/folded-filters.tsx';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { changes as text } from '#console/src/messages/en/data/records.ts';
@@ -24,22 +25,24 @@ export function ChangesPage() {
     void navigate({ search: { ...search, ...by }, replace: true });
   return (
     <Page title={text.title} about={text.about} wide>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" role="search">
-        <FeedSelect value={search.feed_id} onChange={(feed_id) => narrow({ feed_id })} />
-        <FilterText
-          label={text.type}
-          placeholder={text.typePlaceholder}
-          maxLength={100}
-          value={search.entity_type}
-          onChange={(entity_type) => narrow({ entity_type })}
-        />
-        <FilterText
-          label={text.recordId}
-          maxLength={100}
-          value={search.entity_id}
-          onChange={(entity_id) => narrow({ entity_id })}
-        />
-      </SimpleGrid>
+      <FoldedFilters inUse={Object.values<unknown>(search).filter(Boolean).length}>
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" role="search">
+          <FeedSelect value={search.feed_id} onChange={(feed_id) => narrow({ feed_id })} />
+          <FilterText
+            label={text.type}
+            placeholder={text.typePlaceholder}
+            maxLength={100}
+            value={search.entity_type}
+            onChange={(entity_type) => narrow({ entity_type })}
+          />
+          <FilterText
+            label={text.recordId}
+            maxLength={100}
+            value={search.entity_id}
+            onChange={(entity_id) => narrow({ entity_id })}
+          />
+        </SimpleGrid>
+      </FoldedFilters>
       <Loaded query={changes}>
         {({ pages }) => {
           const rows = pages.flatMap((page) => page.changes);

@@ -1,4 +1,5 @@
 import { Button, Group, Stack } from '@mantine/core';
+import { FoldedFilters } from '#console/src/parts/data/folded-filters.tsx';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { entities as text } from '#console/src/messages/en/data/records.ts';
@@ -22,7 +23,9 @@ export function EntitiesPage() {
   const narrowed = Object.values<unknown>(search).some((value) => value !== undefined);
   return (
     <Page title={text.title} about={text.about} wide>
-      <RecordFilters search={search} onChange={narrow} />
+      <FoldedFilters inUse={Object.values<unknown>(search).filter(Boolean).length}>
+        <RecordFilters search={search} onChange={narrow} />
+      </FoldedFilters>
       <Loaded query={records}>
         {(rows) =>
           rows.length === 0 ? (

@@ -9,12 +9,13 @@ import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { Facts } from '#console/src/parts/data/facts.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
-import { RunLink } from '#console/src/parts/links.tsx';
+import { EventLink, RunLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { inboundEventQuery, inboundEventsKey } from '#console/src/queries/inbound-events.ts';
 import { refusalReasons } from '#console/src/messages/en/workflows/inbound-events.ts';
+import { webhookQuery } from '#console/src/queries/workspace.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { isUnverified } from './event-texts.ts';
 
@@ -117,11 +118,14 @@ const Headers = ({ of: { headers } }: { of: ReceivedEvent }) => (
 const Replays = ({ of: { replayed_by: replays } }: { of: ReceivedEvent }) => (
   <Stack gap={4}>
     <Dimmed size="xs">{text.replayedBy}</Dimmed>
-    {replays.map(({ run_id, created_at }) => (
-      <Group key={run_id} gap="xs">
-        <RunLink run={run_id} size="xs" ff="monospace">
-          {run_id}
-        </RunLink>
+    {replays.map(({ run_id: runId, sent_event_id: sent, created_at }) => (
+      <Group key={runId ?? sent} gap="xs">
+        {sent !== null && <EventLink event={sent} />}
+        {runId !== null && (
+          <RunLink run={runId} size="xs" ff="monospace">
+            {runId}
+          </RunLink>
+        )}
         <Dimmed size="xs">
           <When at={created_at} ago />
         </Dimmed>
@@ -132,17 +136,28 @@ const Replays = ({ of: { replayed_by: replays } }: { of: ReceivedEvent }) => (
 
 /** Whether its input was not stored. */
 const isLost = ({ body, body_truncated, outcome }: ReceivedEvent): boolean =>
-  body === null || (body_truncated && outcome !== 'run');
+  body === null || (body_truncated && outcome !== 'run' && outcome !== 'event');
+
+function consequenceOf(event: ReceivedEvent, sends: boolean): string {
+  if (isUnverified(event)) return sends ? text.replaySentUnverified : text.replayUnverified;
+  if (sends) return text.replaySent;
+  const started = event.outcome === 'run' || event.outcome === 'duplicate';
+  return started ? text.replayStarted : text.replayRefused;
+}
 
 function Replay({ of: event }: { of: ReceivedEvent }) {
   const navigate = useNavigate();
+  const { data: webhook } = useQuery(webhookQuery(event.workflow_id));
   const unverified = isUnverified(event);
   const replay = useAction(
     () => api().replayInboundEvent(event.id, { allow_unverified: unverified }),
     {
       changes: [inboundEventsKey],
       done: text.replayed,
-      onDone: ({ id }) => void navigate({ to: '/runs/$runId', params: { runId: id } }),
+      onDone: (done) =>
+        void ('id' in done
+          ? navigate({ to: '/runs/$runId', params: { runId: done.id } })
+          : navigate({ to: '/events/$eventId', params: { eventId: done.event_id } })),
     },
   );
   if (isLost(event)) {
@@ -155,11 +170,7 @@ function Replay({ of: event }: { of: ReceivedEvent }) {
         action={replay}
         ask={{
           title: text.replayTitle,
-          consequence: unverified
-            ? text.replayUnverified
-            : event.outcome === 'refused'
-              ? text.replayRefused
-              : text.replayStarted,
+          consequence: consequenceOf(event, webhook?.event != null),
           confirm: text.replay,
           dangerous: unverified,
         }}

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';
 import type { ListedInboundEvent } from '#client/index.ts';
 import { eventRow as text } from '#console/src/messages/en/workflows/inbound-events.ts';
-import { RunLink } from '#console/src/parts/links.tsx';
+import { EventLink, RunLink } from '#console/src/parts/links.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
@@ -57,7 +57,11 @@ export function EventRow({ of: event, mayReplay }: { of: ListedInboundEvent; may
   );
 }
 
-function RunOrReason({ of: { reason, detail, run_id, replays } }: { of: ListedInboundEvent }) {
+function RunOrReason({
+  of: { reason, detail, run_id, sent_event_id: sent, replays },
+}: {
+  of: ListedInboundEvent;
+}) {
   return (
     <>
       {reason !== null && <Text size="sm">{refusalReasons[reason].label}</Text>}
@@ -71,6 +75,7 @@ function RunOrReason({ of: { reason, detail, run_id, replays } }: { of: ListedIn
           {run_id}
         </RunLink>
       )}
+      {sent !== null && <EventLink event={sent} />}
       {replays > 0 && <Dimmed size="xs">{text.replayed(replays)}</Dimmed>}
     </>
   );

@@ -8,6 +8,7 @@ import {
 /** Each outcome as a label. */
 export const outcomes = {
   run: { label: eventOutcomes.run, color: 'success' },
+  event: { label: eventOutcomes.event, color: 'success' },
   duplicate: { label: eventOutcomes.duplicate, color: 'gray' },
   refused: { label: eventOutcomes.refused, color: 'danger' },
 } as const satisfies Record<ListedInboundEvent['outcome'], { label: string; color: string }>;

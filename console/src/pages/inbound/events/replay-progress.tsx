@@ -42,6 +42,7 @@ export function ReplayProgress({
               done: countText(progress.done),
               total: progress.total === null ? '…' : countText(progress.total),
               started: countText(replay.started),
+              sent: countText(replay.sent),
               duplicates: countText(replay.duplicates),
               refused: countText(replay.refused),
               when: <When at={replay.created_at} ago />,

@@ -1,11 +1,11 @@
-import { runChoices } from '#console/src/pages/workflows/node-tests/run-choices.ts';
-import { Button, Select, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import type { Run } from '#client/index.ts';
 import { compareForm as text } from '#console/src/messages/en/runs/actions.ts';
 import { testRunsQuery } from '#console/src/queries/node-tests.ts';
+import { RunSelect } from '#console/src/pages/workflows/node-tests/run-select.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** Chooses another run, and opens the page that compares the two. */
@@ -13,39 +13,33 @@ export function CompareForm({ run }: { run: Run }) {
   const navigate = useNavigate();
   const { data: runs = [], isSuccess } = useQuery(testRunsQuery(run.workflow_id));
   const source = run.forked_from;
-  const choices = [
-    ...(source === null ? [] : [{ value: source, label: text.source }]),
-    ...runChoices(
-      runs.filter(({ id }) => id !== run.id && id !== source),
-      '',
-    ),
-  ];
-  const [chosen, setChosen] = useState<string | null>(null);
+  const first = source === null ? [] : [{ value: source, label: text.source }];
+  const others = runs.filter(({ id }) => id !== run.id && id !== source);
+  const newest = source ?? others[0]?.id;
+  const [chosen, setChosen] = useState<string>();
   const [typed, setTyped] = useState('');
-  const otherId = typed.trim() || (chosen ?? choices[0]?.value);
+  const otherId = typed.trim() || (chosen ?? newest);
   const compare = (event: SubmitEvent): void => {
     event.preventDefault();
     if (otherId === undefined) return;
-    // Ids of runs are in the order of their creation: the older run is on the left.
-    const [older = run.id, newer = otherId] = [run.id, otherId].toSorted();
     void navigate({
       to: '/runs/$runId/compare/$otherId',
-      params: { runId: older, otherId: newer },
+      params: { runId: run.id, otherId },
       search: { step: undefined },
     });
   };
   return (
     <form onSubmit={compare}>
-      {choices.length > 0 && (
-        <Select
+      {newest !== undefined && (
+        <RunSelect
           label={text.recent}
-          data={choices}
-          value={chosen ?? choices[0]?.value ?? null}
-          allowDeselect={false}
-          onChange={setChosen}
+          first={first}
+          runs={others}
+          value={chosen ?? newest}
+          onChoose={setChosen}
         />
       )}
-      {isSuccess && choices.length === 0 && <Dimmed>{text.noOthers}</Dimmed>}
+      {isSuccess && newest === undefined && <Dimmed>{text.noOthers}</Dimmed>}
       <TextInput
         mt="sm"
         label={text.id}

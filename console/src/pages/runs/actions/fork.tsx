@@ -1,4 +1,4 @@
-import { Select, Text } from '@mantine/core';
+import { Select, Skeleton, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconGitFork } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -12,12 +12,13 @@ import { ModalButton } from '#console/src/parts/forms/modal-button.tsx';
 import { isRecord } from '#console/src/parts/data/record.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Form } from '#console/src/parts/forms/form.tsx';
+import { ChangedState } from '#console/src/parts/forms/changed-state.tsx';
 import { anObject, JsonField } from '#console/src/parts/forms/json-field.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { workflowQuery } from '#console/src/queries/workflows.ts';
+import { useStateAt } from '#console/src/pages/runs/state-at.ts';
 import { listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
-import { StateField } from './state-field.tsx';
 import { RehearsalSwitch, type RehearsalGiven, rehearsalOptions } from './rehearsal-fields.tsx';
 import { useOpenRun } from '#console/src/parts/open-run.ts';
 
@@ -61,6 +62,7 @@ function ForkForm({ run, step, onClose }: { run: Run; step: Step; onClose: () =>
   const openRun = useOpenRun();
   const [given, setGiven] = useState<Given>({ graph: '' });
   const [broken, setBroken] = useState<BrokenFields>({ input: false, state: false });
+  const state = useStateAt(run, step.step_key);
   const fork = useAction(() => api().fork(run.id, step.step_key, givenOptions(given)), {
     changes: [runsKey],
     quiet: true,
@@ -80,12 +82,16 @@ function ForkForm({ run, step, onClose }: { run: Run; step: Step; onClose: () =>
       <Text size="sm">
         <Message text={text.about} values={{ step: listedName(step) }} />
       </Text>
-      <StateField
-        {...{ run, step }}
-        changed={given.state}
-        onChange={(state) => setGiven((before) => ({ ...before, state }))}
-        onBroken={(is) => setBroken((before) => ({ ...before, state: is }))}
-      />
+      {state === undefined ? (
+        <Skeleton h={160} />
+      ) : (
+        <ChangedState
+          state={state ?? {}}
+          description={state === null ? text.unknownState : text.aboutState}
+          onChange={(changed) => setGiven((before) => ({ ...before, state: changed }))}
+          onBroken={(is) => setBroken((before) => ({ ...before, state: is }))}
+        />
+      )}
       <AgainFields
         run={run}
         given={given}

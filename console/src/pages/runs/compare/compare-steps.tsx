@@ -7,7 +7,7 @@ import {
   compareResults as results,
   compareSteps as texts,
 } from '#console/src/messages/en/runs/compare.ts';
-import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
+import { ChangedPaths, changesOf } from '#console/src/parts/data/changed-paths.tsx';
 import { useWindowed } from '#console/src/parts/data/windowed.ts';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { ValueView } from '#console/src/parts/json/value-view.tsx';
@@ -20,14 +20,14 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { iterationMark } from '#console/src/pages/runs/node-states.ts';
 import { listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
-import { type ComparedStep, comparedSteps, firstDifferences, resultOf } from './compared.ts';
+import { type ComparedStep, comparedSteps, resultOf } from './compared.ts';
 import { Delta } from './delta.tsx';
 import { Row } from '#console/src/parts/data/row-table.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 export interface TwoRuns {
-  left: Run;
-  right: Run;
+  older: Run;
+  newer: Run;
 }
 
 const route = getRouteApi('/inside/runs/$runId/compare/$otherId');
@@ -35,11 +35,11 @@ const ROW_HEIGHT = 38;
 const MOST_DIFFERENCES = 50;
 
 /** The steps of both runs, and below them the results of the selected step. */
-export function CompareSteps({ left, right }: TwoRuns) {
+export function CompareSteps({ older, newer }: TwoRuns) {
   const { step: key } = route.useSearch();
   const navigate = route.useNavigate();
   const [onlyDifferent, setOnlyDifferent] = useState(false);
-  const all = useMemo(() => comparedSteps(left.steps, right.steps), [left.steps, right.steps]);
+  const all = useMemo(() => comparedSteps(older.steps, newer.steps), [older.steps, newer.steps]);
   const different = all.filter(({ differs }) => differs);
   const rows = onlyDifferent ? different : all;
   const chosen = all.find((each) => each.key === key);
@@ -96,16 +96,20 @@ function StepRows({
         className="steps-table"
         aria-label={texts.table}
         aria-rowcount={rows.length + 1}
-        miw={720}
+        miw={{ sm: 720 }}
       >
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{words.step}</Table.Th>
-            <Table.Th>{results.sides.left.name}</Table.Th>
-            <Table.Th>{results.sides.right.name}</Table.Th>
+            <Table.Th>{results.sides.older.name}</Table.Th>
+            <Table.Th>{results.sides.newer.name}</Table.Th>
             <Table.Th>{words.result}</Table.Th>
-            <Table.Th className="numbers">{words.duration}</Table.Th>
-            <Table.Th className="numbers">{words.cost}</Table.Th>
+            <Table.Th className="numbers" visibleFrom="sm">
+              {words.duration}
+            </Table.Th>
+            <Table.Th className="numbers" visibleFrom="sm">
+              {words.cost}
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -139,7 +143,7 @@ const Gap = ({ height }: { height: number }) =>
   );
 
 function StepRow({
-  row: { key, left, right, output },
+  row: { key, older, newer, output },
   index,
   chosen,
   select,
@@ -149,7 +153,7 @@ function StepRow({
   chosen: boolean;
   select: (key: string) => void;
 }) {
-  const step = left ?? right;
+  const step = older ?? newer;
   return (
     <Row
       aria-rowindex={index + 2}
@@ -174,14 +178,14 @@ function StepRow({
           {step !== undefined && iterationMark(step)}
         </Text>
       </Table.Td>
-      <State step={left} />
-      <State step={right} />
+      <State step={older} />
+      <State step={newer} />
       {output === 'same' ? texts.outputs.same : <Tag color="warning">{texts.outputs[output]}</Tag>}
-      <Table.Td className="numbers">
-        <Figure left={left?.duration_ms} right={right?.duration_ms} text={durationText} />
+      <Table.Td className="numbers" visibleFrom="sm">
+        <Figure older={older?.duration_ms} newer={newer?.duration_ms} text={durationText} />
       </Table.Td>
-      <Table.Td className="numbers">
-        <Figure left={left?.cost_usd} right={right?.cost_usd} text={dollarsText} />
+      <Table.Td className="numbers" visibleFrom="sm">
+        <Figure older={older?.cost_usd} newer={newer?.cost_usd} text={dollarsText} />
       </Table.Td>
     </Row>
   );
@@ -197,27 +201,27 @@ const State = ({ step }: { step: Step | undefined }) =>
   );
 
 function Figure({
-  left,
-  right,
+  older,
+  newer,
   text,
 }: {
-  left: number | null | undefined;
-  right: number | null | undefined;
+  older: number | null | undefined;
+  newer: number | null | undefined;
   text: (size: number) => string;
 }): ReactNode {
-  const shown = right ?? left;
+  const shown = newer ?? older;
   return (
     <>
       {shown != null && text(shown)}{' '}
       <Text span size="xs">
-        <Delta left={left} right={right} text={text} />
+        <Delta older={older} newer={newer} text={text} />
       </Text>
     </>
   );
 }
 
-function Results({ compared: { key, left, right, output } }: { compared: ComparedStep }) {
-  const step = left ?? right;
+function Results({ compared: { key, older, newer, output } }: { compared: ComparedStep }) {
+  const step = older ?? newer;
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     place.current?.scrollIntoView({ block: 'start' });
@@ -225,47 +229,25 @@ function Results({ compared: { key, left, right, output } }: { compared: Compare
   return (
     <Box ref={place} style={{ scrollMarginTop: 'var(--header-height)' }}>
       <Section title={results.title(step === undefined ? '' : listedName(step))}>
-        {output === 'differs' && left !== undefined && right !== undefined && (
-          <Differences left={left} right={right} />
+        {output === 'differs' && older !== undefined && newer !== undefined && (
+          <Differences older={older} newer={newer} />
         )}
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
-          <Side side="left" step={left} />
-          <Side side="right" step={right} />
+          <Side side="older" step={older} />
+          <Side side="newer" step={newer} />
         </SimpleGrid>
       </Section>
     </Box>
   );
 }
 
-function Differences({ left, right }: { left: Step; right: Step }) {
-  const found = useMemo(
-    () => firstDifferences(resultOf(left), resultOf(right), MOST_DIFFERENCES),
-    [left, right],
-  );
+function Differences({ older, newer }: { older: Step; newer: Step }) {
+  const changes = useMemo(() => changesOf(resultOf(older), resultOf(newer)), [older, newer]);
   return (
-    <Stack component="ul" gap={4} m={0} pl="md" aria-label={results.differences}>
-      {found.map(({ path, from, to }) => (
-        <Text key={path} component="li" size="sm">
-          <UserText>{path === '' ? results.wholeResult : path}</UserText>:{' '}
-          <ChangedValue before={<Short value={from} />} after={<Short value={to} />} />
-        </Text>
-      ))}
-      {found.length === MOST_DIFFERENCES && (
-        <Text component="li" size="sm" c="dimmed">
-          {results.moreDifferences}
-        </Text>
-      )}
-    </Stack>
+    <Box role="group" aria-label={results.differences}>
+      <ChangedPaths changes={changes} most={MOST_DIFFERENCES} />
+    </Box>
   );
-}
-
-const SHOWN_CHARACTERS = 160;
-
-function Short({ value }: { value: unknown }) {
-  if (value === undefined) return results.nothing;
-  const text = JSON.stringify(value);
-  const cut = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
-  return <UserText>{cut}</UserText>;
 }
 
 function Side({ side, step }: { side: keyof TwoRuns; step: Step | undefined }) {

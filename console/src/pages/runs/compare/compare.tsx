@@ -8,8 +8,8 @@ import { runTimes } from '#console/src/messages/en/parts/values.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { compare as text } from '#console/src/messages/en/runs/compare.ts';
 import { ChangedPaths, changesOf } from '#console/src/parts/data/changed-paths.tsx';
-import { RowTable } from '#console/src/parts/data/row-table.tsx';
-import { RunLink, ButtonLink } from '#console/src/parts/links.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
+import { RunLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { LoadingPage } from '#console/src/parts/loading.tsx';
 import { Page } from '#console/src/parts/page.tsx';
@@ -17,6 +17,7 @@ import { RunBadge } from '#console/src/parts/run-badges.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
 import { Cost } from '#console/src/parts/text/cost.tsx';
 import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { shortId } from '#console/src/parts/text/short-id.ts';
 import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
@@ -31,23 +32,25 @@ import { CompareSteps, type TwoRuns } from './compare-steps.tsx';
 const route = getRouteApi('/inside/runs/$runId/compare/$otherId');
 const LOOK_EVERY_MS = 5_000;
 
-/** Two runs side by side, step by step. */
+/** Two runs side by side, step by step, the older one on the left. */
 export function ComparePage() {
   const { runId, otherId } = route.useParams();
-  const left = useRun(runId);
-  const right = useRun(otherId);
-  if (isMissing(left.error)) return <MissingRun runId={runId} />;
-  if (isMissing(right.error)) return <MissingRun runId={otherId} />;
+  // Ids of runs are in the order of their creation.
+  const [olderId = runId, newerId = otherId] = [runId, otherId].toSorted();
+  const older = useRun(olderId);
+  const newer = useRun(newerId);
+  if (isMissing(older.error)) return <MissingRun runId={olderId} />;
+  if (isMissing(newer.error)) return <MissingRun runId={newerId} />;
   const loading = (
     <Page title={text.title}>
       <LoadingPage />
     </Page>
   );
   return (
-    <Loaded query={left} loading={loading}>
+    <Loaded query={older} loading={loading}>
       {(one) => (
-        <Loaded query={right} loading={loading}>
-          {(other) => <Compared left={one} right={other} />}
+        <Loaded query={newer} loading={loading}>
+          {(other) => <Compared older={one} newer={other} />}
         </Loaded>
       )}
     </Loaded>
@@ -63,39 +66,25 @@ const useRun = (runId: string) =>
       data !== undefined && hasEnded(data) ? false : LOOK_EVERY_MS,
   });
 
-function Compared({ left, right }: TwoRuns) {
+function Compared({ older, newer }: TwoRuns) {
   return (
-    <Page
-      title={text.title}
-      about={<UserText>{namesOf(left, right)}</UserText>}
-      actions={
-        <ButtonLink
-          variant="default"
-          to="/runs/$runId/compare/$otherId"
-          params={{ runId: right.id, otherId: left.id }}
-          search={{ step: undefined }}
-        >
-          {text.swap}
-        </ButtonLink>
-      }
-      wide
-    >
-      {left.workflow_id !== right.workflow_id && (
+    <Page title={text.title} about={<UserText>{namesOf(older, newer)}</UserText>} wide>
+      {older.workflow_id !== newer.workflow_id && (
         <Alert color="warning">{text.otherWorkflow}</Alert>
       )}
-      <Figures left={left} right={right} />
-      {(isCut(left) || isCut(right)) && (
-        <Dimmed>{text.cut(countText(Math.max(left.steps.length, right.steps.length)))}</Dimmed>
+      <Figures older={older} newer={newer} />
+      {(isCut(older) || isCut(newer)) && (
+        <Dimmed>{text.cut(countText(Math.max(older.steps.length, newer.steps.length)))}</Dimmed>
       )}
-      <CompareSteps left={left} right={right} />
+      <CompareSteps older={older} newer={newer} />
     </Page>
   );
 }
 
-const namesOf = (left: Run, right: Run): string =>
-  left.workflow_name === right.workflow_name
-    ? left.workflow_name
-    : `${left.workflow_name}, ${right.workflow_name}`;
+const namesOf = (older: Run, newer: Run): string =>
+  older.workflow_name === newer.workflow_name
+    ? older.workflow_name
+    : `${older.workflow_name}, ${newer.workflow_name}`;
 
 type FigureRow = [name: string, of: (run: Run) => ReactNode, difference?: ReactNode];
 
@@ -108,24 +97,19 @@ const times: readonly [name: string, msOf: (run: Run) => number][] = [
 const nothing = (): null => null;
 
 /** What the runs were given, if it differs: their input, and what a fork of one from the other has changed in the state. */
-function useGivenRows({ left, right }: TwoRuns): FigureRow[] {
-  const inputs = useMemo(() => changesOf(left.input, right.input), [left.input, right.input]);
-  const swapped = left.forked_from === right.id;
-  const fork = swapped ? left : right;
-  const found = useForkChanges(fork);
-  const related = fork.forked_from === (swapped ? right : left).id;
-  const states = (related ? (found?.state ?? []) : []).map(({ path, from, to }) =>
-    swapped ? { path, from: to, to: from } : { path, from, to },
-  );
+function useGivenRows({ older, newer }: TwoRuns): FigureRow[] {
+  const inputs = useMemo(() => changesOf(older.input, newer.input), [older.input, newer.input]);
+  const changes = useForkChanges(newer);
+  const states = newer.forked_from === older.id ? (changes?.state ?? []) : [];
   return [
     [words.input, inputs] as const,
-    [text.inState(fork.forked_from_step ?? ''), states] as const,
+    [text.inState(newer.forked_from_step ?? ''), states] as const,
   ].flatMap(([name, changes]): FigureRow[] =>
     changes.length === 0 ? [] : [[name, nothing, <ChangedPaths changes={changes} />]],
   );
 }
 
-function Figures({ left, right }: TwoRuns) {
+function Figures({ older, newer }: TwoRuns) {
   const rows: FigureRow[] = [
     [words.status, (run) => <RunBadge run={run} />],
     [words.created, ({ created_at: at }) => <When at={at} />],
@@ -133,41 +117,41 @@ function Figures({ left, right }: TwoRuns) {
     ...times.map(([name, msOf]): FigureRow => [
       name,
       (run) => durationText(msOf(run)),
-      <Delta left={msOf(left)} right={msOf(right)} text={durationText} />,
+      <Delta older={msOf(older)} newer={msOf(newer)} text={durationText} />,
     ]),
     [
       words.cost,
       (run) => <Cost usd={run.cost_usd} unpriced={run.unpriced_steps} />,
-      <Delta left={left.cost_usd} right={right.cost_usd} text={dollarsText} />,
+      <Delta older={older.cost_usd} newer={newer.cost_usd} text={dollarsText} />,
     ],
     [words.steps, ({ steps }) => countText(steps.length)],
     [words.error, ({ error }) => error !== null && <UserText>{error}</UserText>],
-    ...useGivenRows({ left, right }),
+    ...useGivenRows({ older, newer }),
   ];
   return (
     <RowTable
       label={text.figures}
       minWidth={560}
-      columns={[{ label: text.figure, hidden: true }, text.left, text.right, text.difference]}
+      columns={[{ label: text.figure, hidden: true }, text.older, text.newer, text.difference]}
     >
-      <Table.Tr>
+      <Row>
         <Table.Th scope="row">{words.run}</Table.Th>
-        {[left, right].map(({ id }, side) => (
+        {[older, newer].map(({ id }, side) => (
           <Table.Td key={side}>
-            <RunLink run={id} size="sm">
-              {id}
+            <RunLink run={id} size="sm" title={id}>
+              {shortId(id)}
             </RunLink>
           </Table.Td>
         ))}
         <Table.Td />
-      </Table.Tr>
+      </Row>
       {rows.map(([name, of, difference]) => (
-        <Table.Tr key={name}>
+        <Row key={name}>
           <Table.Th scope="row">{name}</Table.Th>
-          <Table.Td>{of(left)}</Table.Td>
-          <Table.Td>{of(right)}</Table.Td>
+          <Table.Td>{of(older)}</Table.Td>
+          <Table.Td>{of(newer)}</Table.Td>
           <Table.Td>{difference}</Table.Td>
-        </Table.Tr>
+        </Row>
       ))}
     </RowTable>
   );

@@ -1,28 +1,28 @@
 import type { Run, Step } from '#client/index.ts';
-import { differencesOf, type JsonDifference } from '#shared/graph/json-differences.ts';
+import { differencesOf } from '#shared/graph/json-differences.ts';
 import type { Json } from '#shared/json.ts';
 
 /** One step of two runs, by its key; undefined in a run that did not reach it. */
 export interface ComparedStep {
   key: string;
-  left: Step | undefined;
-  right: Step | undefined;
+  older: Step | undefined;
+  newer: Step | undefined;
   /** Whether both ended with the same result. */
-  output: 'same' | 'differs' | 'left only' | 'right only';
+  output: 'same' | 'differs' | 'older only' | 'newer only';
   /** Whether anything differs except times and costs. */
   differs: boolean;
 }
 
 /**
- * The steps of two runs, in the order of the left one. Those that only the right one has follow the step that precedes
+ * The steps of two runs, in the order of the older one. Those that only the newer one has follow the step that precedes
  * them there.
  */
-export function comparedSteps(left: readonly Step[], right: readonly Step[]): ComparedStep[] {
-  const byKey = new Map(right.map((step) => [step.step_key, step]));
-  const known = new Set(left.map(({ step_key: key }) => key));
+export function comparedSteps(older: readonly Step[], newer: readonly Step[]): ComparedStep[] {
+  const byKey = new Map(newer.map((step) => [step.step_key, step]));
+  const known = new Set(older.map(({ step_key: key }) => key));
   const added = new Map<string | undefined, Step[]>();
   let before: string | undefined;
-  for (const step of right) {
+  for (const step of newer) {
     if (known.has(step.step_key)) before = step.step_key;
     else added.set(before, [...(added.get(before) ?? []), step]);
   }
@@ -30,43 +30,35 @@ export function comparedSteps(left: readonly Step[], right: readonly Step[]): Co
     (added.get(at) ?? []).map((step) => compared(undefined, step));
   return [
     ...only(undefined),
-    ...left.flatMap((step) => [compared(step, byKey.get(step.step_key)), ...only(step.step_key)]),
+    ...older.flatMap((step) => [compared(step, byKey.get(step.step_key)), ...only(step.step_key)]),
   ];
 }
 
-function compared(left: Step | undefined, right: Step | undefined): ComparedStep {
-  const key = left?.step_key ?? right?.step_key ?? '';
-  if (left === undefined || right === undefined) {
-    const output = left === undefined ? 'right only' : 'left only';
-    return { key, left, right, output, differs: true };
+function compared(older: Step | undefined, newer: Step | undefined): ComparedStep {
+  const key = older?.step_key ?? newer?.step_key ?? '';
+  if (older === undefined || newer === undefined) {
+    const output = older === undefined ? 'newer only' : 'older only';
+    return { key, older, newer, output, differs: true };
   }
-  const output = isSame(resultOf(left), resultOf(right)) ? 'same' : 'differs';
-  return { key, left, right, output, differs: output !== 'same' || left.status !== right.status };
+  const output = isSame(resultOf(older), resultOf(newer)) ? 'same' : 'differs';
+  return { key, older, newer, output, differs: output !== 'same' || older.status !== newer.status };
 }
 
 /** The result of a step: its output or its error. */
 export const resultOf = ({ output, error }: Pick<Step, 'output' | 'error'>): Json =>
   (error ?? output) as Json;
 
-const isSame = (left: Json, right: Json): boolean => firstDifferences(left, right, 1).length === 0;
-
-/** The first differences between two values, at most `most`. */
-export function firstDifferences(left: Json, right: Json, most: number): JsonDifference[] {
-  const found: JsonDifference[] = [];
-  for (const difference of differencesOf(left, right)) {
-    if (found.push(difference) === most) break;
-  }
-  return found;
-}
+const isSame = (older: Json, newer: Json): boolean =>
+  differencesOf(older, newer).next().done === true;
 
 /** `+1.2 s` with a format for the number; undefined if one is unknown or they are equal. */
 export function deltaText(
-  left: number | null | undefined,
-  right: number | null | undefined,
+  older: number | null | undefined,
+  newer: number | null | undefined,
   text: (size: number) => string,
 ): string | undefined {
-  if (left == null || right == null || left === right) return undefined;
-  return `${right > left ? '+' : '−'}${text(Math.abs(right - left))}`;
+  if (older == null || newer == null || older === newer) return undefined;
+  return `${newer > older ? '+' : '−'}${text(Math.abs(newer - older))}`;
 }
 
 /** Whether a run has steps that its record, and so the comparison, does not contain. */

@@ -1,19 +1,19 @@
 import { Text } from '@mantine/core';
 import { deltaText } from './compared.ts';
 
-/** How much slower or dearer the right run is, in red, or less, in green. */
+/** How much slower or dearer the newer run is, in red, or less, in green. */
 export function Delta({
-  left,
-  right,
+  older,
+  newer,
   text,
 }: {
-  left: number | null | undefined;
-  right: number | null | undefined;
+  older: number | null | undefined;
+  newer: number | null | undefined;
   text: (size: number) => string;
 }) {
-  const delta = deltaText(left, right, text);
+  const delta = deltaText(older, newer, text);
   if (delta === undefined) return null;
-  const more = (right ?? 0) > (left ?? 0);
+  const more = (newer ?? 0) > (older ?? 0);
   return (
     <Text
       span

@@ -1,16 +1,15 @@
-import { Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { Step } from '#client/index.ts';
 import { stepOutput as text } from '#console/src/messages/en/runs/conversation.ts';
 import { stepTabs } from '#console/src/messages/en/runs/inspector.ts';
-import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { ValueView } from '#console/src/parts/json/value-view.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useLiveAnswer } from '#console/src/queries/live-answers.ts';
 import { LiveText } from './live-text.tsx';
 
-/** The output of a step, or the answer of its agent as it arrives, or why there is none. */
+/** The output of a step, or the answer of its agent as it arrives, or that there is none; the error is above. */
 export function StepOutput({ step, hasTurns }: { step: Step; hasTurns: boolean }) {
-  const { output, status, error, kind } = step;
+  const { output, status, kind } = step;
   const live = useLiveAnswer(step.step_key);
   const isAgent = kind === 'agent';
   if (output !== null || status === 'success') {
@@ -19,12 +18,7 @@ export function StepOutput({ step, hasTurns }: { step: Step; hasTurns: boolean }
   if (status === 'running' && isAgent && !hasTurns && live !== undefined) {
     return <LiveText answer={live} />;
   }
-  return (
-    <Stack gap="xs">
-      <Dimmed>{reasonOf(status, isAgent)}</Dimmed>
-      {error !== null && <JsonView value={error} what={text.theError} />}
-    </Stack>
-  );
+  return <Dimmed>{reasonOf(status, isAgent)}</Dimmed>;
 }
 
 const reasonOf = (status: Step['status'], isAgent: boolean): string => {

@@ -81,6 +81,11 @@ function tabsOf(props: InspectorProps): StepTab[] {
       name: isAgent ? text.prompt : words.input,
       panel: () => <StepInput step={step} />,
     },
+    step.log !== undefined && {
+      value: 'log',
+      name: text.log,
+      panel: () => <ValueView value={step.log} what={text.theLog} />,
+    },
     attempts.length > 1 && {
       value: 'attempts',
       name: text.attempts(countText(attempts.length)),

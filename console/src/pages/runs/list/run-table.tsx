@@ -1,3 +1,4 @@
+import '#console/src/parts/data/row-table.css';
 import './run-table.css';
 import { Checkbox, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -25,7 +26,12 @@ export function RunTable({
 }) {
   const { data: members = [] } = useQuery(membersQuery);
   return (
-    <Table.ScrollContainer minWidth={760} type="native" className="run-table" pos="relative">
+    <Table.ScrollContainer
+      minWidth={760}
+      type="native"
+      className="row-table run-table"
+      pos="relative"
+    >
       <Table aria-label={text.label} highlightOnHover>
         <Table.Thead>
           <Table.Tr>

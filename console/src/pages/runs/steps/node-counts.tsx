@@ -16,7 +16,7 @@ import { runStepsQuery } from '#console/src/queries/runs.ts';
 import type { Items, Tally } from '#console/src/pages/runs/items.ts';
 import { stepName } from '#console/src/pages/runs/node-states.ts';
 import type { Selection } from '#console/src/pages/runs/use-selection.ts';
-import { Row } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 type StepCount = NonNullable<Run['step_counts']>[number];
 type Status = Step['status'];
@@ -35,30 +35,22 @@ export function NodeCounts({ run, items, chosen, select }: NodeStepsProps) {
   const counts = run.step_counts ?? [];
   return (
     <Stack gap="sm">
-      <Table.ScrollContainer minWidth={520}>
-        <Table aria-label={text.table}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{words.node}</Table.Th>
-              <Table.Th>{words.kind}</Table.Th>
-              <Table.Th className="numbers">{words.steps}</Table.Th>
-              <Table.Th>{words.status}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {counts.map((count) => (
-              <CountRow
-                key={count.node_id}
-                count={count}
-                tally={items?.ofNode(count.node_id)}
-                select={select}
-                open={open === count.node_id}
-                toggle={() => setOpen(open === count.node_id ? undefined : count.node_id)}
-              />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <RowTable
+        label={text.table}
+        minWidth={520}
+        columns={[words.node, words.kind, { label: words.steps, numbers: true }, words.status]}
+      >
+        {counts.map((count) => (
+          <CountRow
+            key={count.node_id}
+            count={count}
+            tally={items?.ofNode(count.node_id)}
+            select={select}
+            open={open === count.node_id}
+            toggle={() => setOpen(open === count.node_id ? undefined : count.node_id)}
+          />
+        ))}
+      </RowTable>
       {open !== undefined && (
         <StepsOfNode
           key={open}

@@ -148,7 +148,8 @@ function waitOf({ kind, decision, started_at }: Step, turn: Step | undefined): S
 
 function phaseOf({ kind, status }: Step): Phase {
   // What an agent waits for is in its calls.
-  if (kind === 'human_gate' || (status === 'paused' && kind !== 'agent')) return 'waiting';
+  if (kind === 'human_gate' || kind === 'wait') return 'waiting';
+  if (status === 'paused' && kind !== 'agent') return 'waiting';
   return repeats({ kind }) ? 'iterations' : 'working';
 }
 

@@ -62,11 +62,12 @@ export function rowTexts(node: TraceNode): RowTexts {
       return stepTexts(node);
     case 'iteration': {
       const { cost, tokens, status, from, to } = sumsOf(node);
+      const what = node.loop.kind === 'map' ? 'item' : 'iteration';
       return {
         ...nothing,
         icon: IconPlayerTrackNext,
-        kind: text.kinds.iteration,
-        name: text.iteration(node.iteration),
+        kind: text.kinds[what],
+        name: text[what](node.iteration),
         status,
         cost,
         tokens: tokens || undefined,

@@ -142,6 +142,10 @@ const repeatingKinds = nodeKinds.filter((kind) => repeats({ kind }));
 const beginnings: Record<NodeKind, JsonRecord> = {
   agent: { prompt: '', model: 'mock' },
   tool: { tool_name: 'json_transform', params: { expression: 'null' } },
+  code: {
+    source: 'export default (state) => {\n  return { done: true };\n};\n',
+    language: 'javascript',
+  },
   condition: { expression: 'true' },
   loop: { expression: 'false', max_iterations: 5 },
   map: { items: '[]', concurrency: 10 },

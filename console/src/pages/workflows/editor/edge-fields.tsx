@@ -1,5 +1,5 @@
-import { ActionIcon, Button, Fieldset, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { IconArrowRight, IconTrash } from '@tabler/icons-react';
+import { Button, Fieldset, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { IconArrowRight } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import type { Graph } from '#client/index.ts';
 import type { NodeKind } from '#shared/contract/workflows/graph.ts';
@@ -15,6 +15,7 @@ import {
 import { edgeFields as texts } from '#console/src/messages/en/workflows/editor.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
+import { RemoveButton } from '#console/src/parts/forms/remove-button.tsx';
 import { type DraftAction, freeBranch, nodeOf } from './draft.ts';
 
 /** The ports that an edge of this node can leave, and the one that it leaves in a draft with a mistake. */
@@ -69,19 +70,22 @@ export function EdgeRow({
   const kind = kindOf(graph, source);
   const port = portOf(kind, conditionValue);
   const options = portOptions(kind, port);
+  const { nodes } = drawingOf(graph);
+  const labelOf = (id: string): string => nodes.find((node) => node.id === id)?.label ?? id;
+  const [from, to] = [labelOf(source), labelOf(target)];
   return (
     <Group gap="xs" wrap="nowrap" justify="space-between">
       <Text size="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
-        <UserText>{source}</UserText>{' '}
+        <UserText>{from}</UserText>{' '}
         <IconArrowRight size={12} aria-label={texts.arrow} style={{ verticalAlign: 'middle' }} />{' '}
-        <UserText>{target}</UserText>
+        <UserText>{to}</UserText>
       </Text>
       <Group gap={4} wrap="nowrap">
         {options.length > 1 && (
           <NativeSelect
             size="xs"
             w={116}
-            aria-label={texts.branchOf(source, target)}
+            aria-label={texts.branchOf(from, to)}
             data={options}
             value={port}
             onChange={({ currentTarget: { value } }) =>
@@ -89,14 +93,10 @@ export function EdgeRow({
             }
           />
         )}
-        <ActionIcon
-          variant="subtle"
-          color="danger"
-          aria-label={texts.delete(source, target)}
+        <RemoveButton
+          label={texts.delete(from, to)}
           onClick={() => change({ type: 'remove', nodes: [], edges: [at] })}
-        >
-          <IconTrash size={16} />
-        </ActionIcon>
+        />
       </Group>
     </Group>
   );

@@ -9,7 +9,7 @@ import { MistakeList } from '#console/src/pages/workflows/mistakes/mistake-list.
 import { isRunnable, type Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import { ScopeContext } from './authoring/scope.ts';
 import { useNodeScope } from './authoring/use-node-scope.ts';
-import { shownItem } from './authoring/use-values-run.ts';
+import { shownItem, useChangedState } from './authoring/use-values-run.ts';
 import { nodeOf } from './draft.ts';
 import type { Selection } from './selection.ts';
 import { JsonPanel } from './json-panel.tsx';
@@ -72,10 +72,12 @@ function ChosenPanel({ state }: { state: EditorState }) {
   const { change, choose, values } = state;
   const nodeId = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
   const item = shownItem(values, nodeId ?? '');
+  const changes = useChangedState(values, nodeId ?? '', item);
   const scope = useNodeScope(graph, inputSchema, {
     nodeId: nodeId ?? '',
     run: values.run,
     stepKey: item?.step_key,
+    changed: changes.changed,
   });
   const node = nodeId === undefined ? undefined : nodeOf(graph, nodeId);
   return (
@@ -89,7 +91,9 @@ function ChosenPanel({ state }: { state: EditorState }) {
         focused={focused}
         around={(settings) =>
           node !== undefined &&
-          nodeId !== undefined && <NodePanel {...{ state, node, nodeId, item, settings }} />
+          nodeId !== undefined && (
+            <NodePanel {...{ state, node, nodeId, item, changes, settings }} />
+          )
         }
         change={change}
         onChoose={choose}

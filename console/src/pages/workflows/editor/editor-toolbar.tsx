@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Group, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, Box, Button, Group, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
   IconArrowBackUp,
@@ -134,17 +134,12 @@ function RunButton({ state }: { state: EditorState }) {
 
 function SavingState({ saving }: { saving: Saving }) {
   return (
-    <Badge
-      role="status"
-      // As wide as the longer text, so that the buttons stay in place.
-      miw={150}
-      variant="light"
-      c="bright"
-      tt="none"
-      color={saving.unsaved ? 'warning' : 'gray'}
-    >
-      {saving.unsaved ? text.unsaved : text.saved}
-    </Badge>
+    // As wide as the longer text, so that the buttons stay in place.
+    <Box role="status" miw={134} ta="center">
+      <Badge variant="light" c="bright" tt="none" color={saving.unsaved ? 'warning' : 'gray'}>
+        {saving.unsaved ? text.unsaved : text.saved}
+      </Badge>
+    </Box>
   );
 }
 

@@ -7,6 +7,7 @@ import { SchemaBuilder } from '#console/src/parts/forms/schema-builder/schema-bu
 import { isRecord, type JsonRecord } from '#console/src/parts/data/record.ts';
 import { ApprovalField } from './approval-field.tsx';
 import { RecheckField } from './recheck-field.tsx';
+import { CodeField } from './authoring/code-field.tsx';
 import { ParamsField } from './authoring/params-field.tsx';
 import { JsonInState, TextInState } from './authoring/text-in-state.tsx';
 import { type FieldMark, marksText } from './field-marks.ts';
@@ -44,6 +45,8 @@ export function FieldInput({ field, value, onChange, marks, tools, node }: Field
     case 'template':
     case 'expression':
       return <TextInState {...{ field, language: field.input, value, onText, marks }} />;
+    case 'code':
+      return <CodeField {...{ field, value, onText, marks }} language={node?.['language']} />;
     case 'number':
       return (
         <NumberField

@@ -1,4 +1,5 @@
 import { roles } from '#shared/people/capabilities.ts';
+import { MAX_CODE_SECONDS } from '#shared/contract/workflows/code-node.ts';
 import { MAX_TURNS, type NodeKind } from '#shared/contract/workflows/graph.ts';
 import {
   moreNodeFields as more,
@@ -14,7 +15,7 @@ export interface NodeField {
   /**
    * `template` is a text with references, `expression` an expression over the state, `schema` the JSON Schema of an object, `names` a list of texts, `members`
    * a list of ids, `workflow` a name or an id, `version` one of that workflow's version numbers, `model` the
-   * name of a model, `models` several, `tool` the name of a tool, `params` its parameters, `tools` an agent's tools, `approval` whether steps need approval, `recheck` a gate's. The first of `choices` is the default, which is not saved.
+   * name of a model, `models` several, `tool` the name of a tool, `params` its parameters, `tools` an agent's tools, `approval` whether steps need approval, `recheck` a gate's, `code` a source. The first of `choices` is the default, which is not saved.
    */
   input:
     | 'line'
@@ -36,6 +37,7 @@ export interface NodeField {
     | 'tools'
     | 'approval'
     | 'recheck'
+    | 'code'
     | 'choice';
   choices?: readonly { value: string; label: string }[];
   least?: number;
@@ -88,6 +90,11 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
     { name: 'params', ...text.params, input: 'params', templates: true },
     outputKey,
   ],
+  code: [
+    { name: 'source', ...text.source, input: 'code' },
+    { name: 'language', ...text.language, ...choiceOf(text.languageChoices) },
+    outputKey,
+  ],
   condition: [expression],
   loop: [
     { ...expression, ...text.loopExpression },
@@ -116,6 +123,8 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
     { name: 'event.name', ...text.waitEvent, input: 'line' },
     { name: 'event.match', ...text.waitMatch, input: 'expression', locals: ['event'] },
     { name: 'any', ...text.waitAny, input: 'json' },
+    { name: 'callback', ...text.waitCallback, input: 'flag' },
+    { name: 'remind_seconds', ...text.waitRemind, ...numberFrom(1, MOST_SECONDS) },
     { name: 'timeout_seconds', ...text.waitTimeout, ...numberFrom(0, MOST_SECONDS) },
     {
       name: 'on_timeout',
@@ -137,6 +146,14 @@ const limits: FieldGroup = {
   label: more.groups.limits,
   fields: [
     { name: 'timeout_seconds', ...more.timeoutPerAttempt, ...numberFrom(0, 604_800) },
+    ...retryFields,
+  ],
+};
+
+const codeLimits: FieldGroup = {
+  label: more.groups.limits,
+  fields: [
+    { name: 'timeout_seconds', ...more.codeTimeout, ...numberFrom(0, MAX_CODE_SECONDS) },
     ...retryFields,
   ],
 };
@@ -229,6 +246,7 @@ const mock: FieldGroup = {
 export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   agent: [tools, answer, mock, limits],
   tool: [stepApproval, limits],
+  code: [codeLimits],
   condition: [limits],
   loop: [limits],
   map: [limits],

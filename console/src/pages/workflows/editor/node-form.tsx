@@ -10,6 +10,7 @@ import { type FieldMark, marksText } from './field-marks.ts';
 import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import { fieldAt, type FieldGroup, mainFields, moreFields, type NodeField } from './node-fields.ts';
 import { type JsonRecord, valueAt } from '#console/src/parts/data/record.ts';
+import { sentenceCase } from '#console/src/parts/text/sentence-case.ts';
 
 const NO_MARKS: readonly FieldMark[] = [];
 
@@ -151,10 +152,15 @@ function marksOf(
     const field = nodeId === id ? fieldAt(path, kind) : undefined;
     if (field === undefined) continue;
     const within = placeWithin(path, field);
-    marks.set(field, [...(marks.get(field) ?? []), { message, position, severity, within }]);
+    const mark = { message: withoutNode(message), position, severity, within };
+    marks.set(field, [...(marks.get(field) ?? []), mark]);
   }
   return marks;
 }
+
+/** The message at the field of a node, which need not name the node. */
+const withoutNode = (message: string): string =>
+  sentenceCase(message.replace(/^Node '[^']*': /, ''));
 
 /** `[0].approval` for `nodes[3].tools[0].approval` and the field `tools`. */
 const placeWithin = (path = '', field: string): string =>

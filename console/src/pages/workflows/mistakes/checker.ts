@@ -4,6 +4,8 @@ import { graphNodeSchema, type GraphNode } from '#shared/contract/workflows/grap
 import { checkGraph } from '#shared/graph/graph-check.ts';
 import { outputKey } from '#shared/graph/compile.ts';
 import { nodeTexts, type NodeText, textReads } from '#shared/graph/node-texts.ts';
+import { awaitsCallback } from '#shared/graph/waits/callbacks.ts';
+import { CALLBACKS } from '#shared/values/callbacks.ts';
 import { builtinTools, calledAs } from '#shared/tools.ts';
 import type { JsonObject as JsonSchema } from '#shared/json.ts';
 import { inputKeysOf } from '#shared/graph/input-keys.ts';
@@ -47,6 +49,7 @@ export function inputKeys(graph: Graph): string[] {
     return parsed.success ? [parsed.data] : [];
   });
   const set = new Set(nodes.map(outputKey));
+  if (nodes.some(awaitsCallback)) set.add(CALLBACKS);
   const read = nodes.flatMap((node) => nodeTexts(node).flatMap(rootsOf));
   return [...new Set(read)].filter((key) => !set.has(key));
 }

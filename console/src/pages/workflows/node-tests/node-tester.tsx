@@ -1,4 +1,4 @@
-import { Group, Select, Stack } from '@mantine/core';
+import { Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { words } from '#console/src/messages/en/words.ts';
@@ -6,7 +6,7 @@ import { nodeTestPanel as text } from '#console/src/messages/en/workflows/node-t
 import type { JsonRecord } from '#console/src/parts/data/record.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { testRunsQuery } from '#console/src/queries/node-tests.ts';
-import { runChoices } from './run-choices.ts';
+import { RunSelect } from './run-select.tsx';
 import { TestOptions, TestOutcome } from './test-options.tsx';
 import { useNodeTest } from './use-node-test.ts';
 
@@ -37,13 +37,12 @@ export function NodeTester({
   });
   return (
     <Stack gap="sm">
-      <Select
+      <RunSelect
         label={words.run}
         description={text.runAbout}
-        data={runChoices(runs, runId)}
+        runs={runs}
         value={runId}
-        allowDeselect={false}
-        onChange={(value) => setChosen(value ?? undefined)}
+        onChoose={setChosen}
       />
       <TestOptions testing={testing} />
       <Group gap="xs">

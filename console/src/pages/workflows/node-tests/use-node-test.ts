@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { NodeTest, Pin } from '#client/index.ts';
+import type { JsonObject, NodeTest, Pin } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import type { JsonRecord } from '#console/src/parts/data/record.ts';
 import { useAction } from '#console/src/parts/forms/action.ts';
@@ -18,24 +18,34 @@ interface Tested {
   runId: string;
   /** Its step; by default, the node's last one. */
   stepKey: string | undefined;
+  /** Changed keys of that state, with their values. */
+  state?: JsonObject | undefined;
+  /** Whether the run got to the node. If not, `state` is the whole state. */
+  isReached?: boolean;
   /** Resolves with whether the node of the draft is tested, instead of the current version's. */
   draft: () => Promise<boolean>;
 }
 
 /** The test of a node, what it may execute, and the node's pinned output. */
-export function useNodeTest({ workflowId, nodeId, node, runId, stepKey, draft }: Tested) {
-  const { data: pins = NO_PINS } = useQuery(pinsQuery(workflowId));
+export function useNodeTest(tested: Tested) {
+  const { workflowId, nodeId, node, runId, stepKey, state, isReached = true, draft } = tested;
+  const { data: pins = NO_PINS, isPending: pending } = useQuery(pinsQuery(workflowId));
   const [allow, setAllow] = useState<string[]>([]);
   const [withPins, setWithPins] = useState(true);
   const others = pins.filter(({ node_id: id }) => id !== nodeId).map(({ node_id: id }) => id);
+  const isWhole = state !== undefined && (runId === '' || !isReached);
+  const ofRun = {
+    run_id: runId,
+    step_key: stepKey,
+    pins: others.length > 0 ? withPins : undefined,
+  };
   const test = useAction(
     async () =>
       api().testNode(workflowId, nodeId, {
-        run_id: runId,
+        ...(isWhole ? {} : ofRun),
+        state,
         draft: await draft(),
         allow,
-        step_key: stepKey,
-        pins: others.length > 0 ? withPins : undefined,
       }),
     { changes: [runsKey], quiet: true },
   );
@@ -45,7 +55,7 @@ export function useNodeTest({ workflowId, nodeId, node, runId, stepKey, draft }:
   const unpin = useAction(() => api().removePin(workflowId, nodeId), {
     changes: [pinsKey(workflowId)],
   });
-  const tested = hasOutput(test.data) ? test.data.run_id : undefined;
+  const testRun = hasOutput(test.data) ? test.data.run_id : undefined;
   return {
     test,
     pin,
@@ -59,8 +69,11 @@ export function useNodeTest({ workflowId, nodeId, node, runId, stepKey, draft }:
     setWithPins,
     pinned: pins.find(({ node_id: id }) => id === nodeId),
     /** The run of a successful test, whose output is then pinned. */
-    tested,
-    pinFrom: tested ?? runId,
+    tested: testRun,
+    pinFrom: testRun ?? runId,
+    canTest: runId !== '' || state !== undefined,
+    /** Whether the pins are still being read. */
+    pending,
   };
 }
 

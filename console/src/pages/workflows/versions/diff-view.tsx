@@ -4,6 +4,7 @@ import { GraphView } from '#console/src/graph/graph-view.tsx';
 import { diffView as text } from '#console/src/messages/en/workflows/versions.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
+import { ChangedPaths, changesOf } from '#console/src/parts/data/changed-paths.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import {
@@ -89,10 +90,21 @@ function Change({ change: { part, name, fate, before, after } }: { change: PartC
           <Message text={text.parts[part]} values={{ name }} />
         </Text>
       </Group>
+      {before !== undefined && after !== undefined && <ChangedPlaces {...{ before, after }} />}
       <SimpleGrid cols={{ base: 1, sm: fate === 'changed' ? 2 : 1 }} spacing="xs">
         {before !== undefined && <JsonView value={before} what={text.before(name)} />}
         {after !== undefined && <JsonView value={after} what={text.after(name)} />}
       </SimpleGrid>
+    </Box>
+  );
+}
+
+/** Where a part has changed, which a long JSON text would hide. */
+function ChangedPlaces({ before, after }: { before: unknown; after: unknown }) {
+  const changes = useMemo(() => changesOf(before, after), [before, after]);
+  return (
+    <Box mb={4}>
+      <ChangedPaths changes={changes} />
     </Box>
   );
 }

@@ -1,6 +1,7 @@
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { Workflow } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { rollBack as text } from '#console/src/messages/en/workflows/versions.ts';
@@ -14,6 +15,8 @@ import { Problems } from '#console/src/pages/workflows/mistakes/problems.tsx';
 import { useMistakes } from '#console/src/pages/workflows/mistakes/use-mistakes.ts';
 import { DiffView } from './diff-view.tsx';
 import type { VersionContent } from './version-diff.ts';
+
+const MAX_NOTE = 1_000;
 
 /** Makes the content of an earlier version the latest one. */
 export function RollBack({ workflow, version }: { workflow: Workflow; version: number }) {
@@ -52,8 +55,15 @@ function Question({
   const { graph, input_schema } = content;
   const checked = useMistakes(workflow.id, graph, input_schema);
   const isEmpty = graph.nodes.length === 0;
+  const [note, setNote] = useState<string>(text.suggestedNote(version));
+  const said = note.trim() === '' ? {} : { note };
   const send = useAction(
-    () => api().updateWorkflow(workflow.id, { graph, input_schema }, { ifMatch: workflow.etag }),
+    () =>
+      api().updateWorkflow(
+        workflow.id,
+        { graph, input_schema, ...said },
+        { ifMatch: workflow.etag },
+      ),
     {
       changes: [workflowsKey],
       quiet: true,
@@ -71,6 +81,15 @@ function Question({
       ) : (
         <Problems checked={checked} title={text.problems(version)} />
       )}
+      <Textarea
+        label={text.note}
+        description={text.noteAbout}
+        maxLength={MAX_NOTE}
+        autosize
+        minRows={2}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
       <DiffView from={workflow} to={content} />
       <Refusal action={send} />
       <Group justify="flex-end" className="dialog-footer">

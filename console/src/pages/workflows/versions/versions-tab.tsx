@@ -17,7 +17,7 @@ import { versionQuery, versionsQuery } from '#console/src/queries/workflows.ts';
 import { DiffView } from './diff-view.tsx';
 import { RollBack } from './roll-back.tsx';
 import type { VersionContent } from './version-diff.ts';
-import { Row } from '#console/src/parts/data/row-table.tsx';
+import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 
 type VersionLine = AnswerOf<'GET /api/workflows/{id}/versions'>['versions'][number];
 
@@ -71,73 +71,64 @@ function VersionTable({
   const params = { workflowId: workflow.id };
   const to = '/workflows/$workflowId';
   return (
-    <Table.ScrollContainer minWidth={560} tabIndex={0} aria-label={text.labelScrollable}>
-      <Table aria-label={text.label}>
-        <Table.Thead style={{ whiteSpace: 'nowrap' }}>
-          <Table.Tr>
-            <Table.Th>{words.version}</Table.Th>
-            <Table.Th>{text.saved}</Table.Th>
-            <Table.Th>{text.author}</Table.Th>
-            <Table.Th>{text.note}</Table.Th>
-            <Table.Th className="numbers">{text.nodes}</Table.Th>
-            <Table.Th className="numbers">{text.edges}</Table.Th>
-            <Table.Th>{text.view}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {versions.map(
-            ({ version, created_at: at, created_by_name: author, note, nodes, edges }) => (
-              <Row key={version} aria-current={version === shown ? 'true' : undefined}>
-                <Group gap="xs">
-                  {version}
-                  {version === workflow.version && (
-                    <Badge size="sm" variant="light" c="bright" tt="none">
-                      {' '}
-                      {text.latest}{' '}
-                    </Badge>
-                  )}
-                </Group>
-                <When at={at} ago />
-                <Table.Td>
-                  {author === null ? text.unknownAuthor : <UserText>{author}</UserText>}
-                </Table.Td>
-                <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
-                  {note === null ? (
-                    <Text c="dimmed">{text.noNote}</Text>
-                  ) : (
-                    <UserText>{note}</UserText>
-                  )}
-                </Table.Td>
-                <Table.Td className="numbers">{nodes}</Table.Td>
-                <Table.Td className="numbers">{edges}</Table.Td>
-                <Group gap="sm">
-                  <TextLink
-                    to={to}
-                    params={params}
-                    search={{ tab: 'versions', version }}
-                    size="sm"
-                    aria-label={text.graphOf(version)}
-                  >
-                    {words.graph}
-                  </TextLink>
-                  {version > 1 && (
-                    <TextLink
-                      to={to}
-                      params={params}
-                      search={{ tab: 'versions', version, against: version - 1 }}
-                      size="sm"
-                      aria-label={text.changesBetween(version - 1, version)}
-                    >
-                      {words.changes}
-                    </TextLink>
-                  )}
-                </Group>
-              </Row>
-            ),
-          )}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <RowTable
+      label={text.label}
+      minWidth={560}
+      columns={[
+        words.version,
+        text.saved,
+        text.author,
+        text.note,
+        { label: text.nodes, numbers: true },
+        { label: text.edges, numbers: true },
+        text.view,
+      ]}
+    >
+      {versions.map(({ version, created_at: at, created_by_name: author, note, nodes, edges }) => (
+        <Row key={version} aria-current={version === shown ? 'true' : undefined}>
+          <Group gap="xs">
+            {version}
+            {version === workflow.version && (
+              <Badge size="sm" variant="light" c="bright" tt="none">
+                {' '}
+                {text.latest}{' '}
+              </Badge>
+            )}
+          </Group>
+          <When at={at} ago />
+          <Table.Td>
+            {author === null ? text.unknownAuthor : <UserText>{author}</UserText>}
+          </Table.Td>
+          <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
+            {note === null ? <Text c="dimmed">{text.noNote}</Text> : <UserText>{note}</UserText>}
+          </Table.Td>
+          <Table.Td className="numbers">{nodes}</Table.Td>
+          <Table.Td className="numbers">{edges}</Table.Td>
+          <Group gap="sm">
+            <TextLink
+              to={to}
+              params={params}
+              search={{ tab: 'versions', version }}
+              size="sm"
+              aria-label={text.graphOf(version)}
+            >
+              {words.graph}
+            </TextLink>
+            {version > 1 && (
+              <TextLink
+                to={to}
+                params={params}
+                search={{ tab: 'versions', version, against: version - 1 }}
+                size="sm"
+                aria-label={text.changesBetween(version - 1, version)}
+              >
+                {words.changes}
+              </TextLink>
+            )}
+          </Group>
+        </Row>
+      ))}
+    </RowTable>
   );
 }
 

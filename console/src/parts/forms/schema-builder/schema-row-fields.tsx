@@ -8,12 +8,13 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { IconArrowUp, IconChevronDown, IconChevronRight, IconTrash } from '@tabler/icons-react';
+import { IconArrowUp, IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type ReactNode, useId, useState } from 'react';
 import { schemaBuilder as texts } from '#console/src/messages/en/parts/schema-builder.ts';
 import { JsonField } from '#console/src/parts/forms/json-field.tsx';
 import { Field } from '#console/src/parts/forms/schema-form.tsx';
 import { fieldsOfSchema } from '#console/src/parts/forms/schema-fields.ts';
+import { RemoveButton } from '#console/src/parts/forms/remove-button.tsx';
 import {
   type RowProblem,
   type RowType,
@@ -89,14 +90,7 @@ export function SchemaRowFields({
           value={type}
           onChange={({ currentTarget }) => onChange(withType(row, currentTarget.value as RowType))}
         />
-        <ActionIcon
-          variant="subtle"
-          color="danger"
-          aria-label={texts.remove(place)}
-          onClick={onRemove}
-        >
-          <IconTrash size={16} aria-hidden />
-        </ActionIcon>
+        <RemoveButton label={texts.remove(place)} onClick={onRemove} />
       </Group>
       <Stack gap={6} pl={32} mt={6}>
         <Checkbox

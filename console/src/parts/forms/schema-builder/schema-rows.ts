@@ -231,7 +231,8 @@ function isObjectSchema(schema: unknown): schema is ObjectSchema {
   const { type, properties, required } = schema;
   return (
     (type === undefined || onlyType(schema) === 'object') &&
-    (properties === undefined || isRecord(properties)) &&
+    // A row without a name is one that is not finished.
+    (properties === undefined || (isRecord(properties) && !Object.hasOwn(properties, ''))) &&
     (required === undefined || isTexts(required))
   );
 }

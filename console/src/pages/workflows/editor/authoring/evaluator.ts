@@ -14,11 +14,14 @@ import { type RootRead, textReads } from '#shared/graph/node-texts.ts';
 import { suggest } from '#shared/graph/suggest.ts';
 import { readableKeys } from '#shared/graph/validate/readable-keys.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
+import { CALLBACKS } from '#shared/values/callbacks.ts';
 import { SECRETS } from '#shared/values/secrets.ts';
 import type { Graph, Run, Step } from '#client/index.ts';
 import { evaluator as texts } from '#console/src/messages/en/workflows/authoring.ts';
 import type { KnownName } from '#console/src/parts/code/completion.ts';
 import { isRecord } from '#console/src/parts/data/record.ts';
+import { drawingOf } from '#console/src/graph/drawn.ts';
+import { enclosingOf } from '#console/src/pages/runs/trace/enclosing.ts';
 import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { inputKeys } from '#console/src/pages/workflows/mistakes/checker.ts';
 
@@ -52,6 +55,18 @@ export function valuesAt(
     // The check of the draft reports the problem.
     return { problem: texts.hasErrors };
   }
+}
+
+/** The item of the innermost map around a node at one of its steps; undefined if there is none. */
+export function itemAt(
+  run: Run,
+  draft: Graph,
+  at: { nodeId: string; stepKey: string },
+): Json | undefined {
+  const found = valuesAt(run, draft, at);
+  const around = enclosingOf(drawingOf(draft)).loopOf(at.nodeId);
+  const of = 'state' in found && around !== undefined ? found.state[around] : undefined;
+  return isRecord(of) ? (of['item'] as Json | undefined) : undefined;
 }
 
 /** The names that the node's texts can read, each with its value in `state` as an example. */
@@ -88,7 +103,7 @@ export function evaluate(
 ): { value: Json } | { error: string } {
   try {
     if (language === 'expression') return { value: evaluateExpression(String(text), state) };
-    const given = withSecretNames(text, state);
+    const given = withReferences(text, state);
     return {
       value:
         language === 'template'
@@ -111,7 +126,8 @@ export function misspelledIn(
 ): { message: string; position: number }[] {
   const known = names.map(({ name }) => name);
   return readsOf(language, text).flatMap(({ key, position }) => {
-    const meant = known.includes(key) || key === SECRETS ? undefined : suggest(key, known);
+    const isKnown = known.includes(key) || key === SECRETS || key === CALLBACKS;
+    const meant = isKnown ? undefined : suggest(key, known);
     if (meant === undefined) return [];
     return [{ message: texts.misspelled(key, meant), position }];
   });
@@ -130,16 +146,22 @@ function readsOf(language: 'template' | 'expression', text: string): RootRead[] 
 const reasonOf = (error: Error & { reason?: unknown }): string =>
   typeof error.reason === 'string' ? error.reason : error.message;
 
-/** The state in which each secret that the texts refer to has its reference as its value. */
-function withSecretNames(value: unknown, state: JsonObject): JsonObject {
-  const names = textsIn(value).flatMap((text) =>
-    parseTemplate(text).parts.flatMap((part) =>
-      typeof part === 'object' && part.path[0] === SECRETS ? [String(part.path[1])] : [],
-    ),
-  );
-  if (names.length === 0) return state;
-  const shown = names.map((name) => [name, `{${SECRETS}.${name}}`]);
-  return { ...state, [SECRETS]: Object.fromEntries(shown) as JsonObject };
+/** The state in which each secret and callback that the texts refer to has its reference as its value. */
+function withReferences(value: unknown, state: JsonObject): JsonObject {
+  const texts = textsIn(value);
+  const referred = (root: string): JsonObject => {
+    const names = texts.flatMap((text) =>
+      parseTemplate(text).parts.flatMap((part) =>
+        typeof part === 'object' && part.path[0] === root ? [String(part.path[1])] : [],
+      ),
+    );
+    if (names.length === 0) return {};
+    const shown = names.map((name) => [name, `{${root}.${name}}`]);
+    return { [root]: Object.fromEntries(shown) as JsonObject };
+  };
+  // Without a wait for a callback, it is a key like any other.
+  const callbacks = Object.hasOwn(state, CALLBACKS) ? {} : referred(CALLBACKS);
+  return { ...state, ...referred(SECRETS), ...callbacks };
 }
 
 function textsIn(value: unknown): string[] {

@@ -1,11 +1,12 @@
-import { ActionIcon, Button, Group, Input, Stack, TextInput } from '@mantine/core';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { Button, Group, Input, Stack, TextInput } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { JsonObject } from '#client/index.ts';
 import { namedValues as texts } from '#console/src/messages/en/workflows/node-fields.ts';
 import { isRecord } from '#console/src/parts/data/record.ts';
 import { SecretMenu } from '#console/src/pages/workflows/editor/pickers/secret-menu.tsx';
 import type { NodeField } from '#console/src/pages/workflows/editor/node-fields.ts';
+import { RemoveButton } from '#console/src/parts/forms/remove-button.tsx';
 import { TextInState } from './text-in-state.tsx';
 
 interface Row {
@@ -118,14 +119,7 @@ function ValueRow({
         />
       </div>
       {secrets && <SecretMenu onInsert={(reference) => onChange({ value: value + reference })} />}
-      <ActionIcon
-        variant="subtle"
-        color="danger"
-        aria-label={texts.remove(name)}
-        onClick={onRemove}
-      >
-        <IconTrash size={16} aria-hidden />
-      </ActionIcon>
+      <RemoveButton label={texts.remove(name)} onClick={onRemove} />
     </Group>
   );
 }

@@ -9,8 +9,12 @@ type MisspelledIn = typeof misspelledIn;
 /** What the texts of the selected node can read, and their values with the state of a run. */
 export interface Scope {
   completable: Completable | undefined;
-  /** The initial state of the node; undefined if it is unknown. */
+  /** The state that the node had in the run; undefined if it is unknown. */
+  recorded: JsonObject | undefined;
+  /** The same, with the changes that the member made to it. */
   state: JsonObject | undefined;
+  /** The item of the map around the node at one of its steps; undefined outside of maps. */
+  itemAt: ((stepKey: string) => unknown) | undefined;
   /** Why there is no state although a run was selected. */
   problem: string | undefined;
   evaluate: Evaluate | undefined;
@@ -20,7 +24,9 @@ export interface Scope {
 /** For a field outside the editor, and until the code has loaded. */
 export const NO_SCOPE: Scope = {
   completable: undefined,
+  recorded: undefined,
   state: undefined,
+  itemAt: undefined,
   problem: undefined,
   evaluate: undefined,
   misspelledIn: undefined,

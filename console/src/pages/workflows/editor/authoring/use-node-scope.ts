@@ -17,23 +17,38 @@ export const useEvaluator = () =>
 export function useNodeScope(
   graph: Graph,
   inputSchema: JsonObject | null,
-  { nodeId, run, stepKey }: { nodeId: string; run: Run | undefined; stepKey: string | undefined },
+  {
+    nodeId,
+    run,
+    stepKey,
+    changed,
+  }: {
+    nodeId: string;
+    run: Run | undefined;
+    stepKey: string | undefined;
+    /** The keys of the state that the member has changed. */
+    changed: JsonObject | undefined;
+  },
 ): Scope {
   const evaluator = useEvaluator();
   const [settled] = useDebouncedValue(graph, PAUSE_MS);
   return useMemo(() => {
     if (evaluator === undefined) return NO_SCOPE;
     const found = run && evaluator.valuesAt(run, settled, { nodeId, stepKey });
-    const state = found !== undefined && 'state' in found ? found.state : undefined;
+    const recorded = found !== undefined && 'state' in found ? found.state : undefined;
+    const state =
+      changed === undefined ? recorded : ({ ...recorded, ...changed } as Scope['state']);
     return {
       completable: {
         names: evaluator.namesAt(settled, inputSchema, nodeId, state),
         functions: evaluator.functionSignatures,
       },
+      recorded,
       state,
+      itemAt: run && ((key) => evaluator.itemAt(run, settled, { nodeId, stepKey: key })),
       problem: found !== undefined && 'problem' in found ? found.problem : undefined,
       evaluate: evaluator.evaluate,
       misspelledIn: evaluator.misspelledIn,
     };
-  }, [evaluator, settled, inputSchema, nodeId, run, stepKey]);
+  }, [evaluator, settled, inputSchema, nodeId, run, stepKey, changed]);
 }

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Run, RunSummary, Step } from '#client/index.ts';
+import type { JsonObject, ListedRun, Run, Step } from '#client/index.ts';
 import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { useWithFailures } from '#console/src/pages/runs/use-items.ts';
 import { testRunsQuery } from '#console/src/queries/node-tests.ts';
 import { runQuery } from '#console/src/queries/runs.ts';
 
-const NO_RUNS: readonly RunSummary[] = [];
+const NO_RUNS: readonly ListedRun[] = [];
 
 /** The run and the step that a link to the editor names. */
 export interface ValuesOpening {
@@ -25,12 +25,29 @@ export function useValuesRun(
 ) {
   const [chosen, setChosen] = useState(opening.run);
   const [stepKey, chooseItem] = useState(opening.step);
-  const { data: runs = NO_RUNS } = useQuery(testRunsQuery(workflowId));
+  const { data: runs = NO_RUNS, isPending: areRunsPending } = useQuery(testRunsQuery(workflowId));
   const runId = chosen ?? lastId ?? runs[0]?.id ?? '';
-  const { data: read } = useQuery({ ...runQuery(runId), enabled: runId !== '' });
+  const { data: read, isLoading } = useQuery({ ...runQuery(runId), enabled: runId !== '' });
   const run = useWithFailures(read);
-  return { runs, runId, chosen, choose: setChosen, run, stepKey, chooseItem };
+  const pending = isLoading || (runId === '' && areRunsPending);
+  return { runs, runId, choose: setChosen, run, pending, stepKey, chooseItem };
 }
+
+/**
+ * The changes that the member makes to the state of a node, for its tests and the values of its fields. They belong to
+ * one node and one item of a run: with others, there are none.
+ */
+export function useChangedState(values: ValuesRun, nodeId: string, item: Step | undefined) {
+  const at = JSON.stringify([nodeId, values.runId, item?.step_key]);
+  const [kept, keep] = useState<{ at: string; changed: JsonObject | undefined }>();
+  return {
+    at,
+    changed: kept?.at === at ? kept.changed : undefined,
+    change: (changed: JsonObject | undefined): void => keep({ at, changed }),
+  };
+}
+
+export type StateChanges = ReturnType<typeof useChangedState>;
 
 export type ValuesRun = ReturnType<typeof useValuesRun>;
 

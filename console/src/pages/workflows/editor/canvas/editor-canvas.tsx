@@ -22,6 +22,7 @@ import {
 } from 'react';
 import type { Pin } from '#client/index.ts';
 import type { DrawnEdge, Drawing } from '#console/src/graph/drawn.ts';
+import { ZoomedOut } from '#console/src/graph/zoomed-out.tsx';
 import { BodyFrames } from '#console/src/graph/body-frames.tsx';
 import { type CardActions, CardActionsContext } from '#console/src/graph/card-actions.ts';
 import { colourOnMap, edgeTypes, MAP_NODES } from '#console/src/graph/graph-view.tsx';
@@ -291,6 +292,7 @@ export function EditorCanvas(props: EditorCanvasProps) {
           proOptions={{ hideAttribution: true }}
         >
           <Background />
+          <ZoomedOut />
           <BodyFrames drawing={props.drawing} places={shownAt} />
           <Controls showInteractive={false} />
           {nodes.length > MAP_NODES && (

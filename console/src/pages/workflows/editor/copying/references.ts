@@ -3,6 +3,7 @@ import { parseExpression } from '#shared/graph/expression/expression.ts';
 import type { AstNode } from '#shared/graph/expression/parser.ts';
 import { parseTemplate } from '#shared/graph/expression/template.ts';
 import { mockOutputTexts, type NodeText, nodeTexts } from '#shared/graph/node-texts.ts';
+import { CALLBACKS } from '#shared/values/callbacks.ts';
 import { isRecord, type JsonRecord } from '#console/src/parts/data/record.ts';
 
 /** New names for keys of the state. */
@@ -56,7 +57,14 @@ function inTemplate(text: string, renamed: Renamed): string {
     if (typeof part === 'string') return [];
     const from = String(part.path[0]);
     const to = renamed(from);
-    return to === undefined ? [] : [{ at: part.position + 1, from, to }];
+    const at = part.position + 1;
+    if (to !== undefined) return [{ at, from, to }];
+    // The address of a copy of a wait.
+    const [root, id] = part.path;
+    const copy = root === CALLBACKS ? renamed(String(id ?? '')) : undefined;
+    if (copy === undefined) return [];
+    const inside = part.text.indexOf(String(id), CALLBACKS.length);
+    return [{ at: at + inside, from: String(id), to: copy }];
   });
   return replaced(text, found);
 }

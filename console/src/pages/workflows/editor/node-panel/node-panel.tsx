@@ -13,6 +13,8 @@ import { words } from '#console/src/messages/en/words.ts';
 import { nodePanel as text } from '#console/src/messages/en/workflows/editor.ts';
 import type { JsonRecord } from '#console/src/parts/data/record.ts';
 import type { EditorState } from '#console/src/pages/workflows/editor/use-editor.ts';
+import { useScope } from '#console/src/pages/workflows/editor/authoring/scope.ts';
+import type { StateChanges } from '#console/src/pages/workflows/editor/authoring/use-values-run.ts';
 import { ValuesFrom } from '#console/src/pages/workflows/editor/authoring/values-from.tsx';
 import {
   type NodeTesting,
@@ -32,6 +34,7 @@ export function NodePanel({
   node,
   nodeId,
   item,
+  changes,
   settings,
 }: {
   state: EditorState;
@@ -39,26 +42,34 @@ export function NodePanel({
   nodeId: string;
   /** The step whose values are shown. */
   item: Step | undefined;
+  /** What the member has changed in the state of the node. */
+  changes: StateChanges;
   settings: ReactNode;
 }) {
   const { values, saving, nodeTab, setNodeTab, draftRun } = state;
   const { ref, width } = useElementSize();
   const fields = useRef<HTMLDivElement>(null);
   const insert = useInsert(fields, () => setNodeTab('settings'));
+  const { problem } = useScope();
   const testing = useNodeTest({
     ...{ workflowId: draftRun.workflowId, nodeId, node },
     runId: values.runId,
     stepKey: item?.step_key,
+    state: changes.changed,
+    isReached: problem === undefined,
     draft: saving.saveFirst,
   });
   const runTest = (): void => {
     setNodeTab('output');
     testing.test.mutate(undefined);
   };
-  useTestOfCard(state, { nodeId, canTest: testing.pinFrom !== '', runTest });
+  const pending = values.pending || testing.pending;
+  useTestOfCard(state, { nodeId, pending, canTest: testing.canTest, runTest });
   const wide = width >= WIDE;
   const tab = wide && nodeTab === 'input' ? 'settings' : nodeTab;
-  const stateTree = <NodeInput beside={wide} onInsert={insert.insert} />;
+  const stateTree = (
+    <NodeInput key={changes.at} beside={wide} onInsert={insert.insert} changes={changes} />
+  );
   return (
     <Tabs
       ref={ref}
@@ -99,28 +110,38 @@ export function NodePanel({
         </div>
       </Tabs.Panel>
       <Tabs.Panel value="output" mt="sm">
-        <NodeOutput {...{ testing, item }} unsaved={saving.unsaved} />
+        <NodeOutput
+          workflowId={draftRun.workflowId}
+          {...{ testing, item }}
+          unsaved={saving.unsaved}
+        />
       </Tabs.Panel>
     </Tabs>
   );
 }
 
-/** Runs the test that was requested at the card of the node. Without a run, the output says what is missing. */
+/**
+ * Runs the test that was requested at the card of the node, once the run and the pins that it uses are read. Without a
+ * run, the output says what is missing.
+ */
 function useTestOfCard(
   { toTest, setToTest, setNodeTab }: EditorState,
-  { nodeId, canTest, runTest }: { nodeId: string; canTest: boolean; runTest: () => void },
+  given: { nodeId: string; pending: boolean; canTest: boolean; runTest: () => void },
 ): void {
+  const { nodeId, pending, canTest, runTest } = given;
   useEffect(() => {
-    if (toTest !== nodeId) return;
-    setNodeTab('output');
+    if (toTest === undefined) return;
+    if (toTest === nodeId) setNodeTab('output');
+    if (toTest === nodeId && pending) return;
+    // Another node was selected before its run was read: that test is not wanted any more.
     setToTest(undefined);
-    if (canTest) runTest();
+    if (toTest === nodeId && canTest) runTest();
   });
 }
 
 /** What can be done with the node, always in view. */
 function NodeActions({
-  testing: { test, pin, unpin, pinned, pinFrom },
+  testing: { test, pin, unpin, pinned, pinFrom, canTest },
   onTest,
   onDelete,
 }: {
@@ -133,10 +154,10 @@ function NodeActions({
     <Group gap={4} wrap="nowrap">
       <Button
         size="compact-sm"
-        disabled={noRun}
+        disabled={!canTest}
         loading={test.isPending}
         leftSection={<IconPlayerPlay size={14} aria-hidden />}
-        title={noRun ? text.noRuns : undefined}
+        title={canTest ? undefined : text.noRuns}
         onClick={onTest}
       >
         {text.test}
