@@ -33,6 +33,7 @@ import { stalls } from './measures/stalls.ts';
 import { start } from './measures/start.ts';
 import { throughput } from './measures/throughput.ts';
 import { trigger } from './measures/trigger.ts';
+import { waits } from './measures/waits.ts';
 import { webhook } from './measures/webhook.ts';
 import type { Processes } from './processes.ts';
 import { writeStatements } from './profile.ts';
@@ -80,7 +81,10 @@ const onStack = {
   'data-reading': dataReading,
 } satisfies Record<string, OnStack>;
 /** Only when named, because they take long. */
-const onDemand = { grown, sweep, search, backtest, experiment } satisfies Record<string, OnStack>;
+const onDemand = { grown, sweep, search, backtest, experiment, waits } satisfies Record<
+  string,
+  OnStack
+>;
 const usual = [...Object.keys(alone), ...Object.keys(onStack)];
 const names = [...usual, ...Object.keys(onDemand)];
 const resultsDir = join(import.meta.dirname, 'results');

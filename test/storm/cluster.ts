@@ -17,6 +17,7 @@ import { cachedWorkflowBundle } from '#scripts/stack/workflow-bundle.ts';
 import { migrate } from '#shared/db/migrate.ts';
 import { type Proxy, startProxy } from '#test/support/proxy.ts';
 import { type EventFile, openEventFile } from './events.ts';
+import { keepJournal } from './journal.ts';
 import type { Random } from './random.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
@@ -135,6 +136,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   });
   await Promise.all([postgres.kept.firstUp, temporal.kept.firstUp]);
   await migrate(databaseUrl);
+  await keepJournal(databaseUrl);
 
   const wire = async (name: WireName, port: number): Promise<Proxy> => {
     const proxy = await startProxy({ host, port });

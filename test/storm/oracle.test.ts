@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import type { Act } from './actions.ts';
-import type { Evidence, RunRow } from './oracle/evidence.ts';
+import type { Evidence, RunRow, WaitRow } from './oracle/evidence.ts';
 import { judge } from './oracle/index.ts';
+import type { JournalRow } from './journal.ts';
 
 /**
  * The evidence of `npm run storm -- --seconds 50 --seed 5 --calm --keep`. Create it again when the evidence changes:
@@ -45,6 +46,28 @@ const budgeted = (e: Evidence) => {
     run: first(e.db.runs, (run) => run.workflow_id === budget.workflow_id, 'its run'),
   };
 };
+
+const waited = (e: Evidence): WaitRow =>
+  first(e.db.waits, ({ node_id, status }) => node_id === 'paid' && status === 'came', 'wait');
+
+type Rows<About> = Extract<JournalRow, { about: About }>;
+/** The first row of the journal that is about this, and fits. */
+const noted = <About extends JournalRow['about']>(
+  e: Evidence,
+  about: About,
+  fits: (row: Rows<About>) => boolean,
+): Rows<About> =>
+  first(
+    e.db.journal.filter((row): row is Rows<About> => row.about === about),
+    fits,
+    `row about ${about}`,
+  );
+/** Inserts rows into the journal, in front of this one. */
+const noteBefore = (e: Evidence, row: JournalRow, ...rows: JournalRow[]): void =>
+  void e.db.journal.splice(e.db.journal.indexOf(row), 0, ...rows);
+/** A run that waits only for a slot. */
+const queuedRow = (e: Evidence) =>
+  noted(e, 'run_places', ({ fields }) => fields.state === 'waiting' && fields.rate_key === null);
 
 /** Possible violations, planted in a copy of a storm's evidence, and the check that must find each. */
 const plants: Record<string, Record<string, (e: Evidence) => void>> = {
@@ -226,6 +249,142 @@ const plants: Record<string, Record<string, (e: Evidence) => void>> = {
         'socket with frames',
       );
       frames.splice(1, 0, frames[0]!);
+    },
+  },
+  'sent events': {
+    'an event that was acknowledged is not there': (e) => {
+      const { eventId } = acknowledged(e, 'send event').about;
+      remove(
+        e.db.sentEvents,
+        first(e.db.sentEvents, ({ given_id }) => given_id === eventId, 'event'),
+      );
+    },
+    'an event ended a wait that took another': (e) => {
+      e.db.sentEvents[0]!.woke += 1;
+    },
+  },
+  waits: {
+    'a wait goes on in a run that has ended': (e) => {
+      waited(e).status = 'open';
+    },
+    'a wait has ended too early': (e) => {
+      const wait = first(
+        e.db.waits,
+        ({ kind, status }) => kind === 'time' && status === 'came',
+        'wait',
+      );
+      wait.ended_at = (wait.due_at ?? 0) - 500;
+    },
+    'a wait took an event of another run': (e) => {
+      const wait = waited(e);
+      const other = first(
+        e.db.sentEvents,
+        ({ id, name }) => name === 'paid' && id !== wait.event_id,
+        'other event',
+      );
+      wait.event_id = other.id;
+    },
+    'an event was lost': (e) => {
+      const wait = waited(e);
+      Object.assign(wait, { status: 'late', ended_at: wait.due_at });
+    },
+  },
+  callbacks: {
+    'a callback that was acknowledged is not there': (e) => {
+      const { runId } = acknowledged(e, 'callback').about;
+      remove(
+        e.db.callbacks,
+        first(e.db.callbacks, ({ run_id }) => run_id === runId, 'callback'),
+      );
+    },
+    'a wait ended with another callback': (e) => {
+      const wait = first(
+        e.db.waits,
+        ({ kind, status }) => kind === 'callback' && status === 'came',
+        'wait',
+      );
+      wait.answer = 'another';
+    },
+    'a callback was taken twice': (e) => {
+      e.db.audit.push({ ...auditOf(e, 'callback_receive'), id: 'aud_twice' });
+    },
+  },
+  slots: {
+    'a run starts while all slots are taken': (e) => {
+      queuedRow(e).fields.state = 'holding';
+    },
+    'a step begins without a slot': (e) => {
+      const { run_id: runId } = noted(e, 'steps', ({ fields }) => fields.claim !== null).fields;
+      e.db.journal = e.db.journal.filter(
+        (row) => row.about !== 'run_places' || row.fields.run_id !== runId,
+      );
+    },
+  },
+  queues: {
+    'a run waits although a slot is free': (e) => {
+      const { fields } = queuedRow(e);
+      const row = e.db.journal[0]!;
+      const waiting = { ...fields, run_id: 'run_forgotten', key: 'nobody else' };
+      noteBefore(e, row, { at: row.at, about: 'run_places', change: 'insert', fields: waiting });
+    },
+  },
+  rates: {
+    'more runs start than the rate lets': (e) => {
+      const row = noted(e, 'rate_tokens', () => true);
+      noteBefore(e, row, ...Array.from({ length: 3 }, () => ({ ...row })));
+    },
+  },
+  priorities: {
+    'a run is passed by another of its queue': (e) => {
+      const { fields } = queuedRow(e);
+      const row = noted(
+        e,
+        'run_places',
+        (each) => each.fields.run_id === fields.run_id && each.fields.state === 'holding',
+      );
+      const passed = {
+        ...row.fields,
+        run_id: 'run_passed',
+        priority: 100,
+        state: 'waiting',
+      } as const;
+      noteBefore(e, row, { at: row.at, about: 'run_places', change: 'insert', fields: passed });
+    },
+  },
+  superseded: {
+    'a run gave way to no other': (e) => {
+      ended(e).error = 'Cancelled by a newer run with its key';
+    },
+  },
+  calls: {
+    'a call is made beyond the number at a time': (e) => {
+      const row = noted(e, 'limited_calls', ({ fields }) => fields.step_key === 'narrow');
+      for (const number of [1, 2]) {
+        const call = { ...row.fields, run_id: `run_${number}` };
+        noteBefore(
+          e,
+          row,
+          { ...row, change: 'insert', fields: call },
+          {
+            ...{ at: row.at, about: 'steps', change: 'insert' },
+            fields: { ...call, claim_until: row.at + 15_000 },
+          },
+        );
+      }
+    },
+    'a call is made beyond the number within a minute': (e) => {
+      const row = noted(e, 'limited_calls', ({ fields }) => fields.step_key === 'metered');
+      const more = Array.from({ length: 20 }, (_, number) => ({
+        ...row,
+        fields: { ...row.fields, run_id: `run_${number}` },
+      }));
+      noteBefore(e, row, ...more);
+    },
+    'an attempt takes no call': (e) => {
+      const row = noted(e, 'limited_calls', () => true);
+      e.db.journal = e.db.journal.filter(
+        (each) => each.about !== 'limited_calls' || each.fields.claim !== row.fields.claim,
+      );
     },
   },
   costs: {

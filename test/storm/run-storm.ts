@@ -15,6 +15,7 @@ import { createRandom } from './random.ts';
 import { readProofs } from './oracle/proofs.ts';
 import { readRestless } from './rest.ts';
 import { createFollower } from './streams.ts';
+import { CALL_LIMITS } from './workload/graphs.ts';
 import { runWorkload } from './workload/index.ts';
 import { furnish, type World } from './world.ts';
 
@@ -144,6 +145,7 @@ async function weather(
     received: outside.received,
     follows,
     schedules: fixtures.schedules,
+    callLimits: CALL_LIMITS,
     db,
     executions: await readExecutions(cluster.temporalAddress),
     api: await readApi(

@@ -5,7 +5,7 @@ import type { Outside } from './effects.ts';
 import { type Answer, ask, type Caller, type Person, type Request } from './people.ts';
 import type { Random } from './random.ts';
 import type { Follower } from './streams.ts';
-import { graphs, type GraphName } from './workload/graphs.ts';
+import { CALL_LIMITS, graphs, type GraphName, type StormGraph } from './workload/graphs.ts';
 
 /** The shared context of the workload. */
 export interface World {
@@ -78,6 +78,8 @@ export async function furnish(cluster: Cluster, outside: Outside): Promise<Fixtu
   for (const [name, retries] of [
     ['steady', 3],
     ['flaky', 1],
+    ['narrow', 3],
+    ['metered', 3],
   ] as const) {
     await post('/api/tools', {
       name,
@@ -87,13 +89,16 @@ export async function furnish(cluster: Cluster, outside: Outside): Promise<Fixtu
       input_schema: { type: 'object', properties: { act: { type: 'string' } }, required: ['act'] },
     });
   }
+  await put('/api/workspace/policies', { limits: Object.values(CALL_LIMITS) });
+  const described: [string, StormGraph][] = Object.entries(graphs(outside));
   const entries = await Promise.all(
-    Object.entries(graphs(outside)).map(async ([name, { graph, checks, runCapUsd }]) => {
+    described.map(async ([name, { graph, checks, runCapUsd, limits }]) => {
       const workflow = await post('/api/workflows', { name, graph });
       if (runCapUsd !== undefined) {
         await put(`/api/workflows/${workflow.id}`, { run_cap_usd: runCapUsd });
       }
       if (checks !== undefined) await put(`/api/workflows/${workflow.id}/checks`, checks);
+      if (limits !== undefined) await put(`/api/workflows/${workflow.id}/limits`, limits);
       return [name, workflow.id] as const;
     }),
   );

@@ -34,15 +34,20 @@ export async function inNewProfile<T>(
   }
 }
 
-/** In the page: `frame()` is the next frame, `until(what)` the frame in which `what` returns something. */
+/**
+ * In the page: `frame()` is the next frame, `until(what)` the frame in which `what` returns something. Throws if that does
+ * not appear.
+ */
 export const FRAMES = `
   const frame = () => new Promise(requestAnimationFrame);
   const until = async (what) => {
-    for (;;) {
+    const end = performance.now() + ${SHOWN_WITHIN_MS};
+    while (performance.now() < end) {
       const found = what();
       if (found) return found;
       await frame();
     }
+    throw new Error('not shown: ' + what);
   };
 `;
 

@@ -20,7 +20,7 @@ const WATCH = `
 
 /**
  * Returns, in ms since navigation, when the run's data had arrived, when the first steps were shown, when a clicked step
- * was selected, and when the graph was drawn.
+ * was selected, when the view of the graph was chosen, and when the graph was drawn. The steps are shown again at the end.
  */
 const opened = (runId: string): string => `
   (async () => {
@@ -33,6 +33,10 @@ const opened = (runId: string): string => `
     await until(() => document.querySelector(row + '[aria-selected="true"]'));
     await frame();
     const usable = performance.now();
+    const choose = (name) =>
+      [...document.querySelectorAll('[role="tab"]')].find((tab) => tab.textContent === name).click();
+    choose('Graph');
+    const chosen = performance.now();
     await until(() => document.querySelector('.react-flow__node'));
     await frame();
     const drawn = performance.now();
@@ -40,7 +44,9 @@ const opened = (runId: string): string => `
     const { responseEnd: data } = performance
       .getEntriesByType('resource')
       .find(({ name }) => new URL(name).pathname === '/api/runs/${runId}');
-    return { data, shown, usable, drawn, tasks: window.longTasks };
+    choose('Steps');
+    await until(() => document.querySelector('.trace-grid')?.clientHeight);
+    return { data, shown, usable, chosen, drawn, tasks: window.longTasks };
   })()
 `;
 
@@ -64,6 +70,7 @@ interface Opening {
   data: number;
   shown: number;
   usable: number;
+  chosen: number;
   drawn: number;
   tasks: { startTime: number; duration: number }[];
 }
@@ -92,8 +99,8 @@ export async function runPage(browser: Browser, { apiUrl, service }: Stack): Pro
 }
 
 function results(openings: readonly Opening[], frames: readonly number[]): Result[] {
-  const sinceData = (end: 'shown' | 'usable' | 'drawn') =>
-    openings.map((each) => each[end] - each.data);
+  const between = (start: 'data' | 'chosen', end: 'shown' | 'usable' | 'drawn') =>
+    openings.map((each) => each[end] - each[start]);
   const longest = openings.map(({ data, tasks }) =>
     Math.max(
       0,
@@ -106,10 +113,10 @@ function results(openings: readonly Opening[], frames: readonly number[]): Resul
     compare({
       measure: `run page with ${steps} steps, from its data until the trace is shown`,
       unit: 'ms',
-      ours: figure(sinceData('shown')),
+      ours: figure(between('data', 'shown')),
       bound: atMost(500),
       notes: [
-        `a clicked step is selected after ${Math.round(median(sinceData('usable')))} ms, the graph is drawn after ${Math.round(median(sinceData('drawn')))} ms`,
+        `a clicked step is selected after ${Math.round(median(between('data', 'usable')))} ms; the graph is drawn ${Math.round(median(between('chosen', 'drawn')))} ms after its view was chosen`,
       ],
     }),
     framesResult(`frame while scrolling ${steps} steps`, frames),

@@ -19,6 +19,7 @@ const policies: Policies = {
       { name: 'project', regex: '(?i)project\\s+(falcon|eagle)' },
     ],
   },
+  limits: [],
 };
 
 /** Typical ticket text: some of it personal, most of it not. */

@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Act } from '#test/storm/actions.ts';
 import type { Death } from '#test/storm/cluster.ts';
 import type { EffectCall, Received } from '#test/storm/effects.ts';
+import { type JournalRow, readJournal } from '#test/storm/journal.ts';
 import { ask, type Person } from '#test/storm/people.ts';
 import type { Follow } from '#test/storm/streams.ts';
 
@@ -24,6 +25,8 @@ export interface Evidence {
   received: Received[];
   follows: Follow[];
   schedules: { id: string; overlap: 'skip' | 'allow' }[];
+  /** The limits of calls, by the steps that make such calls. */
+  callLimits: Record<string, { concurrency?: number; per_minute?: number }>;
   db: Stored;
   executions: Execution[];
   api: FromApi;
@@ -90,6 +93,19 @@ export interface FrameRow {
   at: number;
 }
 
+export interface WaitRow {
+  run_id: string;
+  step_key: string;
+  node_id: string;
+  kind: 'time' | 'event' | 'callback';
+  status: 'open' | 'came' | 'late' | 'cancelled';
+  event_id: string | null;
+  due_at: number | null;
+  ended_at: number | null;
+  /** Of a callback. */
+  answer: string | null;
+}
+
 interface Stored {
   runs: RunRow[];
   steps: StepRow[];
@@ -124,6 +140,17 @@ interface Stored {
   keys: { key: string; workflow_id: string; run_id: string }[];
   events: { event_id: string; workflow_id: string; run_id: string }[];
   workflows: { id: string; name: string; version: number; status: string; versions: number }[];
+  waits: WaitRow[];
+  callbacks: { run_id: string; step_key: string; answer: string | null; received_at: number }[];
+  journal: JournalRow[];
+  sentEvents: {
+    id: string;
+    given_id: string | null;
+    name: string;
+    act: string | null;
+    woke: number;
+    created_at: number;
+  }[];
   budgets: {
     id: string;
     name: string;
@@ -236,6 +263,18 @@ const statements: Record<keyof Stored, { text: string; one?: boolean; value?: bo
     text: `SELECT id, name, version, status,
              (SELECT count(*)::int FROM workflow_versions v WHERE v.workflow_id = workflows.id) AS versions
            FROM workflows`,
+  },
+  waits: {
+    text: `SELECT run_id, step_key, node_id, kind, status, event_id, ${ms('due_at')} AS due_at, ${ms('ended_at')} AS ended_at,
+             output->>'answer' AS answer
+           FROM run_waits ORDER BY run_id, step_key`,
+  },
+  callbacks: {
+    text: `SELECT run_id, step_key, body->>'answer' AS answer, ${ms('received_at')} AS received_at FROM run_callbacks`,
+  },
+  journal: { text: readJournal },
+  sentEvents: {
+    text: `SELECT id, given_id, name, data->>'act' AS act, woke, ${ms('created_at')} AS created_at FROM events ORDER BY name, seq`,
   },
   budgets: {
     text: `SELECT id, name, workflow_id, limit_micros::float8 AS limit, estimate_micros::float8 AS estimate,

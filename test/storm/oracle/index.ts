@@ -1,8 +1,10 @@
+import { callbacks } from './callbacks.ts';
 import type { Check, Violation } from './check.ts';
 import { credits, deliveries, events, posts, records } from './data.ts';
 import { effects, processes } from './effects.ts';
 import { crashes, executions, frames, rest, shown, steps, streams } from './engine.ts';
 import type { Evidence } from './evidence.ts';
+import { calls, priorities, queues, rates, slots, superseded } from './limits.ts';
 import { budgets, caps, costs } from './money.ts';
 import { proofs } from './proofs.ts';
 import {
@@ -15,6 +17,7 @@ import {
   schedules,
   triggers,
 } from './requests.ts';
+import { sentEvents, waits } from './waits.ts';
 
 export type { Violation } from './check.ts';
 
@@ -35,6 +38,15 @@ const checks: Readonly<Record<string, Check>> = {
   'what the API shows': shown,
   streams,
   evidence: proofs,
+  'sent events': sentEvents,
+  waits,
+  callbacks,
+  slots,
+  queues,
+  rates,
+  priorities,
+  superseded,
+  calls,
   costs,
   budgets,
   caps,

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import type { limitsInput } from '#shared/contract/limits/limits.ts';
 import type { EvaluationCheck, GraphInput } from '#shared/contract/workflows/graph.ts';
 import { readDrawing } from '#test/graph/drawing.ts';
 import type { Outside } from '#test/storm/effects.ts';
@@ -6,6 +8,7 @@ export interface StormGraph {
   graph: GraphInput;
   checks?: EvaluationCheck[];
   runCapUsd?: number;
+  limits?: z.input<typeof limitsInput>;
 }
 
 /** The cost of a step of the mock model, in micro-dollars. */
@@ -29,9 +32,29 @@ const agent = (id: string, delayMs: number, rest: object = {}) =>
     ...rest,
   }) as const;
 
+/** Longer than the matching of an event can take while processes die. */
+const DEADLINE_S = 15;
+
+/** A wait for an event, which continues without one after its deadline. */
+const wait = (id: string, event: object) =>
+  ({ id, kind: 'wait', ...event, timeout_seconds: DEADLINE_S, on_timeout: 'continue' }) as Node;
+
+type ToolName = 'steady' | 'flaky' | 'narrow' | 'metered';
+
 /** A custom tool of the workspace that counts its calls. */
-const effect = (id: string, name: 'steady' | 'flaky' = 'steady') =>
-  ({ id, kind: 'tool', tool_name: `custom:${name}`, params: { act: '{act}', at: id } }) as const;
+const effect = (id: string, name: ToolName = 'steady', params: object = {}) =>
+  ({
+    id,
+    kind: 'tool',
+    tool_name: `custom:${name}`,
+    params: { act: '{act}', at: id, ...params },
+  }) as const;
+
+/** The limits of calls of the workspace; the steps that make such calls have the name of the tool. */
+export const CALL_LIMITS = {
+  narrow: { tools: ['custom:narrow'], concurrency: 2, key: '{args.lane}' },
+  metered: { tools: ['custom:metered'], per_minute: 20 },
+};
 
 const transform = (id: string, expression: string) =>
   ({ id, kind: 'tool', tool_name: 'json_transform', params: { expression } }) as const;
@@ -101,7 +124,10 @@ export const graphs = (outside: Pick<Outside, 'toolUrl'>) =>
       [{ id: 'call', kind: 'workflow', workflow: 'child', input: { of: '{act}' } }, effect('send')],
       'call -> send',
     ),
-    child: flow([agent('think', 100, { prompt: '{of}', mock: childMock })]),
+    child: {
+      limits: { concurrency: { limit: 3 } },
+      ...flow([agent('think', 100, { prompt: '{of}', mock: childMock })]),
+    },
     flaky: flow(
       [agent('before', 50), effect('try', 'flaky'), effect('after')],
       'before -> try -> after',
@@ -182,6 +208,59 @@ export const graphs = (outside: Pick<Outside, 'toolUrl'>) =>
         ],
         ...['a', 'b', 'c', 'd', 'e'].map((id) => `begin -> ${id}`),
       ),
+    },
+    awaits: flow(
+      [
+        agent('draft', 300),
+        wait('paid', { event: { name: 'paid', match: 'event.data.act == act' } }),
+        { id: 'rest', kind: 'wait', seconds: 1 },
+        effect('send'),
+        effect('drop'),
+      ],
+      'draft -> paid -true-> rest -> send',
+      'paid -false-> drop',
+    ),
+    listens: flow(
+      [wait('heard', { any: [{ name: 'bell' }, { name: 'siren' }] }), effect('send')],
+      'heard -> send',
+    ),
+    'calls back': flow(
+      [
+        effect('order', 'steady', { callback: '{callbacks.answer}' }),
+        agent('draft', 300),
+        wait('answer', { callback: true }),
+        effect('send'),
+        effect('drop'),
+      ],
+      'order -> draft -> answer -true-> send',
+      'answer -false-> drop',
+    ),
+    /** Its limit changes during the storm. */
+    queued: {
+      limits: {
+        concurrency: { limit: 2, key: '{lane}', on_limit: 'queue' },
+        priority: 'default(level, 0)',
+      },
+      ...flow(
+        [agent('draft', 200), effect('narrow', 'narrow', { lane: '{lane}' }), agent('polish', 200)],
+        'draft -> narrow -> polish',
+      ),
+    },
+    /** Also in flight while it waits. */
+    newest: {
+      limits: { concurrency: { limit: 2, key: '{lane}', on_limit: 'cancel_running' } },
+      ...flow(
+        [agent('draft', 400), { id: 'rest', kind: 'wait', seconds: 1 }, effect('send')],
+        'draft -> rest -> send',
+      ),
+    },
+    paced: {
+      limits: {
+        concurrency: { limit: 3, key: '{lane}' },
+        rate: { limit: 3, per_seconds: 2, key: '{lane}' },
+        priority: 'default(level, 0)',
+      },
+      ...flow([effect('metered', 'metered'), agent('end', 100)], 'metered -> end'),
     },
     hooked: flow([agent('read', 50), effect('answer')], 'read -> answer'),
     scheduled: flow([transform('tick', "'tick'"), agent('work', 300)], 'tick -> work'),

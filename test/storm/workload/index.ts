@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '#test/storm/random.ts';
 import type { Feature, World } from '#test/storm/world.ts';
+import { callbacks } from './callbacks.ts';
 import { gates, parallelGates } from './gates.ts';
+import { limitChanges, queues } from './limits.ts';
 import { budgets, caps } from './money.ts';
 import { pings, policies, terminations } from './operators.ts';
 import { exports, ingest, reads } from './records.ts';
 import { cancels, failures, plainRuns } from './runs.ts';
 import { hooks, mcp, schedules } from './triggers.ts';
+import { broadcasts, waits } from './waits.ts';
 import { workflows } from './workflows.ts';
 
 export const features: readonly Feature[] = [
@@ -15,6 +18,11 @@ export const features: readonly Feature[] = [
   cancels,
   gates,
   parallelGates,
+  waits,
+  broadcasts,
+  callbacks,
+  queues,
+  limitChanges,
   budgets,
   caps,
   hooks,

@@ -1,4 +1,5 @@
 import type { Feature } from '#test/storm/world.ts';
+import { CALL_LIMITS } from './graphs.ts';
 import { act, start, until } from './runs.ts';
 
 /** Terminates an execution as in the Temporal UI; the run fails, is resumed, and continues from its ledger. */
@@ -39,7 +40,10 @@ export const policies: Feature = {
   name: 'policies',
   weight: 3,
   run: async (world, random) => {
-    const body = { redaction: { detectors: detectors.filter(() => random.chance(0.5)) } };
+    const body = {
+      redaction: { detectors: detectors.filter(() => random.chance(0.5)) },
+      limits: Object.values(CALL_LIMITS),
+    };
     await world.caller.act(world.people.owner, 'set policies', {
       method: 'PUT',
       path: '/api/workspace/policies',

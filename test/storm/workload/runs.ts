@@ -16,6 +16,7 @@ export async function start(
   random: Random,
   graph: GraphName,
   id: string,
+  input: object = {},
 ): Promise<string | undefined> {
   const person = anybody(world, random);
   const workflowId = world.workflows[graph];
@@ -27,7 +28,7 @@ export async function start(
       {
         method: 'POST',
         path: `/api/workflows/${workflowId}/runs`,
-        body: { act: id },
+        body: { act: id, ...input },
         ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
         ...(via === undefined ? {} : { via }),
       },
