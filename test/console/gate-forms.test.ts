@@ -245,7 +245,8 @@ describeConsole('a gate with rules and an input schema', (given) => {
     const approve = page.getByRole('button', { name: 'Approve' });
     // On a busy machine the click could come after the seconds to undo.
     await page.clock.install();
-    await approve.waitFor();
+    // What follows from the answer is fetched after a moment, which would not pass either.
+    await page.getByRole('button', { name: 'Approve', disabled: false }).waitFor();
     await page.clock.pauseAt(Date.now() + 1_000);
     await approve.click();
     const waiting = page.getByRole('group', { name: 'Decision not sent yet' });
