@@ -8,9 +8,8 @@ import {
   placeOf,
   SchedulerError,
 } from '#shared/graph/schedule/scheduler.ts';
-import { nodeIdOf } from '#shared/graph/schedule/step-key.ts';
+import { iterationIn, nodeIdOf } from '#shared/graph/schedule/step-key.ts';
 import { iterationOf, type RunState, stepKeyOf } from '#shared/graph/schedule/run-state.ts';
-import { iterationIn } from '#shared/graph/schedule/step-key.ts';
 import { isStopped } from '#shared/graph/schedule/settle.ts';
 import {
   restoreRunState,

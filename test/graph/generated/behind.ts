@@ -1,5 +1,6 @@
 import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
 import type { CompiledGraph } from '#shared/graph/compile.ts';
+import { iterationIn, nodeIdOf } from '#shared/graph/schedule/step-key.ts';
 import { hash } from './world.ts';
 
 /** The iteration of a step, and the node with the items of the maps that the step is in. */
@@ -7,8 +8,8 @@ export function placeIn(
   graph: CompiledGraph,
   stepKey: string,
 ): { iteration: number[]; item: string } {
-  const id = stepKey.split('#')[0]!;
-  const iteration = stepKey.split('#')[1]?.split('.').map(Number) ?? [];
+  const id = nodeIdOf(stepKey);
+  const iteration = iterationIn(stepKey);
   const { nodes, regions } = graph;
   const maps: boolean[] = [];
   let head = regions[nodes.findIndex((node) => node.id === id)]!;

@@ -1,4 +1,5 @@
 import { repeats } from '#shared/graph/kinds.ts';
+import { stepKeyIn } from '#shared/graph/schedule/step-key.ts';
 import type { Run, Step } from '#client/index.ts';
 import type { Drawing } from '#console/src/graph/drawn.ts';
 import { tallies } from '#console/src/messages/en/runs/steps.ts';
@@ -133,9 +134,6 @@ function raise(count: Count, total: number, failed: number): void {
   count.total = Math.max(count.total, total);
   count.failed = Math.max(count.failed, failed);
 }
-
-export const stepKeyIn = (nodeId: string, iteration: readonly number[]): string =>
-  iteration.length === 0 ? nodeId : `${nodeId}#${iteration.join('.')}`;
 
 /** `item 2 of 3`, in nested ones `item 4.2`; undefined outside of maps and loops. */
 export function placeInItems(

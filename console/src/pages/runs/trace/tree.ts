@@ -1,7 +1,8 @@
 import { turnKey } from '#shared/agents/turn-record.ts';
 import type { Step } from '#client/index.ts';
 import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
-import { type Items, stepKeyIn, type Tally } from '#console/src/pages/runs/items.ts';
+import { stepKeyIn } from '#shared/graph/schedule/step-key.ts';
+import type { Items, Tally } from '#console/src/pages/runs/items.ts';
 
 type Attempt = Step['attempts'][number];
 
