@@ -193,6 +193,18 @@ describe('an event cancels', () => {
     expect(await runOf(run)).toMatchObject(cancelledBy(event));
   });
 
+  test('a run that waits for further triggers, by the last input', async () => {
+    const id = await workflow({ debounce: { seconds: 600 }, cancel_on: [CANCEL] });
+    const run = await start(id, { order: 'J-1' });
+    expect(await start(id, { order: 'J-2' })).toBe(run);
+    expect((await compared(await send('order.cancelled', { order: 'J-1' }))).cancels).toEqual([]);
+    expect(await runOf(run)).toMatchObject({ status: 'pending', input: { order: 'J-2' } });
+    const event = await send('order.cancelled', { order: 'J-2' });
+    await compared(event);
+    expect(await runOf(run)).toMatchObject({ ...cancelledBy(event), queued: null });
+    expect(await start(id, { order: 'J-2' })).not.toBe(run);
+  });
+
   test('a run whose wait it would have ended', async () => {
     const waits = { id: 'w', kind: 'wait', event: { name: 'order.cancelled' } };
     const id = await workflow({ cancel_on: [CANCEL] }, chain(waits, echo('after')));

@@ -256,6 +256,24 @@ describe('the tools', () => {
     });
   });
 
+  test('shares a run with the calls before it under a debounce', async () => {
+    const workflow = await engine.define(quick);
+    const limits = { workflow, debounce: { seconds: 600, key: '{ticket.id}' } };
+    expect((await use(client, 'set_limits', limits)).data).toMatchObject({
+      debounce: limits.debounce,
+    });
+    const ticket = (id: string, text: string) => ({ workflow, input: { ticket: { id, text } } });
+    const { data: first } = await use(client, 'run_workflow', ticket('a', 'one'));
+    expect(first).toMatchObject({ status: 'pending', queued: { for: 'debounce', key: 'a' } });
+    expect(first).not.toHaveProperty('joined');
+    const { data: second } = await use(client, 'run_workflow', ticket('a', 'two'));
+    expect(second).toMatchObject({ id: first.id, replayed: false, joined: true });
+    const { data: other } = await use(client, 'run_workflow', ticket('b', 'three'));
+    expect(other.id).not.toBe(first.id);
+    const { data: run } = await use(client, 'get_run', { run_id: first.id });
+    expect(run.input).toEqual({ ticket: { id: 'a', text: 'two' } });
+  });
+
   test('stops waiting at a gate and can approve it', async () => {
     const workflow = await engine.define(gated);
     const { data: paused } = await use(client, 'run_workflow', {
