@@ -21,6 +21,9 @@ CREATE TABLE run_waits (
   event_id     text,
   PRIMARY KEY (run_id, step_key)
 );
+-- Whether a `running` run does nothing but wait, so that the phase since `phase_since` counts as waiting.
+ALTER TABLE runs ADD COLUMN at_rest boolean NOT NULL DEFAULT false;
+
 CREATE INDEX run_waits_taken ON run_waits (run_id, series, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX run_waits_open ON run_waits (workspace_id, opened_at) WHERE status = 'open';
 

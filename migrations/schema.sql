@@ -1320,6 +1320,7 @@ CREATE TABLE runs (
   inbound_event_id text,
   overrun text DEFAULT 'none'::text NOT NULL,
   starters text[],
+  at_rest boolean DEFAULT false NOT NULL,
   trigger_id text,
   event_id text,
   event_depth integer,
@@ -2229,7 +2230,7 @@ BEGIN
     END IF;
     UPDATE runs r SET
       waiting_ms = r.waiting_ms + (extract(epoch FROM clock_timestamp() - next.queued_at) * 1000)::bigint,
-      phase_since = CASE WHEN r.phase_since IS NOT NULL THEN clock_timestamp() END, updated_at = now()
+      phase_since = CASE WHEN r.phase_since IS NOT NULL THEN clock_timestamp() END, at_rest = false, updated_at = now()
     WHERE r.id = next.run_id;
     INSERT INTO outbox (run_id, kind, payload, leased_until)
     VALUES (next.run_id, next.kind, next.payload, now() + lease_ms * interval '1 ms') RETURNING * INTO message;
@@ -2313,7 +2314,8 @@ DECLARE
   this_moment timestamptz;
 BEGIN
   -- The run accepts the work while it is open and no resume has replaced this execution.
-  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count, r.limits ->> 'key' AS slot_key INTO held FROM runs r
+  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count, r.at_rest, r.limits ->> 'key' AS slot_key
+  INTO held FROM runs r
   WHERE r.id = run AND r.workspace_id = workspace FOR NO KEY UPDATE;
   this_moment := clock_timestamp();
   accepted := held.status IN ('pending', 'running', 'paused') AND NOT (execution = ANY (held.superseded))
@@ -2335,12 +2337,12 @@ BEGIN
     own := base + json_array_length(frames);
     UPDATE runs r SET
       frame_seq = own + num_nonnulls(started, ended),
-      waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' THEN
+      waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' OR r.at_rest THEN
         (extract(epoch FROM clock_timestamp() - coalesce(r.phase_since, r.created_at)) * 1000)::bigint ELSE 0 END,
-      phase_since = CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
+      phase_since = CASE WHEN r.status = 'running' AND NOT r.at_rest AND r.phase_since IS NOT NULL
                          THEN r.phase_since ELSE clock_timestamp() END,
       started_at = coalesce(r.started_at, clock_timestamp()),
-      status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = execution
+      status = 'running', at_rest = false, updated_at = now(), lost_since = NULL, temporal_run_id = execution
     WHERE r.id = run;
     PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames, this_moment);
   END IF;
@@ -2384,8 +2386,8 @@ BEGIN
   IF calls IS NOT NULL THEN
     slot := take_calls_1(run, workspace, step, claim, node, label, calls, true, lease_ms);
     IF NOT slot.taken THEN
-      IF held.status = 'paused' THEN
-        UPDATE runs r SET status = 'paused', phase_since = clock_timestamp() WHERE r.id = run;
+      IF held.status = 'paused' OR held.at_rest THEN
+        UPDATE runs r SET status = held.status, at_rest = held.at_rest, phase_since = clock_timestamp() WHERE r.id = run;
       END IF;
       outcome := 'no_slot';
       facts := json_build_object('wait_ms', slot.wait_ms, 'target', slot.target, 'woken', slot.woken);
@@ -2722,7 +2724,7 @@ BEGIN
   END IF;
   UPDATE runs r SET
     waiting_ms = r.waiting_ms + (extract(epoch FROM clock_timestamp() - coalesce(r.phase_since, r.created_at)) * 1000)::bigint,
-    phase_since = clock_timestamp(), status = 'running', updated_at = now(), lost_since = NULL
+    phase_since = clock_timestamp(), status = 'running', at_rest = waits, updated_at = now(), lost_since = NULL
   WHERE r.id = run AND r.status = 'paused';
   RETURN waits;
 END
@@ -3764,11 +3766,11 @@ BEGIN
   UPDATE runs r SET
     status = 'success', output = settle_run_1.output, state = whole_state_1(run, settle_run_1.state, outputs),
     evals = settle_run_1.evals, error = NULL, failure = NULL,
-    active_ms = coalesce((scored ->> 'duration_ms')::bigint, r.active_ms + CASE WHEN r.status = 'running' THEN
+    active_ms = coalesce((scored ->> 'duration_ms')::bigint, r.active_ms + CASE WHEN r.status = 'running' AND NOT r.at_rest THEN
       (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END),
-    waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' THEN
+    waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' OR r.at_rest THEN
       (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END,
-    phase_since = NULL, started_at = coalesce(r.started_at, clock_timestamp()), finished_at = clock_timestamp(),
+    phase_since = NULL, at_rest = false, started_at = coalesce(r.started_at, clock_timestamp()), finished_at = clock_timestamp(),
     updated_at = now(), lost_since = NULL, frame_seq = base + json_array_length(last),
     temporal_run_id = coalesce(nullif(execution, ''), r.temporal_run_id)
   WHERE r.id = run;

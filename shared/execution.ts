@@ -243,7 +243,8 @@ export interface ControlActivities {
   checkGate(call: GateCheck): Promise<GateCheckResult>;
   onFailure(call: FailureCall): Promise<FailureVerdict>;
   settleRun(call: SettleCall): Promise<SettleResult>;
-  recordControlSteps(call: PendingWrites): Promise<void>;
+  /** `at_rest`: the run does nothing but wait from now on. */
+  recordControlSteps(call: PendingWrites & { at_rest?: true }): Promise<void>;
   abandonRun(call: AbandonCall): Promise<void>;
   loadLedger(call: { run_id: string }): Promise<LedgerState>;
   /** Starts the child of a step, or resumes it. */

@@ -3,6 +3,7 @@ import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts
 import { replacePolicies } from '#shared/db/policies/policies.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { AppError } from '#shared/errors.ts';
+import { sendEvent } from '#shared/operations/events/events.ts';
 import { rerunRun } from '#shared/operations/forks/forks.ts';
 import { chain, echo, edge, type Engine, eventually, mock } from '#test/support/engine.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
@@ -511,6 +512,35 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
         mock('note', { output: '{step}' }),
       ],
       edges: [edge('loop', 'step', 'true'), edge('step', 'note'), edge('note', 'loop')],
+    });
+    return ended(engine, runId, 'success');
+  },
+
+  // Waits for a time and an event, alone and beside work, whose runs rest several times.
+  'waits-beside-work': async (engine) => {
+    const wait = (id: string, fields: object) => ({ id, kind: 'wait', ...fields }) as never;
+    const runId = await engine.start({
+      nodes: [
+        wait('soon', { seconds: 0.3 }),
+        wait('paid', { event: { name: 'invoice.paid' } }),
+        mock('m', { delay_ms: 800 }),
+        echo('last', 'paid'),
+      ],
+      edges: [edge('soon', 'm'), edge('paid', 'last')],
+    });
+    await eventually(async () => {
+      const { steps } = await engine.run(runId);
+      return steps.some(({ step_key: key, status }) => key === 'm' && status === 'success');
+    });
+    await sendEvent(engine.deps, {
+      ...{
+        workspaceId: engine.actor.workspaceId,
+        name: 'invoice.paid',
+        data: 1,
+        givenId: undefined,
+        source: 'api',
+      },
+      by: { id: engine.actor.id, name: engine.actor.name },
     });
     return ended(engine, runId, 'success');
   },

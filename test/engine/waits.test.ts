@@ -3,7 +3,7 @@ import { sql } from '#shared/db/pool.ts';
 import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { sendEvent } from '#shared/operations/events/events.ts';
 import type { Json } from '#shared/json.ts';
-import { chain, echo, edge, eventually, useEngine } from '#test/support/engine.ts';
+import { chain, echo, edge, eventually, mock, useEngine } from '#test/support/engine.ts';
 
 const engine = useEngine();
 
@@ -44,6 +44,64 @@ describe('a wait for a time', () => {
     expect(error).toContain(
       'until must be an ISO time such as 2027-01-31T09:00:00Z, not "tomorrow"',
     );
+  });
+});
+
+describe('the clocks of a run', () => {
+  const HOUR_MS = 3_600_000;
+
+  /** Lets an hour pass, as the database sees it. */
+  const hour = (runId: string) =>
+    engine.db.query(sql.unsafe`
+      UPDATE runs SET phase_since = phase_since - interval '1 hour' WHERE id = ${runId}`);
+
+  const atRest = (runId: string) =>
+    eventually(
+      async () =>
+        (await engine.db.oneFirst(sql.unsafe`SELECT at_rest FROM runs WHERE id = ${runId}`)) ===
+        true,
+    );
+
+  test('count a wait as waiting, whether it is open or has ended', async () => {
+    const runId = await engine.start(
+      chain(echo('a', '1'), wait({ event: { name: 'paid' } }), echo('b')),
+    );
+    await atRest(runId);
+    await hour(runId);
+    const open = await engine.run(runId);
+    expect(open.waiting_ms).toBeGreaterThanOrEqual(HOUR_MS);
+    expect(open.duration_ms).toBeLessThan(HOUR_MS);
+    await send('paid', 1);
+    const ended = await engine.until(runId, ['success']);
+    expect(ended.waiting_ms).toBeGreaterThanOrEqual(HOUR_MS);
+    expect(ended.duration_ms).toBeLessThan(HOUR_MS);
+  });
+
+  test('count the work beside a wait as active, and only the rest as waiting', async () => {
+    const runId = await engine.start({
+      nodes: [wait({ event: { name: 'paid' } }), mock('d', { delay_ms: 500 }), echo('b', 'w')],
+      edges: [edge('w', 'b')],
+    } as Graph);
+    await whenWaiting(runId);
+    expect(await engine.db.oneFirst(sql.unsafe`SELECT at_rest FROM runs WHERE id = ${runId}`)).toBe(
+      false,
+    );
+    await atRest(runId);
+    const { duration_ms: worked } = await engine.run(runId);
+    expect(worked).toBeGreaterThanOrEqual(500);
+    await hour(runId);
+    await send('paid', 1);
+    const run = await engine.until(runId, ['success']);
+    expect([run.waiting_ms >= HOUR_MS, run.duration_ms < HOUR_MS]).toEqual([true, true]);
+  });
+
+  test('count as waiting what a cancelled run had waited', async () => {
+    const runId = await engine.start(chain(wait({ event: { name: 'paid' } })));
+    await atRest(runId);
+    await hour(runId);
+    await engine.cancel(runId);
+    const run = await engine.until(runId, ['failed']);
+    expect([run.waiting_ms >= HOUR_MS, run.duration_ms < HOUR_MS]).toEqual([true, true]);
   });
 });
 

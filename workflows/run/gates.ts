@@ -166,12 +166,13 @@ function around(run: Run, gates: readonly GateOpening[]): Pick<PauseCall, 'situa
 
 /** Pauses the run when nothing is in flight and gates are open. Returns whether there is work to continue with. */
 export async function rest(run: Run): Promise<boolean> {
-  const waiting = run.children.open.size + run.waits.open.size + run.queued.open.size;
-  // Running children and waits alone do not pause a run.
-  if (waiting > 0 && run.gates.openings().length === 0) return flush(run);
+  const gates = run.gates.openings();
+  const waits = run.waits.open.size + run.queued.open.size;
+  // Children and waits alone do not pause a run.
+  if (gates.length === 0 && waits > 0) return restAtWaits(run);
+  if (gates.length === 0 && run.children.open.size > 0) return flush(run);
   if (run.atRest) return false;
   run.atRest = true;
-  const gates = run.gates.openings();
   const result = await control.pauseAtGates({
     ...pendingWrites(run),
     gates,
@@ -185,6 +186,14 @@ export async function rest(run: Run): Promise<boolean> {
     'paused',
     gates.map((gate) => `Paused at gate **${gate.label}**: ${gate.prompt}`).join('\n\n'),
   );
+  return run.woken;
+}
+
+/** Has the time from now on counted as waiting. */
+async function restAtWaits(run: Run): Promise<boolean> {
+  if (run.atRest) return flush(run);
+  run.atRest = true;
+  await control.recordControlSteps({ ...pendingWrites(run), at_rest: true });
   return run.woken;
 }
 

@@ -67,8 +67,14 @@ const summaryFields = {
       'Steps, turns of agents included, whose model has no price, so that `cost_usd` does not contain all of their cost',
   }),
   cost_cap_usd: dollars.nullable(),
-  duration_ms: z.int().meta({ description: 'Active time, without the wait at gates' }),
-  waiting_ms: z.int().meta({ description: 'Time spent waiting at gates' }),
+  duration_ms: z.int().meta({
+    description:
+      'Active time: without waits for decisions, times, events, callbacks, calls and slots',
+  }),
+  waiting_ms: z.int().meta({
+    description:
+      'Time in which the run did nothing but wait, for a decision, a time, an event, a callback, a call or a slot',
+  }),
   created_by: z.string().nullable().meta({ description: 'The member who triggered it' }),
   created_at: timestamp,
   started_at: timestamp.nullable(),

@@ -10,7 +10,7 @@ import { recordStepVerdict } from '#shared/db/policies/governance.ts';
 import { type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
 import { startedFrame } from '#shared/db/runs/pending-writes.ts';
-import { acceptsWorkOf, phaseMs } from '#shared/db/runs/row.ts';
+import { acceptsWorkOf, nextPhase } from '#shared/db/runs/row.ts';
 import { agentColumns, agentValues, readOutcome } from '#shared/db/steps/steps.ts';
 import { framedKey } from '#shared/db/steps/done.ts';
 import type { StreamFrame } from '#shared/contract/runs/stream.ts';
@@ -42,9 +42,7 @@ type LockedRun = z.infer<typeof lockedRun>;
 const lockRun = (tx: Tx, { run_id, execution }: ChildStep): Promise<LockedRun | null> =>
   tx.maybeOne(statement(lockedRun)`
     UPDATE runs SET
-      waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
-      phase_since = CASE WHEN status = 'running' AND phase_since IS NOT NULL
-                         THEN phase_since ELSE clock_timestamp() END,
+      ${nextPhase(false)},
       started_at = coalesce(started_at, clock_timestamp()),
       status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${execution}
     WHERE id = ${run_id} AND ${acceptsWorkOf(execution)}

@@ -66,7 +66,7 @@ BEGIN
     END IF;
     UPDATE runs r SET
       waiting_ms = r.waiting_ms + (extract(epoch FROM clock_timestamp() - next.queued_at) * 1000)::bigint,
-      phase_since = CASE WHEN r.phase_since IS NOT NULL THEN clock_timestamp() END, updated_at = now()
+      phase_since = CASE WHEN r.phase_since IS NOT NULL THEN clock_timestamp() END, at_rest = false, updated_at = now()
     WHERE r.id = next.run_id;
     INSERT INTO outbox (run_id, kind, payload, leased_until)
     VALUES (next.run_id, next.kind, next.payload, now() + lease_ms * interval '1 ms') RETURNING * INTO message;

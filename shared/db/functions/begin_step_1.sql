@@ -55,7 +55,8 @@ DECLARE
   this_moment timestamptz;
 BEGIN
   -- The run accepts the work while it is open and no resume has replaced this execution.
-  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count, r.limits ->> 'key' AS slot_key INTO held FROM runs r
+  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count, r.at_rest, r.limits ->> 'key' AS slot_key
+  INTO held FROM runs r
   WHERE r.id = run AND r.workspace_id = workspace FOR NO KEY UPDATE;
   this_moment := clock_timestamp();
   accepted := held.status IN ('pending', 'running', 'paused') AND NOT (execution = ANY (held.superseded))
@@ -77,12 +78,12 @@ BEGIN
     own := base + json_array_length(frames);
     UPDATE runs r SET
       frame_seq = own + num_nonnulls(started, ended),
-      waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' THEN
+      waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' OR r.at_rest THEN
         (extract(epoch FROM clock_timestamp() - coalesce(r.phase_since, r.created_at)) * 1000)::bigint ELSE 0 END,
-      phase_since = CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
+      phase_since = CASE WHEN r.status = 'running' AND NOT r.at_rest AND r.phase_since IS NOT NULL
                          THEN r.phase_since ELSE clock_timestamp() END,
       started_at = coalesce(r.started_at, clock_timestamp()),
-      status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = execution
+      status = 'running', at_rest = false, updated_at = now(), lost_since = NULL, temporal_run_id = execution
     WHERE r.id = run;
     PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames, this_moment);
   END IF;
@@ -126,8 +127,8 @@ BEGIN
   IF calls IS NOT NULL THEN
     slot := take_calls_1(run, workspace, step, claim, node, label, calls, true, lease_ms);
     IF NOT slot.taken THEN
-      IF held.status = 'paused' THEN
-        UPDATE runs r SET status = 'paused', phase_since = clock_timestamp() WHERE r.id = run;
+      IF held.status = 'paused' OR held.at_rest THEN
+        UPDATE runs r SET status = held.status, at_rest = held.at_rest, phase_since = clock_timestamp() WHERE r.id = run;
       END IF;
       outcome := 'no_slot';
       facts := json_build_object('wait_ms', slot.wait_ms, 'target', slot.target, 'woken', slot.woken);

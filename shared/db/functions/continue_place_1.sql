@@ -40,7 +40,7 @@ BEGIN
   END IF;
   UPDATE runs r SET
     waiting_ms = r.waiting_ms + (extract(epoch FROM clock_timestamp() - coalesce(r.phase_since, r.created_at)) * 1000)::bigint,
-    phase_since = clock_timestamp(), status = 'running', updated_at = now(), lost_since = NULL
+    phase_since = clock_timestamp(), status = 'running', at_rest = waits, updated_at = now(), lost_since = NULL
   WHERE r.id = run AND r.status = 'paused';
   RETURN waits;
 END

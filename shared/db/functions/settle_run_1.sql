@@ -53,11 +53,11 @@ BEGIN
   UPDATE runs r SET
     status = 'success', output = settle_run_1.output, state = whole_state_1(run, settle_run_1.state, outputs),
     evals = settle_run_1.evals, error = NULL, failure = NULL,
-    active_ms = coalesce((scored ->> 'duration_ms')::bigint, r.active_ms + CASE WHEN r.status = 'running' THEN
+    active_ms = coalesce((scored ->> 'duration_ms')::bigint, r.active_ms + CASE WHEN r.status = 'running' AND NOT r.at_rest THEN
       (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END),
-    waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' THEN
+    waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' OR r.at_rest THEN
       (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END,
-    phase_since = NULL, started_at = coalesce(r.started_at, clock_timestamp()), finished_at = clock_timestamp(),
+    phase_since = NULL, at_rest = false, started_at = coalesce(r.started_at, clock_timestamp()), finished_at = clock_timestamp(),
     updated_at = now(), lost_since = NULL, frame_seq = base + json_array_length(last),
     temporal_run_id = coalesce(nullif(execution, ''), r.temporal_run_id)
   WHERE r.id = run;

@@ -7,7 +7,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { rejectedCall, rejectionError, timeoutError } from '#shared/graph/gates/rejection.ts';
 import { bindEffects } from './shown.ts';
 import { jsonOrNull, statement, type Tx } from '#shared/db/pool.ts';
-import { phaseMs } from '#shared/db/runs/row.ts';
+import { nextPhase } from '#shared/db/runs/row.ts';
 import { completedFrame, failedFrame } from '#shared/db/steps/done.ts';
 
 /** An open gate. The caller has locked the row of its run. */
@@ -84,9 +84,7 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
       WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key}
     ), run AS (
       UPDATE runs SET
-        status = 'running', waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
-        phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
-        updated_at = now(), frame_seq = frame_seq + 1
+        ${nextPhase(false)}, status = 'running', updated_at = now(), frame_seq = frame_seq + 1
       WHERE id = ${gate.runId} RETURNING id, frame_seq
     )
     INSERT INTO run_frames (run_id, seq, frame)

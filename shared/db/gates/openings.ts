@@ -22,7 +22,7 @@ import { parentNotice } from '#shared/db/children/notices.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
 import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
-import { acceptsWorkOf, hasKey, isOpen, phaseMs } from '#shared/db/runs/row.ts';
+import { acceptsWorkOf, hasKey, isOpen, nextPhase } from '#shared/db/runs/row.ts';
 import { anotherAttempt, startedFrame } from '#shared/db/runs/pending-writes.ts';
 import { agentColumns, agentValues } from '#shared/db/steps/steps.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -260,8 +260,7 @@ async function openToolCall(
 const markPaused = (tx: Tx, call: PauseCall): Promise<boolean> =>
   tx.oneFirst(statement(z.object({ noticed: z.boolean() }))`
     WITH run AS (UPDATE runs SET
-      active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
-      phase_since = CASE WHEN status = 'paused' THEN phase_since ELSE clock_timestamp() END,
+      ${nextPhase(false)},
       started_at = coalesce(started_at, clock_timestamp()),
       status = 'paused', updated_at = now(), lost_since = NULL
     WHERE id = ${call.run_id}

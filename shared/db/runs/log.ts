@@ -3,7 +3,7 @@ import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import { type Db, type Pool, statement } from '#shared/db/pool.ts';
 import { controlRows } from './pending-writes.ts';
-import { acceptsWorkOf } from './row.ts';
+import { acceptsWorkOf, nextPhase, startsPhase } from './row.ts';
 
 /** Appends frames to a run whose row is locked by the caller's transaction. */
 export async function appendFrames(
@@ -40,13 +40,12 @@ export async function writePending(db: Db, pendingWrites: PendingWrites): Promis
 /** Like `writePending`, in its own transaction, if the run still accepts this execution's work. */
 export async function recordControl(
   db: Pool,
-  call: PendingWrites & { execution: string },
+  call: PendingWrites & { execution: string; at_rest?: true },
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const run = await tx.maybeOne(statement(z.object({ id: z.string() }))`
-      UPDATE runs SET temporal_run_id = ${call.execution}, lost_since = NULL,
-        started_at = coalesce(started_at, clock_timestamp()),
-        phase_since = CASE WHEN status = 'pending' THEN clock_timestamp() ELSE phase_since END,
+      UPDATE runs SET ${call.at_rest === true ? nextPhase(true) : startsPhase},
+        temporal_run_id = ${call.execution}, lost_since = NULL, started_at = coalesce(started_at, clock_timestamp()),
         status = CASE WHEN status = 'pending' THEN 'running' ELSE status END, updated_at = now()
       WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} RETURNING id
     `);

@@ -130,7 +130,7 @@ export async function markRunning(
   const resume = statement(resumedRow)`
     WITH run AS (
       UPDATE runs SET status = 'running', error = NULL, failure = NULL, finished_at = NULL, evals = NULL,
-        failures_granted = failures_reported, resumed_count = resumed_count + 1, phase_since = clock_timestamp(),
+        failures_granted = failures_reported, resumed_count = resumed_count + 1, phase_since = clock_timestamp(), at_rest = false,
         updated_at = now(), lost_since = NULL, resuming = true,
         superseded = CASE WHEN temporal_run_id IS NULL THEN superseded ELSE array_append(superseded, temporal_run_id) END,
         budget_exempt = budget_exempt OR ${override !== undefined},

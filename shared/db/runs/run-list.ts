@@ -151,11 +151,11 @@ function rangeConditions(filter: RunFilter): (FragmentSqlToken | undefined)[] {
     min_duration_ms === undefined
       ? undefined
       : sql.fragment`(r.active_ms >= ${min_duration_ms}::bigint OR
-          (r.status = 'running' AND ${runningMs} >= ${min_duration_ms}::bigint))`,
+          (r.status = 'running' AND NOT r.at_rest AND ${runningMs} >= ${min_duration_ms}::bigint))`,
     max_duration_ms === undefined
       ? undefined
       : sql.fragment`r.active_ms <= ${max_duration_ms}::bigint AND
-          (r.status <> 'running' OR ${runningMs} <= ${max_duration_ms}::bigint)`,
+          (r.status <> 'running' OR r.at_rest OR ${runningMs} <= ${max_duration_ms}::bigint)`,
     end === undefined
       ? undefined
       : sql.fragment`(r.created_at, r.id) < (${toTimestamp(end.at)}, ${end.id})`,

@@ -17,9 +17,9 @@ export const summaryColumns = sql.fragment`
   r.inbound_event_id, r.failure, r.cost_micros, r.cost_cap_micros, r.created_by, r.created_at, r.started_at, r.finished_at,
   r.resumed_count,
   CASE WHEN r.limits IS NOT NULL AND r.status IN ('pending', 'running') THEN queue_of_1(r.id) END AS queued,
-  r.active_ms + CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
+  r.active_ms + CASE WHEN r.status = 'running' AND NOT r.at_rest AND r.phase_since IS NOT NULL
     THEN (extract(epoch FROM clock_timestamp() - r.phase_since) * 1000)::bigint ELSE 0 END AS duration_ms,
-  r.waiting_ms + CASE WHEN r.status = 'paused' AND r.phase_since IS NOT NULL
+  r.waiting_ms + CASE WHEN (r.status = 'paused' OR r.at_rest) AND r.phase_since IS NOT NULL
     THEN (extract(epoch FROM clock_timestamp() - r.phase_since) * 1000)::bigint ELSE 0 END AS waiting_ms`;
 
 export const summaryRow = z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { waitsToContinue } from '#shared/db/limits/slots.ts';
 import { sql, statement, type Tx } from '#shared/db/pool.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
-import { acceptsWorkOf, hasKey, phaseMs } from '#shared/db/runs/row.ts';
+import { acceptsWorkOf, hasKey, nextPhase, startsPhase } from '#shared/db/runs/row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import type { WaitCall, WaitPlace, WaitReport, WaitsFor } from '#shared/graph/waits/wait-call.ts';
 
@@ -35,8 +35,7 @@ export const noteExecution = (tx: Tx, { run_id, execution }: Caller<WaitPlace>):
   tx.query(statement(z.object({}))`
     UPDATE runs SET temporal_run_id = ${execution}, lost_since = NULL, updated_at = now(),
       started_at = coalesce(started_at, clock_timestamp()),
-      phase_since = CASE WHEN status = 'pending' THEN clock_timestamp() ELSE phase_since END,
-      status = CASE WHEN status = 'pending' THEN 'running' ELSE status END
+      ${startsPhase}, status = CASE WHEN status = 'pending' THEN 'running' ELSE status END
     WHERE id = ${run_id}
   `);
 
@@ -189,10 +188,9 @@ export async function lookAtWait(
 const continueRun = (tx: Tx, { run_id, execution }: Caller<{ run_id: string }>): Promise<unknown> =>
   tx.query(statement(z.object({}))`
     UPDATE runs SET
-      waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
-      phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
+      ${nextPhase(false)},
       status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${execution}
-    WHERE id = ${run_id} AND status = 'paused'
+    WHERE id = ${run_id} AND (status = 'paused' OR at_rest)
   `);
 
 /** The maximum number of waits in the record of a run. */

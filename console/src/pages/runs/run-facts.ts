@@ -33,6 +33,19 @@ export function failingStep({
   return step?.step_key;
 }
 
+/** Whether nothing of the run is in progress but waits. */
+export function onlyWaits({
+  status,
+  steps,
+  waiting,
+}: Pick<Run, 'status' | 'steps' | 'waiting'>): boolean {
+  if (status !== 'running' || waiting.length === 0) return status === 'paused';
+  const waits = new Set(waiting.map(({ step_key: key }) => key));
+  return steps.every(
+    (step) => step.status !== 'running' || waits.has(step.step_key) || repeats(step),
+  );
+}
+
 const unfinished: readonly Step['status'][] = ['failed', 'cancelled', 'running'];
 
 export function resumeFacts(

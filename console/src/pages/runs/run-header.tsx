@@ -21,13 +21,13 @@ import type { Liveness } from '#console/src/queries/follow.ts';
 import { membersQuery } from '#console/src/queries/members.ts';
 import { useForkChanges } from './fork-changes.ts';
 import { stepName } from './node-states.ts';
-import { hasEnded, webAddress } from './run-facts.ts';
+import { hasEnded, onlyWaits, webAddress } from './run-facts.ts';
 import { useRunGraph } from './use-run-graph.ts';
 import { rejectedGates } from './steps/step-state.ts';
 
 /**
  * What a run is, in one line: its state, its times and cost, what it executes and who started it. The waiting time of a
- * paused run keeps counting from `readAt`, the time it was read, in ms since 1970.
+ * run that waits keeps counting from `readAt`, the time it was read, in ms since 1970.
  */
 export function RunLine({
   run,
@@ -86,9 +86,9 @@ function LiveBadge({ liveness }: { liveness: Liveness }) {
 
 /** All three, also without a wait, so that nothing moves when the run continues. */
 function Times({ run, readAt }: { run: Run; readAt: number }) {
-  const paused = run.status === 'paused';
-  const now = useMoment(paused);
-  const waiting = run.waiting_ms + (paused ? Math.max(0, now - readAt) : 0);
+  const waits = onlyWaits(run);
+  const now = useMoment(waits);
+  const waiting = run.waiting_ms + (waits ? Math.max(0, now - readAt) : 0);
   const times = [
     [runTimes.total, run.duration_ms + waiting],
     [runTimes.working, run.duration_ms],

@@ -2,6 +2,7 @@ import '#console/src/parts/data/row-table.css';
 import './run-table.css';
 import { Checkbox, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue } from 'react';
 import type { ListedRun } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import { runTable as text } from '#console/src/messages/en/runs/list.ts';
@@ -16,6 +17,9 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { membersQuery } from '#console/src/queries/members.ts';
 import type { Selection } from './use-selected-runs.ts';
 
+/** A window full of rows. The others follow once these are drawn, so that a change of page does not wait for them. */
+const SHOWN_FIRST = 20;
+
 /** Runs as rows, and as cards on a phone. Without a selection, they have no checkboxes. */
 export function RunTable({
   runs,
@@ -25,6 +29,7 @@ export function RunTable({
   selection: Selection | undefined;
 }) {
   const { data: members = [] } = useQuery(membersQuery);
+  const shown = useDeferredValue(runs, runs.slice(0, SHOWN_FIRST));
   return (
     <Table.ScrollContainer
       minWidth={760}
@@ -57,7 +62,7 @@ export function RunTable({
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {runs.map((run) => (
+          {shown.map((run) => (
             <RunRow
               key={run.id}
               run={run}
