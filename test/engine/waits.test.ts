@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '#shared/db/pool.ts';
 import type { Graph } from '#shared/contract/workflows/graph.ts';
 import { sendEvent } from '#shared/operations/events/events.ts';
@@ -47,6 +48,20 @@ describe('a wait for a time', () => {
   });
 });
 
+/** What its execution did, as the names of the attributes of its events. */
+async function historyOf(runId: string): Promise<string[]> {
+  const { events } = await engine.deps.temporal.client.workflow.getHandle(runId).fetchHistory();
+  return (events ?? []).flatMap((event) =>
+    Object.keys(event).filter((key) => key.endsWith('Attributes')),
+  );
+}
+
+const atRest = (runId: string) =>
+  eventually(
+    async () =>
+      (await engine.db.oneFirst(sql.unsafe`SELECT at_rest FROM runs WHERE id = ${runId}`)) === true,
+  );
+
 describe('the clocks of a run', () => {
   const HOUR_MS = 3_600_000;
 
@@ -54,13 +69,6 @@ describe('the clocks of a run', () => {
   const hour = (runId: string) =>
     engine.db.query(sql.unsafe`
       UPDATE runs SET phase_since = phase_since - interval '1 hour' WHERE id = ${runId}`);
-
-  const atRest = (runId: string) =>
-    eventually(
-      async () =>
-        (await engine.db.oneFirst(sql.unsafe`SELECT at_rest FROM runs WHERE id = ${runId}`)) ===
-        true,
-    );
 
   test('count a wait as waiting, whether it is open or has ended', async () => {
     const runId = await engine.start(
@@ -128,6 +136,21 @@ describe('a wait for an event', () => {
     expect(run.output).toMatchObject({
       w: { id: event.id, name: 'invoice.paid', data: { invoice: 'A-1', amount: 3 } },
     });
+  });
+
+  test('does nothing until then', async () => {
+    const runId = await engine.start(chain(wait(paid)), { invoice: 'A-9' });
+    await atRest(runId);
+    // The result of the last call follows the task that made it.
+    await eventually(
+      async () => (await historyOf(runId)).at(-1) === 'markerRecordedEventAttributes',
+    );
+    const before = await historyOf(runId);
+    await sleep(500);
+    expect(await historyOf(runId)).toEqual(before);
+    expect(before).not.toContain('timerStartedEventAttributes');
+    await send('invoice.paid', { invoice: 'A-9' });
+    await engine.until(runId, ['success']);
   });
 
   test('takes an event that came before it, but after the run was created', async () => {

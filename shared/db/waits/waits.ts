@@ -164,7 +164,8 @@ export async function lookAtWait(
   }
   const row = await tx.maybeOne(statement(waitRow)`
     SELECT status, kind, output, extract(epoch FROM ended_at - opened_at)::float8 AS waited_seconds,
-           greatest(1, ceil(extract(epoch FROM least(due_at, remind_at) - clock_timestamp()) * 1000))::bigint AS due_ms
+           CASE WHEN coalesce(due_at, remind_at) IS NOT NULL THEN
+             greatest(1, ceil(extract(epoch FROM least(due_at, remind_at) - clock_timestamp()) * 1000)) END::bigint AS due_ms
     FROM run_waits WHERE run_id = ${run_id} AND step_key = ${step_key}
   `);
   if (row?.status === 'came' || row?.status === 'late') {
