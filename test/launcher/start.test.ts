@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { examples } from '#scripts/seed/index.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
 import { findTemporalBinary } from '#scripts/stack/temporal-binary.mjs';
 import { identityOf } from '#scripts/stack/process-identity.ts';
@@ -407,7 +408,7 @@ describe('npm start', () => {
       expect(first.output()).not.toContain('EGRESS_ALLOW');
       expect((await list(api)).status).toBe(401);
       const { token } = (await (await login(api, password ?? '')).json()) as { token: string };
-      expect(await (await list(api, token)).json()).toHaveLength(6);
+      expect(await (await list(api, token)).json()).toHaveLength(examples.length);
       first.process.kill('SIGINT');
       await first.ended;
 
