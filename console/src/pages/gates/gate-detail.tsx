@@ -207,7 +207,7 @@ function Facts({ run, gate }: { run: Run; gate: PendingGate | undefined }) {
       </Fact>
       <Fact name={words.run}>
         <UserText>{run.workflow_name}</UserText>{' '}
-        <RunLink run={run.id} title={run.id}>
+        <RunLink run={run.id} title={run.id} underline="always">
           {shortId(run.id)}
         </RunLink>
       </Fact>

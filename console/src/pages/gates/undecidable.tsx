@@ -46,7 +46,10 @@ export function Undecidable({
           </div>
         )}
         <Text size="sm">
-          {stateOf(run)} <RunLink run={run.id}>{text.openRun}</RunLink>
+          {stateOf(run)}{' '}
+          <RunLink run={run.id} underline="always">
+            {text.openRun}
+          </RunLink>
         </Text>
       </Alert>
       {unsent !== undefined && <Unsent draft={unsent} />}
