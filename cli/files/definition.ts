@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { evaluationChecksInput } from '#shared/contract/workflows/graph.ts';
 import { workflowFields } from '#shared/contract/workflows/workflow.ts';
 import { hint } from '#shared/graph/suggest.ts';
+import { wording } from '#shared/values/issue-wording.ts';
 import { type Content, type Place, parseText, type Problem } from './text.ts';
 
 /** The content of a file: the settings of one workflow. An omitted setting keeps its value in the workspace. */
@@ -61,7 +62,7 @@ type Read = Exclude<Content, { problems: Problem[] }>;
 function problemsOf(issue: z.core.$ZodIssue, { placeOf, placeOfKey }: Read): Problem[] {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
   if (issue.code !== 'unrecognized_keys') {
-    const message = `${pathText(path)}: ${issue.message}`;
+    const message = `${pathText(path)} ${wording(issue.message)}`;
     return [{ message, place: placeOf(path) }];
   }
   return issue.keys.map((key) => {

@@ -14,6 +14,7 @@ import type { ParseSource } from './validate/code.ts';
 import { checkLimits, checkMeaning } from './validate/validate.ts';
 import type { ValidationContext } from './validate/context.ts';
 import { isDeeperThan, type Json, type JsonObject } from '#shared/json.ts';
+import { wording } from '#shared/values/issue-wording.ts';
 
 /** The maximum nesting depth of lists and objects. Deeper values would exhaust the stack of recursive code. */
 const MAX_DEPTH = 64;
@@ -206,7 +207,7 @@ function reportShape(
   } else if (issue.code === 'invalid_union' && issue.path.at(-1) === 'kind') {
     issues.error('unknown_kind', `${path}: the kinds of nodes are ${KINDS}`, { ...place, path });
   } else {
-    issues.error('invalid_value', `${path}: ${issue.message}`, { ...place, path });
+    issues.error('invalid_value', `${path} ${wording(issue.message)}`, { ...place, path });
   }
 }
 

@@ -73,22 +73,22 @@ describe('a file that cannot be read is reported with the position of', () => {
 describe('a file with settings that a workflow does not have is reported with the position of', () => {
   test.each([
     ['no name', 'graph: {}', '1:1 has no `name`'],
-    ['a name of the wrong type', 'graph: {}\nname: [x]', '2:7 name: Invalid input'],
-    ['a name that is empty', 'name: " "', '1:7 name: Too small'],
+    ['a name of the wrong type', 'graph: {}\nname: [x]', '2:7 name must be a string, not array'],
+    ['a name that is empty', 'name: " "', '1:7 name must not be empty'],
     [
       'an unknown key',
       'name: x\ndescripton: y',
       "2:1 unknown key 'descripton'; did you mean 'description'?",
     ],
     ['a key of another resource', 'name: x\nstatus: published', "2:1 unknown key 'status'"],
-    ['nodes that are no list', 'name: x\ngraph:\n  nodes: 5', '3:10 graph.nodes: Invalid input'],
-    ['a cap below a cent of a cent', 'name: x\nrun_cap_usd: -1', '2:14 run_cap_usd: '],
+    ['nodes that are no list', 'name: x\ngraph:\n  nodes: 5', '3:10 graph.nodes must be'],
+    ['a cap below a cent of a cent', 'name: x\nrun_cap_usd: -1', '2:14 run_cap_usd must be at least'],
     [
       'a check without a value',
       'name: x\nchecks:\n  - {name: a, type: contains}',
-      '3:5 checks[0].value: ',
+      '3:5 checks[0].value is invalid',
     ],
-    ['a schema that is no object', 'name: x\ninput_schema: 5', '2:15 input_schema: must be a JSON'],
+    ['a schema that is no object', 'name: x\ninput_schema: 5', '2:15 input_schema must be a JSON'],
   ])('%s', (_title, text, start) => {
     expect(problemsOf(text)[0]?.slice(0, start.length)).toBe(start);
   });

@@ -145,7 +145,7 @@ describe('an agent with tools', () => {
       'max_calls of 0',
       { name: 'custom:refund', max_calls: 0 },
       'nodes[1].tools[0].max_calls',
-      'nodes[1].tools[0].max_calls: Too small: expected number to be >=1',
+      'nodes[1].tools[0].max_calls must be at least 1',
     ],
     [
       'an unknown option',
@@ -157,15 +157,10 @@ describe('an agent with tools', () => {
       'another on_error',
       { name: 'custom:refund', on_error: 'ignore' },
       'nodes[1].tools[0].on_error',
-      'nodes[1].tools[0].on_error: Invalid option: expected one of "tell"|"fail"',
+      'nodes[1].tools[0].on_error must be one of "tell", "fail"',
     ],
-    ['a number', 5, 'nodes[1].tools[0]', 'nodes[1].tools[0]: Invalid input'],
-    [
-      'an empty name',
-      '',
-      'nodes[1].tools[0]',
-      'nodes[1].tools[0]: Too small: expected string to have >=1 characters',
-    ],
+    ['a number', 5, 'nodes[1].tools[0]', 'nodes[1].tools[0] is invalid'],
+    ['an empty name', '', 'nodes[1].tools[0]', 'nodes[1].tools[0] must not be empty'],
   ])('reports only the location of %s', (_, tool, path, message) => {
     const { errors, graph } = report({ tools: [tool], max_turns: 3, mock: { turns: [] } });
     expect(errors).toMatchObject([{ path, message }]);

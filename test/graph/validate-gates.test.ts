@@ -39,26 +39,21 @@ describe('the settings of a gate', () => {
       { recheck: { after_seconds: -1 } },
       'invalid_value',
       'nodes[0].recheck.after_seconds',
-      'nodes[0].recheck.after_seconds: Too small: expected number to be >=0',
+      'nodes[0].recheck.after_seconds must be at least 0',
     ],
     [
       { approvers: {} },
       'invalid_value',
       'nodes[0].approvers',
-      'nodes[0].approvers: needs `roles` or `members`',
+      'nodes[0].approvers needs `roles` or `members`',
     ],
     [
       { approvers: { roles: ['owner'] } },
       'invalid_value',
       'nodes[0].approvers.roles[0]',
-      'nodes[0].approvers.roles[0]: Invalid option: expected one of "admin"|"editor"|"viewer"',
+      'nodes[0].approvers.roles[0] must be one of "admin", "editor", "viewer"',
     ],
-    [
-      { required: 6 },
-      'invalid_value',
-      'nodes[0].required',
-      'nodes[0].required: Too big: expected number to be <=5',
-    ],
+    [{ required: 6 }, 'invalid_value', 'nodes[0].required', 'nodes[0].required must be at most 5'],
   ])('%j is reported at its location', (settings, code, path, message) => {
     expect(issues(settings)).toEqual([[code, path, message]]);
   });
