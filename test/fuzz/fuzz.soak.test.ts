@@ -9,8 +9,8 @@ import { reportOf } from './report.ts';
 import { type FuzzResult, runFuzz } from './run-fuzz.ts';
 import { type FuzzedService, startFuzzedService } from './target.ts';
 
-/** About ten for each operation: some succeed only when a run is in the right state. */
-const REQUESTS = 2_000;
+/** About fifteen for each operation: some succeed only when a run is in the right state. */
+const REQUESTS = 3_000;
 
 describe('the service', () => {
   let database: TestDatabase;
