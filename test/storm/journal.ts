@@ -16,9 +16,9 @@ const journal = `
   DECLARE
     changed jsonb := CASE TG_OP WHEN 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END;
   BEGIN
-    -- Of steps, only those of runs under limits.
+    -- Of steps, only those of runs that need a slot.
     IF TG_TABLE_NAME = 'steps' AND NOT EXISTS (
-      SELECT FROM runs r WHERE r.id = changed ->> 'run_id' AND r.limits IS NOT NULL) THEN
+      SELECT FROM runs r WHERE r.id = changed ->> 'run_id' AND r.limits ->> 'key' IS NOT NULL) THEN
       RETURN NULL;
     END IF;
     INSERT INTO storm_journal (about, change, fields)
@@ -28,7 +28,8 @@ const journal = `
   END
   $$;
   CREATE TRIGGER storm_places AFTER INSERT OR UPDATE OF state OR DELETE ON run_places FOR EACH ROW
-    EXECUTE FUNCTION storm_note('run_id', 'workflow_id', 'key', 'rate_key', 'priority', 'seq', 'state');
+    EXECUTE FUNCTION storm_note('run_id', 'workflow_id', 'key', 'rate_key', 'priority', 'seq', 'state',
+                                'debounce_key');
   CREATE TRIGGER storm_tokens AFTER INSERT ON rate_tokens FOR EACH ROW EXECUTE FUNCTION storm_note('workflow_id', 'key', 'taken_at');
   CREATE TRIGGER storm_limits AFTER INSERT OR UPDATE ON workflow_limits FOR EACH ROW
     EXECUTE FUNCTION storm_note('workflow_id', 'settings');
@@ -56,7 +57,9 @@ export interface PlaceFields {
   rate_key: string | null;
   priority: number;
   seq: number;
-  state: 'waiting' | 'holding' | 'leaving';
+  /** A run that is paused gives up its slot: `pausing` while a step has a claim, then `away`. */
+  state: 'debounced' | 'waiting' | 'holding' | 'leaving' | 'pausing' | 'away';
+  debounce_key?: string | null;
 }
 
 export interface LimitSettings {

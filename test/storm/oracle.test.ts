@@ -313,6 +313,16 @@ const plants: Record<string, Record<string, (e: Evidence) => void>> = {
     'a run starts while all slots are taken': (e) => {
       queuedRow(e).fields.state = 'holding';
     },
+    'a paused run continues while all slots are taken': (e) => {
+      const row = noted(e, 'run_places', ({ fields }) => fields.state === 'away');
+      const fields = { ...row.fields, run_id: 'run_other', state: 'holding' } as const;
+      noteBefore(e, row, { at: row.at, about: 'run_places', change: 'insert', fields });
+      const { at } = row;
+      const back = { ...row.fields, state: 'holding' } as const;
+      e.db.journal.splice(e.db.journal.indexOf(row) + 1, 0, {
+        ...{ at, about: 'run_places', change: 'update', fields: back },
+      });
+    },
     'a step begins without a slot': (e) => {
       const { run_id: runId } = noted(e, 'steps', ({ fields }) => fields.claim !== null).fields;
       e.db.journal = e.db.journal.filter(
@@ -349,6 +359,22 @@ const plants: Record<string, Record<string, (e: Evidence) => void>> = {
         state: 'waiting',
       } as const;
       noteBefore(e, row, { at: row.at, about: 'run_places', change: 'insert', fields: passed });
+    },
+  },
+  debounced: {
+    'a run has an input that none of its triggers had': (e) => {
+      const { runId } = acknowledged(e, 'trigger settling').about;
+      first(e.db.runs, ({ id }) => id === runId, 'such run').nonce = 'another';
+    },
+    'a trigger is not in the audit log': (e) => {
+      const { runId } = acknowledged(e, 'trigger settling').about;
+      const entry = first(e.db.audit, ({ details }) => details['run_id'] === runId, 'audit entry');
+      remove(e.db.audit, entry);
+    },
+    'two runs wait for triggers with one key': (e) => {
+      const row = noted(e, 'run_places', ({ fields }) => fields.state === 'debounced');
+      const fields = { ...row.fields, run_id: 'run_other' };
+      noteBefore(e, row, { at: row.at, about: 'run_places', change: 'insert', fields });
     },
   },
   superseded: {

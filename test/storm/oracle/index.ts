@@ -1,6 +1,7 @@
 import { callbacks } from './callbacks.ts';
 import type { Check, Violation } from './check.ts';
 import { credits, deliveries, events, posts, records } from './data.ts';
+import { debounced } from './debounce.ts';
 import { effects, processes } from './effects.ts';
 import { crashes, executions, frames, rest, shown, steps, streams } from './engine.ts';
 import type { Evidence } from './evidence.ts';
@@ -46,6 +47,7 @@ const checks: Readonly<Record<string, Check>> = {
   rates,
   priorities,
   superseded,
+  debounced,
   calls,
   costs,
   budgets,

@@ -16,7 +16,7 @@ const ROUNDING_MS = 0.01;
 
 interface Place extends PlaceFields {
   since: number;
-  /** Of one that is leaving: until when one of its steps has a claim. */
+  /** Of one that is leaving or pausing: until when one of its steps has a claim. */
   busyUntil: number;
 }
 
@@ -31,7 +31,7 @@ function createReplay() {
   const claimedUntil = (runId: string): number =>
     Math.max(0, ...[...(claims.get(runId)?.values() ?? [])].map(({ until }) => until));
   const inFlight = (place: Place, at: number): boolean =>
-    place.state === 'holding' || (place.state === 'leaving' && at < place.busyUntil);
+    place.state === 'holding' || (goes(place) && at < place.busyUntil);
 
   return {
     places,
@@ -72,15 +72,20 @@ function createReplay() {
     else own.set(step, { claim: claim.claim, until: claim.claim_until ?? 0 });
     const place = places.get(runId);
     // A slot that was free once stays so.
-    if (place?.state === 'leaving' && at < place.busyUntil) place.busyUntil = claimedUntil(runId);
+    if (place !== undefined && goes(place) && at < place.busyUntil) {
+      place.busyUntil = claimedUntil(runId);
+    }
   }
 }
 
-/** Whether a run starts with this row: it has got its slot and its start of the rate. */
+/** It keeps its slot only for the claims of its steps. */
+const goes = ({ state }: Place): boolean => state === 'leaving' || state === 'pausing';
+
+/** Whether a run starts or continues with this row: it has got a slot, and for its start one of the rate. */
 const takes = (row: Extract<JournalRow, { about: 'run_places' }>, before: Place | undefined) =>
   row.change !== 'delete' &&
   row.fields.state === 'holding' &&
-  (before === undefined || before.state === 'waiting');
+  (before === undefined || before.state === 'waiting' || before.state === 'away');
 
 /** A run takes a slot only while fewer than `limit` runs of its key are in flight, and executes nothing without one. */
 export const slots: Check = ({ db }) => {

@@ -1,5 +1,6 @@
 import type { Act } from '#test/storm/actions.ts';
 import { type Check, createFinding, groupBy } from './check.ts';
+import { SHARED_TRIGGER } from './debounce.ts';
 import { SUPERSEDED } from './limits.ts';
 
 /** The minimum and maximum number of effects, by the outcomes of the requests. */
@@ -15,8 +16,13 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 export const triggers: Check = ({ acts, db }) => {
   const finding = createFinding();
   const kinds = new Set(['trigger', 'trigger budgeted', 'hook', 'mcp']);
+  const shared = new Set(
+    acts.flatMap(({ kind, about }) => (kind === SHARED_TRIGGER ? [text(about['nonce'])] : [])),
+  );
   const runs = groupBy(
-    db.runs.filter(({ nonce, forked_from }) => nonce !== null && forked_from == null),
+    db.runs.filter(
+      ({ nonce, forked_from }) => nonce !== null && forked_from == null && !shared.has(nonce),
+    ),
     ({ nonce }) => nonce ?? '',
   );
   const asked = groupBy(
@@ -223,7 +229,11 @@ export const admissions: Check = ({ db }) => {
   };
   const again = new Set(['rerun', 'fork']);
   const entries = groupBy(
-    db.audit.filter(({ action }) => Object.values(actions).includes(action) || again.has(action)),
+    db.audit.filter(
+      ({ action, details }) =>
+        (Object.values(actions).includes(action) || again.has(action)) &&
+        details['joined'] !== true,
+    ),
     ({ details }) => text(details['run_id']),
   );
   for (const run of db.runs) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Person } from '#test/storm/people.ts';
 import type { Feature, World } from '#test/storm/world.ts';
+import { lanes } from './limits.ts';
 import { act, start, until } from './runs.ts';
 
 interface Decision {
@@ -45,8 +46,9 @@ export const gates: Feature = {
     const runId = await start(
       world,
       random,
-      random.pick(['gated', 'strict', 'gate in a loop']),
+      random.pick(['gated', 'strict', 'gate in a loop', 'yielding', 'yielding']),
       id,
+      { lane: random.pick(lanes), level: random.int(-2, 2) },
     );
     if (runId === undefined) return;
     const { owner, colleague } = world.people;

@@ -246,6 +246,22 @@ export const graphs = (outside: Pick<Outside, 'toolUrl'>) =>
         'draft -> narrow -> polish',
       ),
     },
+    /** Its runs give up their slots while they are paused. */
+    yielding: {
+      limits: {
+        concurrency: { limit: 1, key: '{lane}', hold_while_paused: false },
+        priority: 'default(level, 0)',
+      },
+      ...flow(
+        [agent('draft', 300), gate('ask'), effect('send'), gate('sure'), agent('end', 100)],
+        'draft -> ask -> send -> sure -> end',
+      ),
+    },
+    /** Its triggers share runs. */
+    settling: {
+      limits: { debounce: { seconds: 1.5, max_seconds: 4, key: '{lane}' } },
+      ...flow([agent('draft', 100), effect('send')], 'draft -> send'),
+    },
     /** Also in flight while it waits. */
     newest: {
       limits: { concurrency: { limit: 2, key: '{lane}', on_limit: 'cancel_running' } },

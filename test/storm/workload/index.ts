@@ -3,7 +3,7 @@ import type { Random } from '#test/storm/random.ts';
 import type { Feature, World } from '#test/storm/world.ts';
 import { callbacks } from './callbacks.ts';
 import { gates, parallelGates } from './gates.ts';
-import { limitChanges, queues } from './limits.ts';
+import { debounces, limitChanges, queues } from './limits.ts';
 import { budgets, caps } from './money.ts';
 import { pings, policies, terminations } from './operators.ts';
 import { exports, ingest, reads } from './records.ts';
@@ -23,6 +23,7 @@ export const features: readonly Feature[] = [
   callbacks,
   queues,
   limitChanges,
+  debounces,
   budgets,
   caps,
   hooks,

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Feature } from '#test/storm/world.ts';
-import { act, start } from './runs.ts';
+import { SHARED_TRIGGER } from '#test/storm/oracle/debounce.ts';
+import { act, anybody, start } from './runs.ts';
 
-const lanes = ['red', 'green', 'blue'];
+/** The keys of limits. */
+export const lanes = ['red', 'green', 'blue'];
 
 /** Several runs with one key at once, more than its limit lets start. Some are cancelled where they wait, and resumed. */
 export const queues: Feature = {
@@ -27,6 +29,30 @@ export const queues: Feature = {
       await sleep(random.int(0, 800));
       await act(world, colleague, 'cancel', runId);
       if (random.chance(0.6)) await act(world, owner, 'resume', runId);
+    }
+  },
+};
+
+/** Several triggers with one key, one after the other. */
+export const debounces: Feature = {
+  name: 'debounces',
+  weight: 8,
+  run: async (world, random, id) => {
+    const workflowId = world.workflows.settling;
+    const lane = random.pick(lanes);
+    for (let left = random.int(1, 4); left > 0 && world.running(); left -= 1) {
+      const nonce = `${id}-${left}`;
+      await world.caller.act(
+        anybody(world, random),
+        SHARED_TRIGGER,
+        {
+          method: 'POST',
+          path: `/api/workflows/${workflowId}/runs`,
+          body: { act: nonce, lane },
+        },
+        { workflowId, nonce },
+      );
+      await sleep(random.int(0, 1_200));
     }
   },
 };
