@@ -82,7 +82,11 @@ describe('a file with settings that a workflow does not have is reported with th
     ],
     ['a key of another resource', 'name: x\nstatus: published', "2:1 unknown key 'status'"],
     ['nodes that are no list', 'name: x\ngraph:\n  nodes: 5', '3:10 graph.nodes must be'],
-    ['a cap below a cent of a cent', 'name: x\nrun_cap_usd: -1', '2:14 run_cap_usd must be at least'],
+    [
+      'a cap below a cent of a cent',
+      'name: x\nrun_cap_usd: -1',
+      '2:14 run_cap_usd must be at least',
+    ],
     [
       'a check without a value',
       'name: x\nchecks:\n  - {name: a, type: contains}',

@@ -4,7 +4,7 @@ import { type Check, createFinding, groupBy } from './check.ts';
 export const SHARED_TRIGGER = 'trigger settling';
 
 /**
- * Triggers under a debounce share the run that they were told, which executes with the input of one of them. Each is in
+ * Triggers under a debounce share the run in their responses, which executes with the input of one of them. Each is in
  * the audit log once, and at most one run per key waits for further triggers.
  */
 export const debounced: Check = ({ acts, db }) => {
