@@ -81,7 +81,7 @@ describeConsole('the editor of an agent', (stage) => {
     // The error is at the option.
     await page.getByLabel('Max calls').fill('5000');
     await page.locator('input[aria-invalid="true"]').waitFor();
-    await page.getByText(/expected number to be <=1000/).waitFor();
+    await page.getByText(/must be at most 1000/).waitFor();
     await page.getByLabel('Max calls').fill('3');
     await page.locator('input[aria-invalid="true"]').waitFor({ state: 'detached' });
     await page.getByLabel('When a call fails').selectOption('fail');
