@@ -129,7 +129,7 @@ describe('a decision at a gate', () => {
     await holder.query('BEGIN');
     await holder.query('UPDATE runs SET updated_at = now() WHERE id = $1', [runId]);
     const sent = lossy('POST', `/api/runs/${runId}/approve`, {});
-    await untilLockWaiters(engine.db, 1, 'AS rehearsed FROM runs');
+    await untilLockWaiters(engine.db, 1, 'IS NOT NULL AS rehearsed');
     await holder.query(
       `UPDATE gates SET status = 'approved', decided_at = now() WHERE (run_id, step_key, round) = (
          SELECT run_id, step_key, round FROM gates WHERE run_id = $1 ORDER BY opened_at, step_key LIMIT 1)`,
