@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { FAILURE_NO_SLOT, type WaitForCall } from '#shared/execution.ts';
 import { causeOf } from '#workflows/cause.ts';
-import { handleResult, type Run, wake } from './state.ts';
+import { cancelTimer, handleResult, type Run, wake } from './state.ts';
 import { summaryOf } from './step-call.ts';
 import type { Work } from './work.ts';
 
@@ -63,7 +63,7 @@ export function takeQueued(run: Run, stepKey: string): Work | undefined {
     if (run.inFlight.has(stepKey)) early.add(stepKey);
     return undefined;
   }
-  queued.timer.cancel();
+  cancelTimer(run, queued.timer);
   open.delete(stepKey);
   run.inFlight.add(stepKey);
   return queued.work.wanted?.() === false ? withdrawn(queued.work) : again(run, queued.work);

@@ -77,6 +77,17 @@ const inputFields = {
 const isSettledFailure = (error: unknown): boolean =>
   error instanceof ApplicationFailure && error.type === FAILURE_RUN;
 
+/**
+ * Lets the SDK add the commands of cancels. When two results come one after the other, those of the first precede what
+ * follows from the second; so they must when a replay delivers both together.
+ */
+async function cancels(): Promise<void> {
+  for (let tick = 0; tick < TICKS; tick += 1) await Promise.resolve();
+}
+
+/** The SDK needs one for each scope between the cancel and the timer. */
+const TICKS = 5;
+
 async function drive(run: Run): Promise<RunResult> {
   const { input, pace, scheduler, arrived, known, inFlight, failures } = run;
   if (input.from_ledger === true) {
@@ -127,6 +138,8 @@ async function drive(run: Run): Promise<RunResult> {
     }
     if (run.woken || known.length > 0) continue;
     if (arrived.length === 0) await nextEvent(run);
+    else if (run.cancelledTimer) await cancels();
+    run.cancelledTimer = false;
     handle = arrived.shift();
   }
 }

@@ -86,12 +86,21 @@ export interface Run {
   numbered: ReadonlySet<string>;
   failureCount: number;
   atRest: boolean;
+  /** The handling of a result has cancelled a timer. The SDK adds that command a moment later. */
+  cancelledTimer: boolean;
   shownStatus: string;
   finished: number;
   cancelled: Error | undefined;
   /** Something happened since the last iteration of the loop. */
   woken: boolean;
   resolveWake: (() => void) | undefined;
+}
+
+/** Cancels a timer as a consequence of a result. */
+export function cancelTimer(run: Run, timer: CancellationScope | undefined): void {
+  if (timer === undefined) return;
+  timer.cancel();
+  run.cancelledTimer = true;
 }
 
 export function createRun(input: RunGraphInput): Run {
@@ -130,6 +139,7 @@ export function createRun(input: RunGraphInput): Run {
     numbered: new Set(),
     failureCount: carried?.failures ?? 0,
     atRest: false,
+    cancelledTimer: false,
     shownStatus: 'running',
     finished: 0,
     cancelled: undefined,

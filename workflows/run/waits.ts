@@ -16,7 +16,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { tryQueued } from './attempts.ts';
 import { callBeside } from './control.ts';
 import { fail, reasonOf, text } from './failures.ts';
-import { complete, handleResult, pendingWrites, type Run } from './state.ts';
+import { cancelTimer, complete, handleResult, pendingWrites, type Run } from './state.ts';
 import type { Waiting } from './open-waits.ts';
 import { summaryOf } from './step-call.ts';
 
@@ -142,7 +142,7 @@ function apply(run: Run, waiting: Waiting, report: WaitReport): void {
 const LATE = { kind: 'timeout', attempts: 1 };
 
 function close(run: Run, { step, timer }: Waiting): void {
-  timer?.cancel();
+  cancelTimer(run, timer);
   run.waits.open.delete(step.step_key);
   run.inFlight.delete(step.step_key);
   // Work that follows may have ended a pause.
@@ -150,7 +150,7 @@ function close(run: Run, { step, timer }: Waiting): void {
 }
 
 function startTimer(run: Run, waiting: Waiting, ms: number): void {
-  waiting.timer?.cancel();
+  cancelTimer(run, waiting.timer);
   const scope = new CancellationScope();
   waiting.timer = scope;
   scope
