@@ -1,14 +1,8 @@
-import {
-  ApplicationFailure,
-  CancellationScope,
-  isCancellation,
-  log,
-  sleep,
-} from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_NO_SLOT, type WaitForCall } from '#shared/execution.ts';
 import { causeOf } from '#workflows/cause.ts';
-import { cancelTimer, handleResult, type Run, wake } from './state.ts';
-import { summaryOf } from './step-call.ts';
+import { type Run, wake } from './state.ts';
+import { cancelTimer, startTimer } from './timers.ts';
 import type { Work } from './work.ts';
 
 /**
@@ -31,27 +25,14 @@ export function queueCall(run: Run, work: Work, error: unknown): boolean {
   if (ms === undefined) return false;
   const stepKey = work.step.step_key;
   run.inFlight.delete(stepKey);
-  const timer = new CancellationScope();
-  run.queued.open.set(stepKey, { work, timer });
   if (run.queued.early.delete(stepKey) || work.wanted?.() === false) {
+    run.queued.open.set(stepKey, { work, timer: undefined });
     run.waits.stale.add(stepKey);
     wake(run);
     return true;
   }
-  timer
-    .run(() => sleep(Math.max(1, ms), { summary: summaryOf(work.prepared.label) }))
-    .then(
-      () => {
-        run.pace.arrived();
-        handleResult(run, () => {
-          run.waits.stale.add(stepKey);
-        });
-      },
-      (cause: unknown) => {
-        if (isCancellation(cause)) return;
-        log.warn('a queued call has no timer', { error: String(cause) });
-      },
-    );
+  const timer = startTimer(run, { stepKey, label: work.prepared.label, ms });
+  run.queued.open.set(stepKey, { work, timer });
   return true;
 }
 

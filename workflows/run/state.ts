@@ -96,13 +96,6 @@ export interface Run {
   resolveWake: (() => void) | undefined;
 }
 
-/** Cancels a timer as a consequence of a result. */
-export function cancelTimer(run: Run, timer: CancellationScope | undefined): void {
-  if (timer === undefined) return;
-  timer.cancel();
-  run.cancelledTimer = true;
-}
-
 export function createRun(input: RunGraphInput): Run {
   const { carried } = input;
   const maps = input.graph.nodes.some(({ kind }) => kind === 'map');

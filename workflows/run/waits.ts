@@ -1,10 +1,4 @@
-import {
-  ApplicationFailure,
-  CancellationScope,
-  isCancellation,
-  log,
-  sleep,
-} from '@temporalio/workflow';
+import { ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { WaitNode } from '#shared/contract/workflows/graph.ts';
 import { FAILURE_NODE, FAILURE_RUN_GONE, FAILURE_UNRECORDED } from '#shared/execution.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
@@ -16,9 +10,9 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { tryQueued } from './attempts.ts';
 import { callBeside } from './control.ts';
 import { fail, reasonOf, text } from './failures.ts';
-import { cancelTimer, complete, handleResult, pendingWrites, type Run } from './state.ts';
+import { complete, handleResult, pendingWrites, type Run } from './state.ts';
 import type { Waiting } from './open-waits.ts';
-import { summaryOf } from './step-call.ts';
+import { cancelTimer, startTimer } from './timers.ts';
 
 /**
  * Steps that wait for a time, an event or a callback. What they wait for is a row in Postgres, and the row decides
@@ -119,7 +113,11 @@ function apply(run: Run, waiting: Waiting, report: WaitReport): void {
   const { step, node } = waiting;
   switch (report.state) {
     case 'open':
-      if (report.due_ms !== undefined) startTimer(run, waiting, report.due_ms);
+      if (report.due_ms === undefined) return;
+      cancelTimer(run, waiting.timer);
+      waiting.timer = startTimer(run, {
+        ...{ stepKey: step.step_key, label: nodeLabel(node), ms: report.due_ms },
+      });
       return;
     case 'came':
       close(run, waiting);
@@ -147,25 +145,6 @@ function close(run: Run, { step, timer }: Waiting): void {
   run.inFlight.delete(step.step_key);
   // Work that follows may have ended a pause.
   run.atRest = false;
-}
-
-function startTimer(run: Run, waiting: Waiting, ms: number): void {
-  cancelTimer(run, waiting.timer);
-  const scope = new CancellationScope();
-  waiting.timer = scope;
-  scope
-    .run(() => sleep(Math.max(1, ms), { summary: summaryOf(nodeLabel(waiting.node)) }))
-    .then(
-      () => {
-        run.pace.arrived();
-        handleResult(run, () => {
-          run.waits.stale.add(waiting.step.step_key);
-        });
-      },
-      (error: unknown) => {
-        if (!isCancellation(error)) log.warn('a wait has no timer', { error: String(error) });
-      },
-    );
 }
 
 const entryOf = (step: ReadyNode, node: WaitNode): Omit<ControlStep, 'status'> => ({

@@ -19,8 +19,8 @@ export interface Work {
 /** A step that waits for a free call. */
 interface QueuedCall {
   work: Work;
-  /** Ends the timer. */
-  timer: CancellationScope;
+  /** Ends the timer; undefined if it tries again at once. */
+  timer: CancellationScope | undefined;
 }
 
 export interface QueuedCalls {
