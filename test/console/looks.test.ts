@@ -25,6 +25,30 @@ describeConsole(
       return { workflowId, runId };
     };
 
+    test('keeps the buttons of a dialog that is longer than the window in view', async () => {
+      await stage.engine.define({ nodes: [echo('a')], edges: [] } as never, 'Plans');
+      for (const [path, opens, submits] of [
+        ['/data/keys', 'New data key', 'Create key'],
+        ['/webhooks', 'New endpoint', 'Create endpoint'],
+        ['/schedules', 'New schedule', 'Create schedule'],
+      ] as const) {
+        const { page, context, problems } = await stage.open(path, { width: 1280, height: 600 });
+        await page.getByRole('button', { name: opens, exact: true }).click();
+        const dialog = page.getByRole('dialog');
+        const submit = dialog.getByRole('button', { name: submits, exact: true });
+        await submit.waitFor();
+        const { y, height } = await placeOf(submit);
+        expect(y + height).toBeLessThan(600);
+        // Nothing that has the focus stands behind them.
+        const last = dialog.getByRole('textbox').last();
+        await last.focus();
+        const field = await placeOf(last);
+        expect(field.y).toBeLessThan(y);
+        expect(problems).toEqual([]);
+        await context.close();
+      }
+    });
+
     test('keeps the fields of a card on a phone apart, also empty ones', async () => {
       const made = await stage.call('PUT', '/api/secrets/CRM_TOKEN', {
         value: 'abc123456789',
@@ -94,6 +118,19 @@ describeConsole(
       const { page, context } = await stage.open(`/runs/${runId}?tab=log`);
       await page.getByText('Run cancelled', { exact: true }).waitFor();
       expect(await page.getByText('Run failed').count()).toBe(0);
+      await context.close();
+    });
+
+    test('does not count a failed rehearsal as a failure', async () => {
+      const node = { id: 'write', kind: 'agent', prompt: '{topic}', mock: { output: 'x' } };
+      const { runId } = await started([node], [], { topic: 'a' }, 'success');
+      const rerun = { mode: 'recorded', input: { topic: 'b' } };
+      const { body } = await stage.call('POST', `/api/runs/${runId}/rerun`, rerun);
+      await stage.engine.until(body.id, ['failed']);
+      const { page, context } = await stage.open('/');
+      await page.getByRole('heading', { name: 'Recent failures' }).waitFor();
+      await page.getByText('No recent failures').waitFor();
+      expect(await page.locator(`a[href="/runs/${body.id}"]`).count()).toBe(0);
       await context.close();
     });
 

@@ -21,17 +21,18 @@ const route = getRouteApi('/inside/audit');
 export function AuditPage() {
   const filter = route.useSearch();
   const log = useInfiniteQuery(auditQuery(filter));
+  const inUse = Object.values(filter).filter(Boolean).length;
   return (
     <Page title={text.title} about={text.about}>
       <AuditChain />
       <Section title={text.entries}>
-        <FoldedFilters inUse={Object.values(filter).filter(Boolean).length}>
+        <FoldedFilters inUse={inUse}>
           <AuditFilters />
         </FoldedFilters>
         <Loaded query={log}>
           {({ entries, total }) =>
             entries.length === 0 ? (
-              <Empty {...text.noMatch} />
+              <Empty {...(inUse === 0 ? text.empty : text.noMatch)} />
             ) : (
               <>
                 <Text size="sm" c="dimmed" role="status">

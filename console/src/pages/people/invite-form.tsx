@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import type { Member, Role } from '#client/index.ts';
@@ -15,6 +15,7 @@ import { membersKey } from '#console/src/queries/members.ts';
 import { workspaceQuery } from '#console/src/queries/workspace.ts';
 import { inviteUrl } from './invite-link.tsx';
 import { roleOptions } from './roles.ts';
+import { Footer } from '#console/src/parts/forms/footer.tsx';
 
 /** A role, or a viewer who can also decide at gates. */
 type Preset = Role | 'approver';
@@ -113,9 +114,9 @@ function Invited({
           <Dimmed size="xs">{text.aboutCode}</Dimmed>
         </>
       )}
-      <Group justify="flex-end">
+      <Footer>
         <Button onClick={onClose}>{words.done}</Button>
-      </Group>
+      </Footer>
     </Stack>
   );
 }

@@ -1,9 +1,10 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import type { ReactNode, SubmitEvent } from 'react';
 import { words } from '#console/src/messages/en/words.ts';
 import { Failure } from '#console/src/parts/failure.tsx';
 import { Changed } from './changed.tsx';
 import type { ChangedMeanwhile } from './edited.tsx';
+import { Footer } from './footer.tsx';
 
 interface FormAction {
   isPending: boolean;
@@ -50,7 +51,7 @@ export function Form({
       <Stack gap="sm">
         {children}
         <Refusal action={action} />
-        <Group justify="flex-end" gap="xs">
+        <Footer>
           {onCancel !== undefined && (
             <Button variant="default" onClick={onCancel}>
               {words.cancel}
@@ -59,7 +60,7 @@ export function Form({
           <Button type="submit" loading={action.isPending} disabled={!sendable}>
             {submit}
           </Button>
-        </Group>
+        </Footer>
       </Stack>
     </form>
   );

@@ -9,10 +9,13 @@ export const audit = {
   action: 'Action',
   target: 'Target',
   details: 'Details',
+  empty: {
+    title: 'No entries yet',
+    about: 'The log gets an entry for each change, with its author.',
+  },
   noMatch: {
     title: 'No matching entries',
-    about:
-      'The log has an entry for each change, with its author. Remove a filter to see more of them.',
+    about: 'Remove a filter to see more entries.',
   },
 } as const;
 

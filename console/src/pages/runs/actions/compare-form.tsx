@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
@@ -6,10 +6,12 @@ import type { Run } from '#client/index.ts';
 import { compareForm as text } from '#console/src/messages/en/runs/actions.ts';
 import { testRunsQuery } from '#console/src/queries/node-tests.ts';
 import { RunSelect } from '#console/src/pages/workflows/node-tests/run-select.tsx';
+import { words } from '#console/src/messages/en/words.ts';
+import { Footer } from '#console/src/parts/forms/footer.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** Chooses another run, and opens the page that compares the two. */
-export function CompareForm({ run }: { run: Run }) {
+export function CompareForm({ run, onClose }: { run: Run; onClose: () => void }) {
   const navigate = useNavigate();
   const { data: runs = [], isSuccess } = useQuery(testRunsQuery(run.workflow_id));
   const source = run.forked_from;
@@ -30,26 +32,32 @@ export function CompareForm({ run }: { run: Run }) {
   };
   return (
     <form onSubmit={compare}>
-      {newest !== undefined && (
-        <RunSelect
-          label={text.recent}
-          first={first}
-          runs={others}
-          value={chosen ?? newest}
-          onChoose={setChosen}
+      <Stack gap="sm">
+        {newest !== undefined && (
+          <RunSelect
+            label={text.recent}
+            first={first}
+            runs={others}
+            value={chosen ?? newest}
+            onChoose={setChosen}
+          />
+        )}
+        {isSuccess && newest === undefined && <Dimmed>{text.noOthers}</Dimmed>}
+        <TextInput
+          label={text.id}
+          placeholder="run_…"
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         />
-      )}
-      {isSuccess && newest === undefined && <Dimmed>{text.noOthers}</Dimmed>}
-      <TextInput
-        mt="sm"
-        label={text.id}
-        placeholder="run_…"
-        value={typed}
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-      />
-      <Button type="submit" mt="md" disabled={otherId === undefined}>
-        {text.submit}
-      </Button>
+        <Footer>
+          <Button variant="default" onClick={onClose}>
+            {words.cancel}
+          </Button>
+          <Button type="submit" disabled={otherId === undefined}>
+            {text.submit}
+          </Button>
+        </Footer>
+      </Stack>
     </form>
   );
 }

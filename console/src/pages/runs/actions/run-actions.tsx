@@ -81,7 +81,7 @@ function Dialogs({
         <OverrideForm run={run} onDone={close} />
       </Modal>
       <Modal opened={opened === 'compare'} title={compareForm.title} {...look}>
-        <CompareForm run={run} />
+        <CompareForm run={run} onClose={close} />
       </Modal>
       <Modal opened={opened === 'rehearse'} title={rehearse.title} size="lg" {...look}>
         <RehearseForm run={run} onClose={close} />

@@ -10,6 +10,7 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { queryClient } from '#console/src/query-client.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { actOnAll, type BulkAction, type BulkResult } from './bulk.ts';
+import { Footer } from '#console/src/parts/forms/footer.tsx';
 
 /** How long an action can be undone. Nothing is sent before that. */
 const UNDO_MS = 5_000;
@@ -106,9 +107,9 @@ function report(action: BulkAction, { done, refused }: BulkResult): void {
             ))}
           </List>
         </ScrollArea.Autosize>
-        <Group justify="flex-end">
+        <Footer>
           <Button onClick={() => modals.closeAll()}>{words.close}</Button>
-        </Group>
+        </Footer>
       </Stack>
     ),
   });

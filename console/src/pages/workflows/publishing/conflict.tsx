@@ -7,6 +7,7 @@ import { Message } from '#console/src/messages/message.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { DiffView } from '#console/src/pages/workflows/versions/diff-view.tsx';
 import type { VersionContent } from '#console/src/pages/workflows/versions/version-diff.ts';
+import { Footer } from '#console/src/parts/forms/footer.tsx';
 
 interface Choice {
   workflow: Workflow;
@@ -88,7 +89,7 @@ function Comparison({
       <Stack gap="md">
         <Text size="sm">{named.changes}</Text>
         <DiffView from={theirs} to={mine} />
-        <Group justify="flex-end">
+        <Footer>
           <Button variant="default" onClick={onClose}>
             {words.cancel}
           </Button>
@@ -98,7 +99,7 @@ function Comparison({
             </Button>
           )}
           <Button onClick={choose(onKeep)}>{text.keepMine}</Button>
-        </Group>
+        </Footer>
       </Stack>
     </Modal>
   );

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import { Button, Modal, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import type { Workflow, WorkflowDraft } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
@@ -9,6 +9,7 @@ import { DiffView } from '#console/src/pages/workflows/versions/diff-view.tsx';
 import { Problems } from '#console/src/pages/workflows/mistakes/problems.tsx';
 import type { Checked } from '#console/src/pages/workflows/mistakes/use-mistakes.ts';
 import type { Content, Saving } from './use-saving.tsx';
+import { Footer } from '#console/src/parts/forms/footer.tsx';
 
 const MAX_NOTE = 1_000;
 
@@ -54,7 +55,7 @@ export function PublishDialog({
           from={workflow}
           to={{ graph: content.graph, input_schema: content.inputSchema }}
         />
-        <Group justify="flex-end" className="dialog-footer">
+        <Footer>
           <Button variant="default" onClick={onClose}>
             {words.cancel}
           </Button>
@@ -68,7 +69,7 @@ export function PublishDialog({
           >
             {text.publish}
           </Button>
-        </Group>
+        </Footer>
       </Stack>
     </Modal>
   );

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Button, Modal, Stack, Text, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -15,6 +15,7 @@ import { Problems } from '#console/src/pages/workflows/mistakes/problems.tsx';
 import { useMistakes } from '#console/src/pages/workflows/mistakes/use-mistakes.ts';
 import { DiffView } from './diff-view.tsx';
 import type { VersionContent } from './version-diff.ts';
+import { Footer } from '#console/src/parts/forms/footer.tsx';
 
 const MAX_NOTE = 1_000;
 
@@ -92,14 +93,14 @@ function Question({
       />
       <DiffView from={workflow} to={content} />
       <Refusal action={send} />
-      <Group justify="flex-end" className="dialog-footer">
+      <Footer>
         <Button variant="default" onClick={close}>
           {words.cancel}
         </Button>
         <Button disabled={isEmpty} loading={send.isPending} onClick={() => send.mutate(undefined)}>
           {text.rollBack(version)}
         </Button>
-      </Group>
+      </Footer>
     </Stack>
   );
 }
