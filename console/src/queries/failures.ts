@@ -24,11 +24,12 @@ const meant: readonly (NonNullable<RunSummary['failure']>['kind'] | undefined)[]
   'rejected',
 ];
 
-/** The newest failed runs, except cancelled and rejected ones. */
+/** The newest failed runs, except cancelled and rejected ones, and rehearsals. */
 export const recentFailuresQuery = queryOptions({
   queryKey: [...runsKey, 'failures'],
   queryFn: async ({ signal }) => {
-    const { runs } = await api().listRuns({ status: 'failed', limit: LOOKED_THROUGH }, { signal });
+    const filter = { status: 'failed', mode: 'live', limit: LOOKED_THROUGH } as const;
+    const { runs } = await api().listRuns(filter, { signal });
     return runs.filter(({ failure }) => !meant.includes(failure?.kind)).slice(0, SHOWN);
   },
 });
