@@ -14,6 +14,7 @@ import { startNextAfter } from '#shared/operations/limits/queues.ts';
 import { findConsequences } from '#shared/operations/gates/consequences.ts';
 import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import { recordRunSpan } from '#shared/operations/runs/run-span.ts';
+import type { Woken } from '#shared/operations/waits/woken.ts';
 import { evaluateStoredChecks } from '#shared/platform/threads/run-checks.ts';
 import { type ChildDeps, createChildActivities, executionId } from './children.ts';
 import { runGone, withFinalErrors } from './final-errors.ts';
@@ -32,6 +33,7 @@ export type WorkerControlActivities = Omit<ControlActivities, 'loadLedger'> & {
 export function createControlActivities(
   deps: ChildDeps & {
     sealer: Sealer | undefined;
+    woken: Woken;
     /** The public address of the console, for links to gates. */
     publicUrl: string;
   },

@@ -23,7 +23,8 @@ import { createFrameNotifier } from './frame-notifier.ts';
 import type { NodeRunners } from './nodes/node-runners.ts';
 import { createPolicyCache } from './policies.ts';
 import { createExecuteShortStep } from './short-step.ts';
-import { withinShare } from './step-shares.ts';
+import { type StepShares, withinShare } from './step-shares.ts';
+import type { Woken } from '#shared/operations/waits/woken.ts';
 import { createAddresses } from './step-secrets.ts';
 import { createSweepRetention } from './background/sweep-retention.ts';
 import { createTickSchedule } from './tick-schedule.ts';
@@ -33,6 +34,8 @@ export interface ActivityDeps extends DispatchDeps {
   egress: Egress;
   mailer: Mailer | undefined;
   sealer: Sealer | undefined;
+  shares: StepShares;
+  woken: Woken;
   metrics?: StepMetrics;
 }
 
@@ -61,7 +64,7 @@ export function createActivities(deps: ActivityDeps): Activities {
   const executeNode: StepActivities['executeNode'] = (call) =>
     execute(call, currentAttempt(call.costly === true ? 'thread' : 'here-first'));
   const steps = {
-    executeNode: withinShare(deps.config.worker.maxConcurrentSteps, executeNode),
+    executeNode: withinShare(deps.shares, executeNode),
   };
   return {
     control: {

@@ -1,4 +1,5 @@
 import { checkWait, openWait } from '#shared/operations/waits/open.ts';
+import type { Woken } from '#shared/operations/waits/woken.ts';
 import type { Config } from '#shared/platform/config.ts';
 import type { ControlActivities } from '#shared/execution.ts';
 import { type ChildDeps, executionId } from './children.ts';
@@ -9,10 +10,11 @@ export const createWaitActivities = ({
   frames,
   config,
   metrics,
-}: Pick<ChildDeps, 'db' | 'frames' | 'metrics'> & { config: Pick<Config, 'alerts'> }): Pick<
-  ControlActivities,
-  'openWait' | 'checkWait'
-> => ({
+  woken,
+}: Pick<ChildDeps, 'db' | 'frames' | 'metrics'> & {
+  config: Pick<Config, 'alerts'>;
+  woken: Woken;
+}): Pick<ControlActivities, 'openWait' | 'checkWait'> => ({
   openWait: async (call) => {
     const { report, ended } = await openWait(db, { ...call, execution: executionId() });
     frames.wakeNow(call.run_id);
@@ -22,6 +24,7 @@ export const createWaitActivities = ({
   checkWait: async (call) => {
     const alerts = config.alerts.channels.length > 0;
     const look = await checkWait(db, { ...call, execution: executionId(), alerts });
+    woken.read(call);
     frames.wakeNow(call.run_id);
     if (look.ended !== undefined) metrics?.waited(look.ended);
     return look.report;

@@ -18,6 +18,7 @@ import { dryRun } from './measures/pure/dry-run.ts';
 import { fairness } from './measures/fairness.ts';
 import { grown } from './measures/data/grown.ts';
 import { dataReading } from './measures/data/reading.ts';
+import { limits } from './measures/limits.ts';
 import { largeStates } from './measures/large-states.ts';
 import { latency } from './measures/latency.ts';
 import { map } from './measures/map.ts';
@@ -61,6 +62,7 @@ const onStack = {
   webhook,
   mcp,
   approve,
+  limits,
   agents,
   deltas,
   read,

@@ -1243,6 +1243,7 @@ CREATE TABLE run_waits (
   output json,
   series text NOT NULL,
   event_id text,
+  wake_at timestamp with time zone,
   CONSTRAINT run_waits_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT run_waits_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT run_waits_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
@@ -1252,7 +1253,8 @@ CREATE TABLE run_waits (
 
 CREATE INDEX run_waits_open ON public.run_waits USING btree (workspace_id, opened_at) WHERE (status = 'open'::text);
 CREATE INDEX run_waits_taken ON public.run_waits USING btree (run_id, series, event_id) WHERE (event_id IS NOT NULL);
-CREATE TRIGGER run_waits_ended AFTER UPDATE OF status ON public.run_waits FOR EACH ROW WHEN (((new.status <> 'open'::text) AND (new.kind = 'event'::text))) EXECUTE FUNCTION forget_awaited_events();
+CREATE INDEX run_waits_wake ON public.run_waits USING btree (wake_at, workspace_id) WHERE ((status <> 'cancelled'::text) AND (wake_at IS NOT NULL));
+CREATE TRIGGER run_waits_ended AFTER UPDATE OF status ON public.run_waits FOR EACH ROW WHEN (((old.status = 'open'::text) AND (new.status <> 'open'::text) AND (new.kind = 'event'::text))) EXECUTE FUNCTION forget_awaited_events();
 
 CREATE TABLE run_words (
   run_id text NOT NULL,

@@ -10,6 +10,7 @@ import {
 } from '@temporalio/worker';
 import { type Activities, createActivities } from '#activities/index.ts';
 import { createNodeRunners } from '#activities/nodes/runners.ts';
+import { createStepShares, type StepShares } from '#activities/step-shares.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { requireActivities } from './required-activities.ts';
@@ -25,6 +26,8 @@ import { releaseDueRuns } from '#shared/operations/gates/due-gates.ts';
 import { startChildStarts, startReconciler } from '#shared/operations/runs/reconcile.ts';
 import { startQueues } from '#shared/operations/limits/queues.ts';
 import { startMatching } from '#shared/operations/waits/matching.ts';
+import { startWakes } from '#shared/operations/waits/wakes.ts';
+import { createWoken, type Woken } from '#shared/operations/waits/woken.ts';
 import { startScheduleSync } from '#shared/operations/schedules/sync.ts';
 import type { Config } from '#shared/platform/config.ts';
 import { createEgress } from '#shared/platform/egress/egress.ts';
@@ -76,7 +79,7 @@ const BACKGROUND_SLOTS = 50;
 const DELIVERY_SLOTS = 400;
 
 /** The workers' activities, and what they share in this process. */
-function prepareActivities(deps: WorkerDeps) {
+function prepareActivities(deps: WorkerDeps, shared: { shares: StepShares; woken: Woken }) {
   const { config, db, log, temporal } = deps;
   const egress = createEgress({
     allow: config.egressAllow,
@@ -93,6 +96,7 @@ function prepareActivities(deps: WorkerDeps) {
     egress,
     mailer,
     sealer: createSealer(config),
+    ...shared,
     metrics: deps.metrics?.steps,
     queueWaited: deps.metrics?.queueWaited,
     runners: createNodeRunners({
@@ -228,7 +232,9 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, log, temporal } = deps;
   const stuck = watchWorkflowThreads();
   const connection = await NativeConnection.connect(connectOptions(config).connection);
-  const { activities, egress, mailer } = prepareActivities(deps);
+  const shares = createStepShares(config.worker.maxConcurrentSteps);
+  const woken = createWoken();
+  const { activities, egress, mailer } = prepareActivities(deps, { shares, woken });
   const workers = await createWorkers(deps, connection, activities);
   const reconciler = startReconciler({ db, temporal, log, config }, deps.metrics?.reconciler);
   const starts = startChildStarts({ db, temporal, log, config });
@@ -240,6 +246,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     queueWaited: deps.metrics?.queueWaited,
   });
   const jobs = startJobWatch({ db, temporal, log, config });
+  const wakes = startWakes({ db, temporal, log, config, shares, woken });
   const matching = startMatching({ db, temporal, log, config, findRunnable });
   const eventStarts = startEventStarts({ db, temporal, log, config, findRunnable });
   const eventCancels = startEventCancels({ db, temporal, log, config });
@@ -257,6 +264,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
       dispatch,
       queues,
       jobs,
+      wakes,
       matching,
       eventStarts,
       eventCancels,

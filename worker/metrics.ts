@@ -141,6 +141,10 @@ function createStateGauges(registers: Registry[], db: Pool, log: Logger): () => 
     'Runs that wait because of a limit of their workflow',
   );
   const slots = gauge('workflow_slots_in_use', 'Slots of limits that runs hold');
+  const due = gauge(
+    'workflow_waits_due',
+    'Waiting steps whose time is up, or for which something came, and that are not woken yet',
+  );
   return async () => {
     try {
       const state = await countOpenRuns(db);
@@ -152,6 +156,7 @@ function createStateGauges(registers: Registry[], db: Pool, log: Logger): () => 
       calls.set({ state: 'waiting' }, state.call_waits);
       queued.set(state.queued);
       slots.set(state.slots);
+      due.set(state.waits_due);
       readable.set(1);
     } catch (error) {
       log.warn({ err: error }, 'could not read the figures about runs');
@@ -161,6 +166,7 @@ function createStateGauges(registers: Registry[], db: Pool, log: Logger): () => 
       oldest.set(NaN);
       queued.set(NaN);
       slots.set(NaN);
+      due.set(NaN);
       readable.set(0);
     }
   };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { createStepShares, type StepShares } from '#activities/step-shares.ts';
 
@@ -47,6 +48,18 @@ describe("the shares of the worker's step slots", () => {
     const shares = createStepShares(1);
     expect(takeAll(shares, 'a')).toHaveLength(1);
     expect(takeAll(shares, 'b')).toHaveLength(1);
+  });
+
+  test('a workspace counts as busy for a while after its last step', async () => {
+    const shares = createStepShares(10);
+    const busyBeside = (...ids: string[]) => shares.busyBeside(new Set(ids), 50);
+    expect(busyBeside()).toBe(false);
+    const end = shares.take('a', may);
+    expect([busyBeside(), busyBeside('b'), busyBeside('a')]).toEqual([true, true, false]);
+    await sleep(60);
+    expect(busyBeside()).toBe(false);
+    end?.();
+    expect(busyBeside('b')).toBe(true);
   });
 
   test('a step without another queue is never refused', () => {

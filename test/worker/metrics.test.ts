@@ -33,6 +33,7 @@ describe('the worker’s /metrics', () => {
     expect(text).toMatch(/^workflow_runs_open\{status="paused"\} 1$/m);
     expect(text).toMatch(/^workflow_runs_queued 0$/m);
     expect(text).toMatch(/^workflow_slots_in_use 0$/m);
+    expect(text).toMatch(/^workflow_waits_due 0$/m);
     expect(text).toMatch(/^workflow_queue_wait_seconds_count 0$/m);
     expect(text).toMatch(/^outbox_rows \d+$/m);
     expect(text).toMatch(/^workflow_limited_calls\{state="in_flight"\} 0$/m);

@@ -1,4 +1,3 @@
-import type { CancellationScope } from '@temporalio/workflow';
 import type { WaitNode } from '#shared/contract/workflows/graph.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 
@@ -8,6 +7,4 @@ export interface Waiting {
   node: WaitNode;
   /** Whether an activity opens or reads its row. */
   busy: boolean;
-  /** Ends the timer. */
-  timer: CancellationScope | undefined;
 }

@@ -1,8 +1,14 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  log,
+  sleep,
+} from '@temporalio/workflow';
 import { FAILURE_NO_SLOT, type WaitForCall } from '#shared/execution.ts';
 import { causeOf } from '#workflows/cause.ts';
-import { type Run, wake } from './state.ts';
-import { cancelTimer, startTimer } from './timers.ts';
+import { handleResult, type Run, wake } from './state.ts';
+import { summaryOf } from './step-call.ts';
 import type { Work } from './work.ts';
 
 /**
@@ -84,3 +90,33 @@ const again = (run: Run, work: Work): Work => {
     },
   };
 };
+
+/** Starts the timer of a step that waits: when it ends, the step is tried again. Returns what cancels it. */
+function startTimer(
+  run: Run,
+  { stepKey, label, ms }: { stepKey: string; label: string; ms: number },
+): CancellationScope {
+  const timer = new CancellationScope();
+  timer
+    .run(() => sleep(Math.max(1, ms), { summary: summaryOf(label) }))
+    .then(
+      () => {
+        run.pace.arrived();
+        handleResult(run, () => {
+          run.waits.stale.add(stepKey);
+        });
+      },
+      (error: unknown) => {
+        if (isCancellation(error)) return;
+        log.warn('a step that waits has no timer', { error: String(error) });
+      },
+    );
+  return timer;
+}
+
+/** Cancels a timer as a consequence of a result. */
+function cancelTimer(run: Run, timer: CancellationScope | undefined): void {
+  if (timer === undefined) return;
+  timer.cancel();
+  run.cancelledTimer = true;
+}

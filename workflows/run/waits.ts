@@ -12,15 +12,14 @@ import { callBeside } from './control.ts';
 import { fail, reasonOf, text } from './failures.ts';
 import { complete, handleResult, pendingWrites, type Run } from './state.ts';
 import type { Waiting } from './open-waits.ts';
-import { cancelTimer, startTimer } from './timers.ts';
 
 /**
  * Steps that wait for a time, an event or a callback. What they wait for is a row in Postgres, and the row decides
- * whether it came or its time ran out. The execution has a timer, and reads the row when the timer ends or a signal
- * says that something came. So a waiting step occupies no worker.
+ * whether it came or its time ran out. The execution reads the row when a signal says that something came or that its
+ * time is up. So a waiting step occupies neither a worker nor a timer of the server.
  */
 
-/** Reads the rows that signals and timers were about. */
+/** Reads the rows that signals, and timers of steps that wait for a free call, were about. */
 export function lookAtWaits(run: Run): void {
   const { open, stale } = run.waits;
   for (const stepKey of stale) {
@@ -60,7 +59,7 @@ export function startWait(
     passOver(run, step, node, waits_for);
     return false;
   }
-  const waiting: Waiting = { step, node, busy: false, timer: undefined };
+  const waiting: Waiting = { step, node, busy: false };
   run.waits.open.set(step_key, waiting);
   const { control, observed } = pendingWrites(run, [...shared, { ...entry, status: 'running' }]);
   const call = {
@@ -113,11 +112,6 @@ function apply(run: Run, waiting: Waiting, report: WaitReport): void {
   const { step, node } = waiting;
   switch (report.state) {
     case 'open':
-      if (report.due_ms === undefined) return;
-      cancelTimer(run, waiting.timer);
-      waiting.timer = startTimer(run, {
-        ...{ stepKey: step.step_key, label: nodeLabel(node), ms: report.due_ms },
-      });
       return;
     case 'came':
       close(run, waiting);
@@ -139,8 +133,7 @@ function apply(run: Run, waiting: Waiting, report: WaitReport): void {
 
 const LATE = { kind: 'timeout', attempts: 1 };
 
-function close(run: Run, { step, timer }: Waiting): void {
-  cancelTimer(run, timer);
+function close(run: Run, { step }: Waiting): void {
   run.waits.open.delete(step.step_key);
   run.inFlight.delete(step.step_key);
   // Work that follows may have ended a pause.

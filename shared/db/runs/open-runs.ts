@@ -9,12 +9,14 @@ const row = z.object({
   call_waits: z.number(),
   queued: z.number(),
   slots: z.number(),
+  waits_due: z.number(),
 });
 
 /**
  * Open runs by status, the number of outbox rows to dispatch, and the age of the oldest in seconds; 0 when there is
  * none. Starts of children that wait for other children do not count. Also the calls in flight that limits count, the
- * steps that wait for one, the runs that wait because of a limit of their workflow, and the slots of such limits in use.
+ * steps that wait for one, the runs that wait because of a limit of their workflow, the slots of such limits in use, and the
+ * waiting steps that are to be woken.
  */
 export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
   return db.one(statement(row)`
@@ -27,7 +29,8 @@ export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
             WHERE NOT c.ended AND s.claim = c.claim AND s.claim_until > clock_timestamp()) AS calls,
            (SELECT count(*) FROM call_waits) AS call_waits,
            (SELECT count(*) FROM run_places WHERE state IN ('waiting', 'debounced')) AS queued,
-           (SELECT count(*) FROM run_places WHERE state IN ('holding', 'leaving', 'pausing')) AS slots
+           (SELECT count(*) FROM run_places WHERE state IN ('holding', 'leaving', 'pausing')) AS slots,
+           (SELECT count(*) FROM run_waits WHERE status <> 'cancelled' AND wake_at IS NOT NULL AND wake_at <= now()) AS waits_due
   `);
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
-import { LEASE_MS, type OutboxRow, outboxRow } from '#shared/db/runs/outbox.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import type { Equality } from '#shared/graph/waits/equality.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -212,29 +211,25 @@ export interface Ending {
   event: StoredEvent;
 }
 
-/** Ends the waits that are still open, and queues a signal for each of their executions. */
-export async function endWaits(tx: Tx, endings: readonly Ending[]): Promise<readonly OutboxRow[]> {
-  if (endings.length === 0) return [];
+/** Ends the waits that are still open. Their executions are woken. */
+export async function endWaits(tx: Tx, endings: readonly Ending[]): Promise<void> {
+  if (endings.length === 0) return;
   const rows = endings.map(({ run_id, step_key, event }) => ({
     ...{ run_id, step_key, event_id: event.id, output: shownEvent(event) },
   }));
-  return tx.any(statement(outboxRow)`
+  await tx.query(statement(z.object({}))`
     WITH given AS MATERIALIZED (
       SELECT w.run_id, w.step_key, g.event_id, g.output
       FROM json_to_recordset(${JSON.stringify(rows)}::json) AS g (run_id text, step_key text, event_id text, output json)
       JOIN run_waits w ON w.run_id = g.run_id AND w.step_key = g.step_key AND w.status = 'open'
       ORDER BY w.run_id, w.step_key FOR UPDATE OF w
     ), ended AS (
-      UPDATE run_waits w SET status = 'came', ended_at = clock_timestamp(), event_id = g.event_id, output = g.output
+      UPDATE run_waits w SET status = 'came', ended_at = clock_timestamp(), wake_at = clock_timestamp(), event_id = g.event_id, output = g.output
       FROM given g WHERE w.run_id = g.run_id AND w.step_key = g.step_key AND w.status = 'open'
-      RETURNING w.run_id, w.step_key, w.event_id
-    ), counted AS (
-      UPDATE events e SET woke = e.woke + c.count
-      FROM (SELECT event_id, count(*) AS count FROM ended GROUP BY event_id) AS c WHERE e.id = c.event_id
+      RETURNING w.event_id
     )
-    INSERT INTO outbox (run_id, kind, payload, leased_until)
-    SELECT run_id, 'waited', json_build_object('step_key', step_key), now() + ${LEASE_MS}::int * interval '1 ms' FROM ended
-    RETURNING id, run_id, kind, payload, attempts
+    UPDATE events e SET woke = e.woke + c.count
+    FROM (SELECT event_id, count(*) AS count FROM ended GROUP BY event_id) AS c WHERE e.id = c.event_id
   `);
 }
 

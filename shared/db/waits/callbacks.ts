@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
-import { enqueue, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import type { CallbackStep } from '#shared/crypto/callback-tokens.ts';
 import type { Json } from '#shared/json.ts';
 
@@ -11,12 +10,10 @@ import type { Json } from '#shared/json.ts';
  */
 
 /**
- * The outcome of a callback. `ended`: with the signal for its execution if the step was waiting. `other`: another body
- * was there before. `over`: the run has ended, or the step no longer waits. `unknown`: there is no such step.
+ * The outcome of a callback. `other`: another body was there before. `over`: the run has ended, or the step no longer
+ * waits. `unknown`: there is no such step.
  */
-export type CallbackOutcome =
-  | { state: 'kept'; signal?: OutboxRow }
-  | { state: 'same' | 'other' | 'over' | 'unknown' };
+export type CallbackOutcome = 'kept' | 'same' | 'other' | 'over' | 'unknown';
 
 const runRow = z.object({
   workspace_id: z.string(),
@@ -43,11 +40,11 @@ export async function receiveCallback(
              (SELECT c.body::jsonb = ${text}::jsonb FROM run_callbacks c WHERE c.run_id = r.id AND c.step_key = ${stepKey}) AS same
       FROM runs r WHERE r.id = ${runId} AND r.rehearsal IS NULL
     `);
-    if (run === null) return { state: 'unknown' };
-    if (run.same === true) return { state: 'same' };
-    if (!run.is_open) return { state: 'over' };
-    if (run.same === false) return { state: 'other' };
-    if (run.is_over) return { state: 'over' };
+    if (run === null) return 'unknown';
+    if (run.same === true) return 'same';
+    if (!run.is_open) return 'over';
+    if (run.same === false) return 'other';
+    if (run.is_over) return 'over';
     await tx.query(statement(z.object({}))`
       INSERT INTO run_callbacks (run_id, step_key, body) VALUES (${runId}, ${stepKey}, ${text}::json)
     `);
@@ -61,9 +58,8 @@ export async function receiveCallback(
         details: { step_key: stepKey },
       },
     );
-    if (!(await takeCallback(tx, { runId, stepKey }))) return { state: 'kept' };
-    const signal = await enqueue(tx, { runId, kind: 'waited', payload: { step_key: stepKey } });
-    return { state: 'kept', signal };
+    await takeCallback(tx, { runId, stepKey });
+    return 'kept';
   });
 }
 
@@ -73,13 +69,12 @@ const lockRunOf = (tx: Tx, runId: string): Promise<unknown> =>
     SELECT FROM runs WHERE id = ${runId} FOR NO KEY UPDATE
   `);
 
-/** Ends the open wait of a step with the callback that has come. Returns whether it did. The caller has locked the run. */
-export async function takeCallback(tx: Tx, { runId, stepKey }: CallbackStep): Promise<boolean> {
-  const { rowCount } = await tx.query(statement(z.object({}))`
-    UPDATE run_waits w SET status = 'came', ended_at = clock_timestamp(), output = c.body
+/** Ends the open wait of a step with the callback that has come, if there is one. The caller has locked the run. */
+export async function takeCallback(tx: Tx, { runId, stepKey }: CallbackStep): Promise<void> {
+  await tx.query(statement(z.object({}))`
+    UPDATE run_waits w SET status = 'came', ended_at = clock_timestamp(), wake_at = clock_timestamp(), output = c.body
     FROM run_callbacks c
     WHERE w.run_id = ${runId} AND w.step_key = ${stepKey} AND w.status = 'open' AND w.kind = 'callback'
       AND c.run_id = w.run_id AND c.step_key = w.step_key
   `);
-  return rowCount > 0;
 }

@@ -58,10 +58,11 @@ export async function insertWait(
   { workspace_id, epoch }: HeldRun,
 ): Promise<boolean> {
   const { rowCount } = await tx.query(statement(z.object({}))`
-    INSERT INTO run_waits AS w (run_id, step_key, workspace_id, node_id, label, series, kind, waits_for, epoch, due_at, remind_at)
-    VALUES (${call.run_id}, ${call.step_key}, ${workspace_id}, ${call.node_id}, ${call.label}, ${call.series},
-            ${call.waits_for.for}, ${JSON.stringify(call.waits_for)}::json, ${epoch}, ${dueAt(call.waits_for)},
-            clock_timestamp() + ${call.remind_seconds ?? null}::float8 * interval '1 s')
+    INSERT INTO run_waits AS w (run_id, step_key, workspace_id, node_id, label, series, kind, waits_for, epoch, due_at, remind_at, wake_at)
+    SELECT ${call.run_id}, ${call.step_key}, ${workspace_id}, ${call.node_id}, ${call.label}, ${call.series},
+           ${call.waits_for.for}, ${JSON.stringify(call.waits_for)}::json, ${epoch}, at.due, at.remind, least(at.due, at.remind)
+    FROM (SELECT ${dueAt(call.waits_for)} AS due,
+                 clock_timestamp() + ${call.remind_seconds ?? null}::float8 * interval '1 s' AS remind) AS at
     ON CONFLICT (run_id, step_key) DO UPDATE SET
       status = 'open', waits_for = excluded.waits_for, epoch = excluded.epoch, ended_at = NULL,
       due_at = CASE WHEN w.kind = 'time' AND w.status = 'cancelled' THEN w.due_at ELSE excluded.due_at END
@@ -129,9 +130,36 @@ const waitRow = z.object({
   status: z.enum(['open', 'came', 'late', 'cancelled']),
   kind: z.enum(['time', 'event', 'callback']),
   output: storedJson().nullable(),
-  due_ms: z.number().nullable(),
-  waited_seconds: z.number().nullable(),
+  is_due: z.boolean(),
+  is_armed: z.boolean(),
+  waited_seconds: z.number(),
 });
+
+/** When the execution of an open wait is woken. */
+const wakeAt = sql.fragment`CASE WHEN status = 'open' THEN least(due_at, remind_at) END`;
+
+const lockWait = (
+  tx: Tx,
+  { run_id, step_key }: WaitPlace,
+): Promise<z.infer<typeof waitRow> | null> =>
+  tx.maybeOne(statement(waitRow)`
+    SELECT status, kind, output, coalesce(due_at <= clock_timestamp(), false) AS is_due, wake_at IS NOT DISTINCT FROM ${wakeAt} AS is_armed,
+           extract(epoch FROM coalesce(ended_at, clock_timestamp()) - opened_at)::float8 AS waited_seconds
+    FROM run_waits WHERE run_id = ${run_id} AND step_key = ${step_key} FOR UPDATE
+  `);
+
+const armWait = (tx: Tx, { run_id, step_key }: WaitPlace): Promise<unknown> =>
+  tx.query(statement(z.object({}))`
+    UPDATE run_waits SET wake_at = ${wakeAt} WHERE run_id = ${run_id} AND step_key = ${step_key}
+  `);
+
+/** Ends a locked wait whose time is up, if it is open, and notes that its execution knows. */
+const endWait = ({ run_id, step_key }: WaitPlace) => sql.fragment`
+  UPDATE run_waits SET
+    status = CASE WHEN status <> 'open' THEN status WHEN kind = 'time' THEN 'came' ELSE 'late' END,
+    output = CASE WHEN status = 'open' AND kind = 'time' THEN '{}'::json ELSE output END,
+    ended_at = coalesce(ended_at, clock_timestamp()), wake_at = NULL
+  WHERE run_id = ${run_id} AND step_key = ${step_key}`;
 
 /** How a wait has ended, for the metrics. */
 export interface EndedWait {
@@ -155,44 +183,33 @@ export async function lookAtWait(
   { run_id, step_key, execution }: Caller<WaitPlace>,
   run: HeldRun | null,
 ): Promise<WaitLook> {
-  if (run !== null) {
-    await tx.query(statement(z.object({}))`
-      UPDATE run_waits SET status = CASE WHEN kind = 'time' THEN 'came' ELSE 'late' END, ended_at = clock_timestamp(),
-        output = CASE WHEN kind = 'time' THEN '{}'::json END
-      WHERE run_id = ${run_id} AND step_key = ${step_key} AND status = 'open' AND due_at <= clock_timestamp()
-    `);
-  }
-  const row = await tx.maybeOne(statement(waitRow)`
-    SELECT status, kind, output, extract(epoch FROM ended_at - opened_at)::float8 AS waited_seconds,
-           CASE WHEN coalesce(due_at, remind_at) IS NOT NULL THEN
-             greatest(1, ceil(extract(epoch FROM least(due_at, remind_at) - clock_timestamp()) * 1000)) END::bigint AS due_ms
-    FROM run_waits WHERE run_id = ${run_id} AND step_key = ${step_key}
-  `);
-  if (row?.status === 'came' || row?.status === 'late') {
-    if (run?.limited === true && (await waitsToContinue(tx, run_id))) {
-      return { report: { state: 'open' } };
-    }
-    if (run !== null) await continueRun(tx, { run_id, execution });
-    const ended = { kind: row.kind, outcome: row.status, seconds: row.waited_seconds ?? 0 };
-    const report: WaitReport =
-      row.status === 'late' ? { state: 'late' } : { state: 'came', output: row.output ?? {} };
-    return { report, ended };
-  }
-  if (run === null || row === null || row.status === 'cancelled') {
+  const place = { run_id, step_key };
+  const wait = run === null ? null : await lockWait(tx, place);
+  if (run === null || wait === null || wait.status === 'cancelled') {
     return { report: { state: 'gone' } };
   }
-  return {
-    report: row.due_ms === null ? { state: 'open' } : { state: 'open', due_ms: row.due_ms },
-  };
-}
-
-const continueRun = (tx: Tx, { run_id, execution }: Caller<{ run_id: string }>): Promise<unknown> =>
-  tx.query(statement(z.object({}))`
+  const { kind, output, is_due, is_armed, waited_seconds: seconds } = wait;
+  if (wait.status === 'open' && !is_due) {
+    if (!is_armed) await armWait(tx, place);
+    return { report: { state: 'open' } };
+  }
+  if (run.limited && (await waitsToContinue(tx, run_id))) {
+    await tx.query(statement(z.object({}))`${endWait(place)}`);
+    return { report: { state: 'open' } };
+  }
+  await tx.query(statement(z.object({}))`
+    WITH ended AS (${endWait(place)})
     UPDATE runs SET
       ${nextPhase(false)},
       status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${execution}
     WHERE id = ${run_id} AND (status = 'paused' OR at_rest)
   `);
+  const isLate = wait.status === 'late' || (wait.status === 'open' && kind !== 'time');
+  return {
+    report: isLate ? { state: 'late' } : { state: 'came', output: output ?? {} },
+    ended: { kind, outcome: isLate ? 'late' : 'came', seconds },
+  };
+}
 
 /** The maximum number of waits in the record of a run. */
 const MAX_WAITS = 100;

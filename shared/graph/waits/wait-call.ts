@@ -40,8 +40,7 @@ export interface WaitCall extends WaitPlace, PendingWrites {
 
 /** `gone`: the run no longer accepts the work. */
 export type WaitReport =
-  /** `due_ms`: when its time is up or an alert is due, in ms from now. */
-  | { state: 'open'; due_ms?: number }
+  | { state: 'open' }
   | { state: 'came'; output: Json }
   | { state: 'late' }
   | { state: 'gone' };

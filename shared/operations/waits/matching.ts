@@ -13,16 +13,13 @@ import {
   lockEvents,
   type ValueOfEvent,
 } from '#shared/db/waits/awaited-events.ts';
-import type { OutboxRow } from '#shared/db/runs/outbox.ts';
 import { truthy } from '#shared/graph/expression/expression.ts';
 import { EVENT } from '#shared/graph/waits/wait-call.ts';
 import { valueAt } from '#shared/graph/waits/equality.ts';
 import { evaluateUntrusted } from '#shared/platform/threads/untrusted.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { MAX_EVENT_DEPTH } from '#shared/limits.ts';
-import { eachOf } from '#shared/operations/each-of.ts';
 import { type Loop, startLoop } from '#shared/operations/loop.ts';
-import { dispatch } from '#shared/operations/runs/dispatch.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import { cancelRuns } from '#shared/operations/events/cancels.ts';
 import { startRuns } from '#shared/operations/events/starts.ts';
@@ -35,7 +32,6 @@ import { insertStarts, type NewStart, type Start } from '#shared/db/events/start
 const EVENTS_AT_ONCE = 50;
 const WAITS_AT_ONCE = 200;
 const NAMES_AT_ONCE = 20;
-const SIGNALS_AT_ONCE = 20;
 /** How long one process waits while another compares the events of a name. */
 const BUSY_MS = 50;
 
@@ -85,10 +81,9 @@ export async function matchEvents(deps: RunDeps, name: EventName): Promise<void>
 
 async function matchAll(deps: RunDeps, name: EventName): Promise<void> {
   for (;;) {
-    const { state, signals = [], starts = [], cancels = [] } = await matchSome(deps, name);
+    const { state, starts = [], cancels = [] } = await matchSome(deps, name);
     // First, so that no step of these runs begins because of the event.
     await cancelRuns(deps, cancels);
-    await eachOf(signals, SIGNALS_AT_ONCE, (row) => dispatch(deps, row));
     await startRuns(deps, starts);
     if (state === 'done') return;
     // The other process may have ended just before it could see the last event.
@@ -101,7 +96,6 @@ async function matchSome(
   name: EventName,
 ): Promise<{
   state: 'done' | 'busy' | 'more';
-  signals?: readonly OutboxRow[];
   starts?: readonly Start[];
   cancels?: readonly Cancel[];
 }> {
@@ -129,7 +123,7 @@ async function matchSome(
     });
     const { ends, starting, cancelling } = await effectsOf(name.workspace_id, events, found);
     const cancels = await insertCancels(tx, name.workspace_id, cancelling);
-    const signals = await endWaits(tx, ends);
+    await endWaits(tx, ends);
     const starts = await insertStarts(tx, name.workspace_id, starting);
     const last = found.at(-1);
     const isCut = found.length === WAITS_AT_ONCE && last !== undefined;
@@ -140,7 +134,7 @@ async function matchSome(
         ? { matched: last.seq - 1, matched_after: last.id }
         : { matched: newest.seq, matched_after: 0 },
     );
-    return { state: 'more', signals, starts, cancels };
+    return { state: 'more', starts, cancels };
   });
 }
 

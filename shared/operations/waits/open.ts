@@ -11,6 +11,7 @@ import type { Db, Pool, Tx } from '#shared/db/pool.ts';
 import { writePending } from '#shared/db/runs/log.ts';
 import {
   type Caller,
+  type HeldRun,
   insertWait,
   lockRun,
   lookAtWait,
@@ -54,18 +55,24 @@ export async function checkWait(
 ): Promise<WaitLook> {
   return db.transaction(async (tx) => {
     const run = await lockRun(tx, call);
-    const reopened = run === null ? null : await reopenWait(tx, call, run);
-    if (run !== null && reopened?.waits_for.for === 'event') {
-      const wait = { workspaceId: run.workspace_id, runId: call.run_id, stepKey: call.step_key };
-      await takeEvent(tx, { ...wait, series: reopened.series }, reopened.waits_for.events);
-    }
-    if (reopened?.waits_for.for === 'callback') {
-      await takeCallback(tx, { runId: call.run_id, stepKey: call.step_key });
-    }
     const look = await lookAtWait(tx, call, run);
-    if (run === null || look.report.state !== 'open') return look;
-    return (await remindOfWait(tx, call, call)) ? lookAtWait(tx, call, run) : look;
+    const { state } = look.report;
+    if (run === null || state === 'came' || state === 'late') return look;
+    const changed =
+      state === 'open' ? await remindOfWait(tx, call, call) : await openAgain(tx, call, run);
+    return changed ? lookAtWait(tx, call, run) : look;
   });
+}
+
+/** Opens a wait again that the end of its run had cancelled. Returns whether it was cancelled. */
+async function openAgain(tx: Tx, call: WaitPlace, run: HeldRun): Promise<boolean> {
+  const cancelled = await reopenWait(tx, call, run);
+  if (cancelled === null) return false;
+  const { waits_for: awaited, series } = cancelled;
+  const wait = { workspaceId: run.workspace_id, runId: call.run_id, stepKey: call.step_key };
+  if (awaited.for === 'event') await takeEvent(tx, { ...wait, series }, awaited.events);
+  if (awaited.for === 'callback') await takeCallback(tx, wait);
+  return true;
 }
 
 interface Wait {

@@ -70,8 +70,7 @@ export function callbackRoutes(app: App, context: RouteContext): void {
         const body = await jsonBody(callback.body);
         // It would look like a wait whose time ran out.
         if (body === null) throw new AppError('invalid', 'Body must be JSON, and not null');
-        const { dispatched } = await acceptCallback(context, callback.step, body);
-        await context.inFlight.add(dispatched);
+        await acceptCallback(context.db, callback.step, body);
         return { received: true as const };
       },
     });
