@@ -1,5 +1,4 @@
 import '#shared/platform/empty-variables.ts';
-import { collectDefaultMetrics, Registry } from 'prom-client';
 import { requireUpgraded } from '#shared/db/migrate.ts';
 import { connectDatabase, type Pool } from '#shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
@@ -9,6 +8,7 @@ import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { ensureOwnerPassword } from '#shared/operations/people/sign-in.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { createLogger } from '#shared/platform/logger.ts';
+import { createRegistry } from '#shared/platform/process-metrics.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';
 import { startTracing } from '#shared/platform/tracing/start.ts';
 import { buildApp } from './app.ts';
@@ -54,8 +54,7 @@ async function main(): Promise<void> {
   const workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
   if (config.seed) await createDemoData(db, workspaceId);
   await prepareSignIn(db);
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
+  const metrics = createRegistry();
   const app = buildApp({ db, temporal, log, config, findRunnable, metrics });
 
   let stopping = false;

@@ -1,11 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { attemptOutcomes, type StepMetrics } from '#activities/step-context.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { countOpenRuns } from '#shared/db/runs/open-runs.ts';
 import { isRebound } from '#shared/platform/egress/known-host.ts';
 import type { ReconcilerMetrics } from '#shared/operations/runs/reconcile.ts';
+import { createRegistry } from '#shared/platform/process-metrics.ts';
 import { taskFailures } from '#shared/operations/runs/stuck-tasks.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 
@@ -29,8 +30,7 @@ const createQueueWaits = (registers: Registry[]): Histogram =>
 
 /** Metrics that a worker counts itself, and metrics that it reads from the database on request. */
 export function createWorkerMetrics(db: Pool, log: Logger): WorkerMetrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  const registry = createRegistry();
   const registers = [registry];
   const settledByReconciler = new Counter({
     name: 'workflow_runs_settled_without_execution_total',

@@ -82,12 +82,19 @@ interface Lag {
   worker: number;
 }
 
-/** The longest delay of each event loop since the last read, in ms. */
-export async function readLag({ apiUrl, workerMetricsUrl }: Stack): Promise<Lag> {
+/**
+ * The longest delay of each event loop since the last read, in ms. `busy`: only what its thread has computed, without the
+ * time in which it waited for a processor.
+ */
+export async function readLag(
+  { apiUrl, workerMetricsUrl }: Stack,
+  what: 'lag' | 'busy' = 'lag',
+): Promise<Lag> {
+  const figure = new RegExp(`^nodejs_eventloop_${what}_max_seconds (\\S+)$`, 'm');
   const [api, worker] = await Promise.all(
     [`${apiUrl}/metrics`, workerMetricsUrl].map(async (url) => {
       const text = await (await request(url)).body.text();
-      return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1_000;
+      return Number(figure.exec(text)?.[1]) * 1_000;
     }),
   );
   return { api: api ?? Number.NaN, worker: worker ?? Number.NaN };

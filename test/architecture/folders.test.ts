@@ -76,6 +76,7 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'mailer',
       'module-url',
       'payload-store',
+      'process-metrics',
       'temporal',
       'empty-variables',
     ],
