@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { createWorkspace } from '#shared/db/people/workspaces.ts';
 import { sql } from '#shared/db/pool.ts';
+import { createWorkflow } from '#shared/db/workflows/workflows.ts';
+import { triggerRun } from '#shared/operations/runs/runs.ts';
 import { createWoken } from '#shared/operations/waits/woken.ts';
 import { chain, echo, eventually, useEngine } from '#test/support/engine.ts';
 
@@ -65,6 +69,44 @@ describe('waits whose time is up', () => {
       FROM run_waits WHERE run_id = ANY(${sql.array(ids, 'text')})`);
     expect(ended).toEqual([{ count: 40, armed: 0, in_time: true }]);
   });
+});
+
+describe('workspaces', () => {
+  const MANY = 120;
+
+  test('take turns, however many waits of another one are due', async () => {
+    const { db, actor, deps } = engine;
+    const owner = { name: 'Other', email: 'other@example.net', passwordHash: '-' };
+    const workspaceId = await createWorkspace(db, { name: 'Other', owner });
+    const id = await db.oneFirst(
+      sql.type(
+        z.object({ id: z.string() }),
+      )`SELECT id FROM members WHERE workspace_id = ${workspaceId}`,
+    );
+    const other = { ...actor, workspaceId, id };
+    const sleeping = { name: 'sleeping', graph: chain(wait({ seconds: 3_600 })), description: '' };
+    const startAs = async (by: typeof actor, workflowId: string): Promise<string> => {
+      const run = { actor: by, workflowId, trigger: 'manual', input: {} } as const;
+      const { runId, dispatched } = await triggerRun(deps, run);
+      await dispatched;
+      return runId;
+    };
+    const flood = await createWorkflow(db, actor, sleeping as never);
+    const ids = await Promise.all(Array.from({ length: MANY }, () => startAs(actor, flood)));
+    const only = await startAs(other, await createWorkflow(db, other, sleeping as never));
+    for (const runId of [...ids, only]) await whenOpen(runId);
+    // The other's is the last one that is due.
+    await db.query(sql.unsafe`
+      UPDATE run_waits SET due_at = now() - CASE WHEN run_id = ${only} THEN 0 ELSE 60 END * interval '1 s',
+        wake_at = now() - CASE WHEN run_id = ${only} THEN 0 ELSE 60 END * interval '1 s'
+      WHERE run_id = ANY(${sql.array([...ids, only], 'text')})`);
+    await eventually(async () => (await statusOf(only)) === 'came');
+    const ended = await db.oneFirst(sql.unsafe`
+      SELECT count(*)::int FROM run_waits w, run_waits o
+      WHERE o.run_id = ${only} AND w.run_id = ANY(${sql.array(ids, 'text')}) AND w.ended_at < o.ended_at`);
+    expect(ended).toBeLessThan(MANY / 2);
+    for (const runId of ids) await engine.until(runId, ['success']);
+  }, 60_000);
 });
 
 describe('the steps that a process has woken', () => {

@@ -6,6 +6,10 @@ import type { WaitPlace } from '#shared/graph/waits/wait-call.ts';
 
 const place = z.object({ run_id: z.string(), step_key: z.string() });
 
+const leased = z.object({ ...place.shape, until: z.string() });
+/** A step that one process wakes, and the end of its lease. */
+export type LeasedWake = z.infer<typeof leased>;
+
 /** The workspaces that have such steps. */
 export const workspacesToWake = (db: Db): Promise<readonly string[]> =>
   db.anyFirst(statement(z.object({ workspace_id: z.string() }))`
@@ -24,8 +28,8 @@ export const leaseWakes = (
     limit,
     leaseMs,
   }: { workspaceId: string; limit: number; leaseMs: { least: number; most: number } },
-): Promise<readonly WaitPlace[]> =>
-  db.any(statement(place)`
+): Promise<readonly LeasedWake[]> =>
+  db.any(statement(leased)`
     WITH first AS (
       SELECT run_id, step_key FROM run_waits
       WHERE workspace_id = ${workspaceId} AND status <> 'cancelled' AND wake_at IS NOT NULL AND wake_at <= now()
@@ -36,7 +40,7 @@ export const leaseWakes = (
       ${leaseMs.most}::int * interval '1 ms')
     FROM first f
     WHERE w.run_id = f.run_id AND w.step_key = f.step_key
-    RETURNING w.run_id, w.step_key
+    RETURNING w.run_id, w.step_key, w.wake_at::text AS until
   `);
 
 /** Those of leased steps whose executions have not read their rows yet. */
@@ -48,8 +52,12 @@ export const stillLeased = (db: Db, places: readonly WaitPlace[]): Promise<reado
     WHERE w.status <> 'cancelled' AND w.wake_at > now()
   `);
 
-/** No one reads the row: the execution is closed. If the run gets another one, that reads it when it starts. */
-export const dropWake = (db: Db, { run_id, step_key }: WaitPlace): Promise<unknown> =>
+/**
+ * Ends a lease, because the execution is closed, unless another one has read the row meanwhile. If the run gets one later, that
+ * reads the row when it starts.
+ */
+export const dropWake = (db: Db, { run_id, step_key, until }: LeasedWake): Promise<unknown> =>
   db.query(statement(z.object({}))`
-    UPDATE run_waits SET wake_at = NULL WHERE run_id = ${run_id} AND step_key = ${step_key}
+    UPDATE run_waits SET wake_at = NULL
+    WHERE run_id = ${run_id} AND step_key = ${step_key} AND wake_at = ${until}::timestamptz
   `);

@@ -1,9 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { markLost } from '#shared/db/runs/silent.ts';
 import type { Pool } from '#shared/db/pool.ts';
-import { dropWake, leaseWakes, stillLeased, workspacesToWake } from '#shared/db/waits/wakes.ts';
+import {
+  dropWake,
+  type LeasedWake,
+  leaseWakes,
+  stillLeased,
+  workspacesToWake,
+} from '#shared/db/waits/wakes.ts';
 import { SIGNAL_WAITED } from '#shared/execution.ts';
-import type { WaitPlace } from '#shared/graph/waits/wait-call.ts';
 import { type Loop, startLoop } from '#shared/operations/loop.ts';
 import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
 import type { Woken } from './woken.ts';
@@ -28,6 +34,8 @@ const AT_ONCE = 30;
 const AT_ONCE_BESIDE_OTHERS = 1;
 /** How long a workspace counts as another after its last step. */
 const BESIDE_MS = 2_000;
+/** The time until the next steps are woken after Temporal could not be reached. */
+const RETRY_MS = 1_000;
 
 export interface WakeDeps extends DispatchDeps {
   woken: Woken;
@@ -47,7 +55,12 @@ export function startWakes(deps: WakeDeps): Loop {
       : AT_ONCE;
     const next = await turns.take(atOnce - woken.places().length);
     woken.add(next);
-    await Promise.all(next.map((place) => wake(deps, place)));
+    const failures = (await Promise.all(next.map((step) => wake(deps, step)))).filter(Boolean);
+    if (failures.length > 0) {
+      const steps = failures.length;
+      deps.log.warn({ err: failures[0], steps }, 'could not wake waiting steps; will try again');
+      await sleep(RETRY_MS);
+    }
     if (woken.places().length === 0) return next.length > 0;
     if (!(await woken.nextRead(CHECK_MS))) woken.keep(await stillLeased(deps.db, woken.places()));
     return true;
@@ -58,7 +71,7 @@ interface Turns {
   /** The workspaces that have had due steps. */
   workspaces(): ReadonlySet<string>;
   /** Leases due steps, one of each workspace in turn. */
-  take(count: number): Promise<WaitPlace[]>;
+  take(count: number): Promise<LeasedWake[]>;
 }
 
 function createTurns(db: Pool): Turns {
@@ -74,7 +87,7 @@ function createTurns(db: Pool): Turns {
   return {
     workspaces: () => waiting,
     take: async (count) => {
-      const taken: WaitPlace[] = [];
+      const taken: LeasedWake[] = [];
       if (count > 0 && performance.now() >= readAgainAt) await read();
       while (taken.length < count) {
         const [workspaceId] = waiting;
@@ -90,20 +103,17 @@ function createTurns(db: Pool): Turns {
   };
 }
 
-async function wake({ db, temporal, log }: DispatchDeps, place: WaitPlace): Promise<void> {
-  const { run_id: runId, step_key } = place;
+/** Signals the execution of a step. Returns the error if that failed: then the lease ends, and the step is due again. */
+async function wake({ db, temporal }: DispatchDeps, step: LeasedWake): Promise<unknown> {
+  const { run_id: runId, step_key } = step;
   try {
-    const { client } = temporal;
     await temporal.withTimeout(() =>
-      client.workflow.getHandle(runId).signal(SIGNAL_WAITED, { step_key }),
+      temporal.client.workflow.getHandle(runId).signal(SIGNAL_WAITED, { step_key }),
     );
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) {
-      await markLost(db, runId, true);
-      await dropWake(db, place);
-      return;
-    }
-    // Its lease ends.
-    log.warn({ err: error, runId }, 'could not reach Temporal to wake a waiting step');
+    if (!(error instanceof WorkflowNotFoundError)) return error;
+    await markLost(db, runId, true);
+    await dropWake(db, step);
   }
+  return undefined;
 }
