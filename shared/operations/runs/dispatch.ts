@@ -116,24 +116,35 @@ async function start(deps: DispatchDeps, runId: string, known?: AdmittedRun): Pr
   return temporalRunId === undefined ? DONE : { done: true, temporalRunId };
 }
 
-/**
- * Sends a signal to the execution. A closed execution receives nothing: the content is in Postgres, and the execution
- * reads it after a reset. If the run is open, the close is not recorded yet: the reconciler checks again after the
- * grace period.
- */
 async function signal(
   deps: DispatchDeps,
   row: OutboxRow,
   name: string,
   message: unknown,
 ): Promise<Outcome> {
+  await signalRun(deps, row.run_id, name, message);
+  return DONE;
+}
+
+/**
+ * Sends a signal to the execution, and returns whether it is open. A closed execution receives nothing: the content is in
+ * Postgres, and the execution reads it after a reset. If the run is open, the close is not recorded yet: the reconciler
+ * checks again after the grace period.
+ */
+export async function signalRun(
+  { db, temporal }: DispatchDeps,
+  runId: string,
+  name: string,
+  message: unknown,
+): Promise<boolean> {
   try {
-    await deps.temporal.client.workflow.getHandle(row.run_id).signal(name, message);
+    await temporal.client.workflow.getHandle(runId).signal(name, message);
+    return true;
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
-    await markLost(deps.db, row.run_id, true);
+    await markLost(db, runId, true);
+    return false;
   }
-  return DONE;
 }
 
 async function cancel(deps: DispatchDeps, runId: string): Promise<Outcome> {

@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WorkflowNotFoundError } from '@temporalio/client';
-import { markLost } from '#shared/db/runs/silent.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import {
   dropWake,
@@ -11,11 +9,12 @@ import {
 } from '#shared/db/waits/wakes.ts';
 import { SIGNAL_WAITED } from '#shared/execution.ts';
 import { type Loop, startLoop } from '#shared/operations/loop.ts';
+import { signalRun } from '#shared/operations/runs/dispatch.ts';
 import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
 import type { Woken } from './woken.ts';
 
 /**
- * Wakes the executions of waiting steps whose time is up. Temporal would deliver the timers of many runs at once, and then
+ * Wakes the executions of waiting steps whose time is up, or for which something came. Temporal would deliver the timers of many runs at once, and then
  * others' tasks behind them. So the times are in Postgres, workspaces take turns, and the next step is woken when an
  * execution has read the row of one before.
  */
@@ -104,16 +103,15 @@ function createTurns(db: Pool): Turns {
 }
 
 /** Signals the execution of a step. Returns the error if that failed: then the lease ends, and the step is due again. */
-async function wake({ db, temporal }: DispatchDeps, step: LeasedWake): Promise<unknown> {
+async function wake(deps: DispatchDeps, step: LeasedWake): Promise<unknown> {
   const { run_id: runId, step_key } = step;
   try {
-    await temporal.withTimeout(() =>
-      temporal.client.workflow.getHandle(runId).signal(SIGNAL_WAITED, { step_key }),
+    const isOpen = await deps.temporal.withTimeout(() =>
+      signalRun(deps, runId, SIGNAL_WAITED, { step_key }),
     );
+    if (!isOpen) await dropWake(deps.db, step);
+    return undefined;
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) return error;
-    await markLost(db, runId, true);
-    await dropWake(db, step);
+    return error;
   }
-  return undefined;
 }
