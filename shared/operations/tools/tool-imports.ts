@@ -1,12 +1,11 @@
 import { type Actor, requireCapability } from '#shared/people/actor.ts';
-import {
-  type CustomToolInput,
-  customToolInput,
-  type ImportedTool,
-  type ListedTool,
-  type ToolImport,
-  type ToolImportInput,
-} from '#shared/contract/tools/custom-tool.ts';
+import { type CustomToolInput, customToolInput } from '#shared/contract/tools/custom-tool.ts';
+import type {
+  ImportedTool,
+  ListedTool,
+  ToolImport,
+  ToolImportInput,
+} from '#shared/contract/tools/tool-import.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import {
   createCustomTool,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { toolImportInput } from '#shared/contract/tools/custom-tool.ts';
+import { toolImportInput } from '#shared/contract/tools/tool-import.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { sql } from '#shared/db/pool.ts';
 import type { Json } from '#shared/json.ts';

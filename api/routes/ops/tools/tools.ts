@@ -4,11 +4,10 @@ import {
   customToolInput,
   customToolSchema,
   customToolUpdate,
-  toolImportInput,
-  toolImportSchema,
   toolTestInput,
   toolTestSchema,
 } from '#shared/contract/tools/custom-tool.ts';
+import { toolImportInput, toolImportSchema } from '#shared/contract/tools/tool-import.ts';
 import {
   deleteCustomTool,
   listCustomTools,
