@@ -67,9 +67,15 @@ export default {
 
     ...only(
       'pure half of shared',
-      { path: PURE_HALF },
+      { path: PURE_HALF, pathNot: '^shared/openapi/' },
       [PURE_HALF, packages('zod', 're2js')],
       'The pure half of shared, for workflows and browsers, takes itself, zod and re2js.',
+    ),
+    ...only(
+      'shared/openapi',
+      { path: '^shared/openapi/' },
+      [PURE_HALF, packages('zod', 'yaml')],
+      'Foreign documents are JSON or YAML.',
     ),
     never(
       'pure half of shared: nothing of Node',

@@ -18,6 +18,7 @@ import { useSecrets } from '#shared/db/secrets/secrets.ts';
 import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
 import { secretNamesIn } from '#shared/values/secrets.ts';
 import { NodeError } from '#shared/node-error.ts';
+import { nameHere } from '#shared/openapi/names.ts';
 import { openHeaders } from '#shared/platform/calls/custom-tool.ts';
 import { listMcpTools, type ServerTool } from '#shared/platform/calls/mcp-tools.ts';
 import {
@@ -34,7 +35,6 @@ import { sealHeaders } from './tool-headers.ts';
 /** Their sum is below a handler's timeout. */
 const LIMITS = { listMs: 15_000, registerMs: 10_000 };
 
-const MAX_NAME = 64;
 const MAX_LABEL = 200;
 const MAX_DESCRIPTION = 5_000;
 
@@ -188,17 +188,6 @@ async function importTool(
     if (error instanceof AppError && SKIPPED.has(error.code)) return error.message;
     throw error;
   }
-}
-
-/** A name in this service's form: `getUser` and `get.user` become `get_user`. Empty if nothing is left. */
-function nameHere(name: string, prefix = ''): string {
-  const plain = name
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_-]+/g, '_')
-    .replace(/^[_-]+/, '');
-  if (!/[a-z0-9]/.test(plain)) return '';
-  return (prefix + plain).replace(/^[^a-z]+/, '').slice(0, MAX_NAME);
 }
 
 type Described = CustomToolInput & { pinned_schema: string };

@@ -4,7 +4,7 @@ import { checkPattern, matchesPattern } from '#shared/values/pattern.ts';
 import { isDeeperThan, type Json, type JsonObject } from '#shared/json.ts';
 import { DialectError, readSchema, type Validator, validatorOf } from './schema-dialect.ts';
 import { comparing } from './schema-comparisons.ts';
-import { toRe2 } from './schema-pattern.ts';
+import { toRe2 } from '#shared/values/schema-pattern.ts';
 
 /** The maximum length of a schema as JSON, in characters, and its maximum nesting depth. */
 const MAX_SCHEMA_LENGTH = 65_536;
