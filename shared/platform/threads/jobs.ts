@@ -16,6 +16,7 @@ import type { WeakenedWrite } from '#shared/graph/guards/weakened-writes.ts';
 import type { CheckedGraph } from '#shared/graph/graph-check.ts';
 import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
+import type { ImportedDocument, ImportOptions } from '#shared/openapi/imported.ts';
 import type { Comparison, RecordedStep } from '#shared/policies/backtest.ts';
 import type { CompiledPolicies, Judgment, StepToJudge } from '#shared/policies/judge.ts';
 import type { PolicyPatternProblem } from '#shared/policies/patterns.ts';
@@ -58,6 +59,16 @@ export interface ComparedTexts {
   current: Json;
   children: DrawnChildren;
 }
+
+/** The text of an OpenAPI document, and what to import from it. */
+export interface OpenApiText {
+  text: string;
+  options: ImportOptions;
+}
+
+export type OpenApiOutcome =
+  | { problem: string }
+  | { document: Omit<ImportedDocument, 'operations'>; operations: string[] };
 
 type Report = (what: string) => void;
 
@@ -263,6 +274,18 @@ export const jobs = {
   source: async (code: { source: string; language: CodeLanguage }) => {
     const { sourceProblem } = await import('#shared/platform/code/source.ts');
     return sourceProblem(code.source, code.language);
+  },
+
+  /** The operations of an OpenAPI document, each as JSON: a text is received faster than thousands of objects. */
+  openapi: async ({ text, options }: OpenApiText): Promise<OpenApiOutcome> => {
+    const { readDocument } = await import('#shared/openapi/document.ts');
+    const { operationsOf } = await import('#shared/openapi/operations.ts');
+    const read = readDocument(text);
+    if ('problem' in read) return read;
+    const imported = operationsOf(read.document, options);
+    if ('problem' in imported) return imported;
+    const { operations, ...document } = imported;
+    return { document, operations: operations.map((each) => JSON.stringify(each)) };
   },
 
   diffGraphs: async (input: { from: unknown; to: unknown }): Promise<GraphDiff> => {

@@ -33,5 +33,23 @@ const PROGRAM = {
 export const createWorkThreads = (given: Partial<WorkThreadLimits> = {}): WorkThreads =>
   createThreads(PROGRAM, { ...LIMITS, ...given });
 
+/**
+ * Threads for documents of many megabytes, of which one can take seconds. Apart from the others, so that expressions and
+ * schemas do not wait for them. A workspace has one at a time.
+ */
+export const documentThreads: WorkThreads = createThreads(
+  { ...PROGRAM, jobs: 'documents' },
+  {
+    ...LIMITS,
+    threads: 2,
+    jobMs: 20_000,
+    // It takes no turns of others, so that it need not pause.
+    longJobMs: Infinity,
+    waiting: 2,
+    memoryMb: 512,
+    idleMs: 10_000,
+  },
+);
+
 /** The threads of this process. They start on demand, and do not keep the process alive. */
 export const workThreads: WorkThreads = createWorkThreads();
