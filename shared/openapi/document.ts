@@ -39,11 +39,12 @@ export function parseText(given: string): { value: Json } | { problem: string } 
       strict: false,
       uniqueKeys: false,
       prettyErrors: false,
-      logLevel: 'silent',
+      logLevel: 'error',
     });
     return { value: (value ?? null) as Json };
   } catch (error) {
-    if (error instanceof RangeError) return { problem: 'it is nested too deeply' };
+    // The parser reports the end of its stack like an error of syntax.
+    if (/call stack/.test(messageOf(error))) return { problem: 'it is nested too deeply' };
     return { problem: `it is neither JSON nor YAML: ${said(error)}` };
   }
 }

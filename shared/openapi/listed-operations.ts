@@ -43,7 +43,7 @@ export function listOperations(
   const all = found.map(({ id, ...rest }): ListedOperation => {
     const place = `${rest.method} ${rest.path}`;
     const operation = id !== '' && ids.get(id) === 1 ? id : place;
-    const wanted = nameHere(id, prefix) || nameHere(place, prefix);
+    const wanted = toolName(id, prefix) || toolName(place, prefix);
     return { ...rest, operation, name: freeName(wanted, taken) };
   });
   const isNamed = ({ name }: ListedOperation): boolean => name !== '';
@@ -134,6 +134,10 @@ function itemOf(part: ObjectPart, references: References): ObjectPart {
   const { $ref: _there, ...beside } = part.value;
   return { value: { ...value, ...beside }, base };
 }
+
+/** `GET /pets/{id}` becomes `get_pets_id`. */
+const toolName = (name: string, prefix: string | undefined): string =>
+  nameHere(name.replace(/[^a-zA-Z0-9]+$/, ''), prefix);
 
 function freeName(wanted: string, taken: Set<string>): string {
   if (wanted === '') return '';
