@@ -75,6 +75,7 @@ import { runExportRoutes } from './routes/ops/runs/run-export.ts';
 import { runViewRoutes } from './routes/ops/runs/run-views.ts';
 import { runRoutes } from './routes/ops/runs/runs.ts';
 import { secretRoutes } from './routes/ops/secrets/secrets.ts';
+import { toolImportRoutes } from './routes/ops/tools/imports.ts';
 import { toolRoutes } from './routes/ops/tools/tools.ts';
 import { scheduleRoutes } from './routes/ops/schedules/schedules.ts';
 import { templateRoutes } from './routes/ops/workflows/templates.ts';
@@ -124,7 +125,7 @@ const operationSections: readonly Section[] = [
   ['Workflows', pinRoutes],
   ['Webhooks', webhookRoutes, hookRoutes, inboundEventRoutes],
   ['Runs', approvalRoutes],
-  ['Tools', toolRoutes],
+  ['Tools', toolRoutes, toolImportRoutes],
   ['Secrets', secretRoutes],
   ['Schedules', scheduleRoutes],
   ['API keys', keyRoutes],

@@ -24,16 +24,17 @@ const parseJson = (text: string): unknown =>
     typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value,
   );
 
-/** A JSON file, or standard input for `-`. */
-async function readJson(path: string): Promise<unknown> {
-  let content: string;
+/** The text of a file, or of standard input for `-`. */
+export async function readText(path: string): Promise<string> {
   try {
-    content = path === '-' ? await text(terminal().stdin) : await readFile(path, 'utf8');
+    return path === '-' ? await text(terminal().stdin) : await readFile(path, 'utf8');
   } catch (error) {
     throw misuse(`${path} cannot be read: ${error instanceof Error ? error.message : ''}`);
   }
-  return jsonIn(content, path);
 }
+
+/** A JSON file, or standard input for `-`. */
+const readJson = async (path: string): Promise<unknown> => jsonIn(await readText(path), path);
 
 /** The JSON value in a text. `name` says where the text comes from. */
 export function jsonIn(content: string, name: string): unknown {

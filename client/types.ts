@@ -92,6 +92,7 @@ export type Source = Schemas['SourceDetail'];
 export type Step = Schemas['Step'];
 export type Template = Schemas['Template'];
 export type ToolImport = Schemas['ToolImport'];
+export type ToolRefresh = Schemas['ToolRefresh'];
 export type ToolTest = Schemas['ToolTest'];
 export type Usage = Schemas['Usage'];
 export type UsageBreakdown = Schemas['UsageBreakdown'];

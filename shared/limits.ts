@@ -7,7 +7,7 @@ export const workspaceLimits = {
   templates: { atMost: 500, called: 'templates', remedy: 'delete some first' },
   schedules: { atMost: 1_000, called: 'schedules', remedy: 'delete some first' },
   triggers: { atMost: 1_000, called: 'event triggers', remedy: 'delete some first' },
-  tools: { atMost: 500, called: 'tools', remedy: 'delete some first' },
+  tools: { atMost: 1_000, called: 'tools', remedy: 'delete some first' },
   secrets: { atMost: 500, called: 'secrets', remedy: 'delete some first' },
   budgets: { atMost: 200, called: 'budgets', remedy: 'delete some first' },
   /** Includes invited members who have not joined, but not pending sign-ups. */

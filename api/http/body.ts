@@ -20,10 +20,13 @@ export function acceptJson(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) =>
-      body.length === 0 ? undefined : parseJson(decode(body)),
+    async (_request: unknown, body: Buffer) => parseBody(body),
   );
 }
+
+/** The JSON of a body, undefined for an empty one. Throws AppError `invalid`. */
+export const parseBody = (body: Buffer): unknown =>
+  body.length === 0 ? undefined : parseJson(decode(body));
 
 function decode(body: Buffer): string {
   try {

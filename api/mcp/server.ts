@@ -23,6 +23,7 @@ import { lengthOf, shortened } from './shortened.ts';
 import { eventTools } from './event-tools.ts';
 import { limitTools } from './limit-tools.ts';
 import { triggerTools } from './trigger-tools.ts';
+import { customToolTools } from './custom-tools.ts';
 import { secretTools } from './secret-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { webhookTools } from './webhook-tools.ts';
@@ -54,6 +55,7 @@ export const tools: readonly McpTool[] = [
   ...eventTools,
   ...triggerTools,
   ...limitTools,
+  ...customToolTools,
   ...secretTools,
   ...policyTools,
 ];

@@ -181,6 +181,13 @@ describe('tours', () => {
     });
   });
 
+  test('docs/api-documents.md prints its documented output', async () => {
+    const [port] = await freePorts(1);
+    await printsWhatItPromises('docs/api-documents.md', 'api-documents', service.apiUrl, {
+      RECEIVER_PORT: String(port),
+    });
+  });
+
   test('`npm run demo` succeeds and cleans up', async () => {
     const script = join(root, 'scripts/demo.ts');
     const { NODE_OPTIONS: _flags, ...env } = process.env;

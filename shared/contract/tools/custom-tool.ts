@@ -6,6 +6,8 @@ import {
   codeSource,
   MAX_CODE_SECONDS,
 } from '#shared/contract/workflows/code-node.ts';
+import { requestMapping } from './request-mapping.ts';
+import { toolAuth } from './tool-auth.ts';
 import { etag } from '#shared/contract/if-match.ts';
 
 export const customToolKinds = ['http', 'mcp', 'code'] as const;
@@ -91,6 +93,10 @@ const fields = {
     .min(0)
     .max(10)
     .meta({ description: "Retries after the first try; a node's own `retry` replaces it" }),
+  auth: toolAuth.nullable().meta({
+    description:
+      'What calls authenticate with; only for a tool that was imported from an API document',
+  }),
   read_only: z.boolean().meta({
     description:
       'Whether a call changes nothing, so that the recheck of a gate can repeat it. To set it needs the capability publish_workflows; a change of what is called takes it back',
@@ -231,6 +237,24 @@ export const customToolSchema = z
     timeout_seconds: z.int(),
     retry_count: z.int(),
     read_only: z.boolean(),
+    request: requestMapping.nullable().meta({
+      description:
+        'For a tool that was imported from an API document: how its arguments become a request',
+    }),
+    auth: toolAuth.nullable(),
+    document_url: z.string().nullable().meta({
+      description: 'The URL of the API document; null for a document that was sent',
+    }),
+    document_server: z.string().nullable().meta({
+      description: "The server that the import named instead of the document's",
+    }),
+    response_schema: jsonObject.nullable().meta({
+      description: 'What the API document says of the result; responses are not checked against it',
+    }),
+    changed: z.boolean().meta({
+      description:
+        'Whether a refresh has found another operation in the API document, and the change is not accepted yet: the tool is not called',
+    }),
     created_by: z.string().nullable(),
     created_at: timestamp,
     updated_at: timestamp,

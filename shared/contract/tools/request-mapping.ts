@@ -51,12 +51,16 @@ export type MappedField = z.infer<typeof mappedField>;
 
 /** A body from one argument, or from several, each a field of an object or a form. */
 export const mappedBody = z.union([
-  z.strictObject({ content_type: mediaType, required: z.boolean(), argument }),
-  z.strictObject({
-    content_type: mediaType,
-    required: z.boolean(),
-    fields: z.array(mappedField).min(1).max(1_000),
-  }),
+  z
+    .strictObject({ content_type: mediaType, required: z.boolean(), argument })
+    .meta({ id: 'BodyOfArgument' }),
+  z
+    .strictObject({
+      content_type: mediaType,
+      required: z.boolean(),
+      fields: z.array(mappedField).min(1).max(1_000),
+    })
+    .meta({ id: 'BodyOfFields' }),
 ]);
 export type MappedBody = z.infer<typeof mappedBody>;
 
@@ -68,23 +72,25 @@ const serverUrl = z
     return url === null || [url.username, url.password, url.search, url.hash].join('') === '';
   }, 'must not have a user name, a password, a query or a fragment');
 
-export const requestMapping = z.strictObject({
-  server: serverUrl.meta({ description: 'What the path is appended to' }),
-  path: z
-    .string()
-    .startsWith('/')
-    .max(2_000)
-    .meta({ description: 'As in the document, with `{name}` for parameters' }),
-  parameters: z.array(mappedParameter).max(1_000),
-  body: mappedBody.nullable(),
-  operation: z
-    .string()
-    .min(1)
-    .max(2_100)
-    .meta({ description: 'The `operationId`, or the method and the path: `GET /pets`' }),
-  own_server: z.boolean().meta({
-    description:
-      'Whether the document gives this operation a server of another origin than its own, so that no credential is sent',
-  }),
-});
+export const requestMapping = z
+  .strictObject({
+    server: serverUrl.meta({ description: 'What the path is appended to' }),
+    path: z
+      .string()
+      .regex(/^\//)
+      .max(2_000)
+      .meta({ description: 'As in the document, with `{name}` for parameters' }),
+    parameters: z.array(mappedParameter).max(1_000),
+    body: mappedBody.nullable(),
+    operation: z
+      .string()
+      .min(1)
+      .max(2_100)
+      .meta({ description: 'The `operationId`, or the method and the path: `GET /pets`' }),
+    own_server: z.boolean().meta({
+      description:
+        'Whether the document gives this operation a server of another origin than its own, so that no credential is sent',
+    }),
+  })
+  .meta({ id: 'RequestMapping' });
 export type RequestMapping = z.infer<typeof requestMapping>;

@@ -13,6 +13,8 @@ import {
   customToolMethods,
   HEADER_MASK,
 } from '#shared/contract/tools/custom-tool.ts';
+import type { RequestMapping } from '#shared/contract/tools/request-mapping.ts';
+import type { ToolAuth } from '#shared/contract/tools/tool-auth.ts';
 import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { conflict, notFound } from '#shared/errors.ts';
 import { offeredWorkflowsOf } from '#shared/graph/children/called-workflows.ts';
@@ -28,6 +30,7 @@ import { customTool, requireToChange } from '#shared/db/workflows/graphs-in-use.
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { customToolNames } from '#shared/tools.ts';
 import { codeLanguages } from '#shared/contract/workflows/code-node.ts';
+import { isChanged, type OfferedOperation } from './described-operation.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -50,8 +53,17 @@ const toolRow = z.object({
   headers: z.record(z.string(), z.string()),
   mcp_tool: z.string().nullable(),
   input_schema: jsonObject.nullable(),
-  /** The digest of the schema that the tool's server must still report. */
+  /** The digest of the schema that the tool's server must still report, or of the operation in the API document. */
   pinned_schema: z.string().nullable(),
+  /** For a tool of an API document. */
+  request: storedJson<RequestMapping>().nullable(),
+  auth: storedJson<ToolAuth>().nullable(),
+  document_url: z.string().nullable(),
+  /** The server that the import named; null for the document's own. */
+  document_server: z.string().nullable(),
+  response_schema: jsonObject.nullable(),
+  /** The operation that a refresh found, if it differs from the pinned one. */
+  offered: storedJson<OfferedOperation>().nullable(),
   timeout_seconds: z.number(),
   retry_count: z.number(),
   /** Whether a person has confirmed that its calls change nothing. */
@@ -68,7 +80,8 @@ export type CustomTool = z.infer<typeof toolRow>;
 
 const toolColumns = sql.fragment`
   id, workspace_id, name, label, description, kind, endpoint_url, source, language, method, headers, mcp_tool, input_schema,
-  pinned_schema, timeout_seconds, retry_count, read_only, revision, created_by, created_at, updated_at`;
+  pinned_schema, request, auth, document_url, document_server, response_schema, offered, timeout_seconds, retry_count, read_only, revision,
+  created_by, created_at, updated_at`;
 
 export interface CustomToolScope {
   workspaceId: string;
@@ -83,6 +96,7 @@ export const headerContext = (tool: CustomToolScope, header: string): string =>
 export function toAnswer({
   pinned_schema,
   revision: _revision,
+  offered,
   ...tool
 }: CustomTool): CustomToolAnswer {
   const names = Object.keys(tool.headers);
@@ -91,6 +105,7 @@ export function toAnswer({
     headers: Object.fromEntries(names.map((name) => [name, HEADER_MASK])),
     schema_digest: tool.input_schema === null ? null : jsonDigest(tool.input_schema),
     pinned: pinned_schema !== null,
+    changed: isChanged({ offered, pinned_schema }),
   });
 }
 
@@ -203,8 +218,14 @@ export async function raiseToolRevision(tx: Tx, workspaceId: string): Promise<vo
   `);
 }
 
-/** A tool to register. An imported tool is pinned to its server's schema. */
-export type NewTool = CustomToolInput & Partial<Pick<CustomTool, 'pinned_schema'>>;
+/** A tool to register. An imported tool is pinned to its server's schema, or to its operation. */
+export type NewTool = CustomToolInput &
+  Partial<
+    Pick<
+      CustomTool,
+      'pinned_schema' | 'request' | 'auth' | 'document_url' | 'document_server' | 'response_schema'
+    >
+  >;
 
 /**
  * Registers a tool. `seal` receives its id and returns the sealed headers. Throws AppError `conflict` for a duplicate
@@ -224,11 +245,14 @@ export async function createCustomTool(
     await raiseToolRevision(tx, workspaceId);
     const tool = await tx.maybeOne(statement(toolRow)`
       INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, source, language,
-                                method, headers, mcp_tool, input_schema, pinned_schema, timeout_seconds, retry_count, read_only,
-                                created_by)
+                                method, headers, mcp_tool, input_schema, pinned_schema, request, auth, document_url,
+                                document_server, response_schema, timeout_seconds, retry_count, read_only, created_by)
       VALUES (${toolId}, ${workspaceId}, ${input.name}, ${input.label}, ${input.description}, ${input.kind},
              ${input.endpoint_url}, ${input.source}, ${input.language}, ${input.method}, ${JSON.stringify(headers)}::json, ${input.mcp_tool},
-             ${jsonOrNull(input.input_schema)}::json, ${input.pinned_schema ?? null}, ${input.timeout_seconds}::int,
+             ${jsonOrNull(input.input_schema)}::json, ${input.pinned_schema ?? null}, ${jsonOrNull(input.request)}::json,
+             ${jsonOrNull(input.auth)}::json, ${input.document_url ?? null}, ${input.document_server ?? null},
+             ${jsonOrNull(input.response_schema)}::json,
+             ${input.timeout_seconds}::int,
              ${input.retry_count}::int, ${input.read_only}::boolean, ${actor.id})
       ON CONFLICT (workspace_id, name) DO NOTHING
       RETURNING ${toolColumns}
@@ -240,8 +264,8 @@ export async function createCustomTool(
   });
 }
 
-const jsonOrNull = (value: JsonObject | null): string | null =>
-  value === null ? null : JSON.stringify(value);
+const jsonOrNull = (value: object | null | undefined): string | null =>
+  value === null || value === undefined ? null : JSON.stringify(value);
 
 /**
  * Changes a tool to the result of `change`, and records the differences in the audit log. The next step that calls it
@@ -275,6 +299,10 @@ export async function updateCustomTool(
           method = ${after.method},
           headers = ${JSON.stringify(after.headers)}::json, mcp_tool = ${after.mcp_tool},
           input_schema = ${jsonOrNull(after.input_schema)}::json, pinned_schema = ${after.pinned_schema},
+          request = ${jsonOrNull(after.request)}::json, auth = ${jsonOrNull(after.auth)}::json,
+          document_url = ${after.document_url}, document_server = ${after.document_server},
+          response_schema = ${jsonOrNull(after.response_schema)}::json,
+          offered = ${jsonOrNull(after.offered)}::json,
           timeout_seconds = ${after.timeout_seconds}::int, retry_count = ${after.retry_count}::int,
           read_only = ${after.read_only}::boolean, updated_at = now(),
           revision = revision + ${changed.some(isBound) ? 1 : 0}
@@ -298,6 +326,12 @@ const WRITABLE = [
   'mcp_tool',
   'input_schema',
   'pinned_schema',
+  'request',
+  'auth',
+  'document_url',
+  'document_server',
+  'response_schema',
+  'offered',
   'timeout_seconds',
   'retry_count',
   'read_only',
@@ -309,7 +343,15 @@ const TEXTS: ReadonlySet<string> = new Set(['label', 'description']);
 /** Whether the field affects what calls do, beyond how often they are retried and how long they can take. */
 const isBound = (field: string): boolean => !TEXTS.has(field) && !UNBOUND.has(field);
 
-const UNBOUND: ReadonlySet<string> = new Set(['timeout_seconds', 'retry_count', 'read_only']);
+const UNBOUND: ReadonlySet<string> = new Set([
+  'timeout_seconds',
+  'retry_count',
+  'read_only',
+  'document_url',
+  'document_server',
+  'response_schema',
+  'offered',
+]);
 
 const changedFields = (before: CustomTool, after: CustomTool): string[] =>
   WRITABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));

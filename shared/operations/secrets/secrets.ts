@@ -1,5 +1,6 @@
 import type { Actor } from '#shared/people/actor.ts';
 import type { Secret, SecretInput } from '#shared/contract/secrets/secret.ts';
+import type { ToolAuth } from '#shared/contract/tools/tool-auth.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import type { Db, Pool } from '#shared/db/pool.ts';
 import { putSecret, secretPlace, useSecrets } from '#shared/db/secrets/secrets.ts';
@@ -31,32 +32,36 @@ export async function storeSecret(
 }
 
 /**
- * Checks the secrets in a custom tool's headers: that they exist, and may be sent to its address. Throws AppError
- * `invalid`.
+ * Checks the secrets in a custom tool's headers and in what it authenticates with: that they exist, and may be sent to
+ * its address. Throws AppError `invalid`.
  */
-export async function checkHeaderSecrets(
+export async function checkToolSecrets(
   db: Db,
   workspaceId: string,
-  headers: Readonly<Record<string, string>>,
+  {
+    headers = {},
+    auth,
+  }: { headers?: Readonly<Record<string, string>>; auth?: ToolAuth | null | undefined },
   address: string,
 ): Promise<void> {
   const found = Object.entries(headers).flatMap(([header, text]) =>
-    secretNamesIn(text).map((name) => ({ header, name })),
+    secretNamesIn(text).map((name) => ({ field: `headers.${header}`, name })),
   );
   const wrong = found.find(({ name }) => !SECRET_NAME.test(name));
   if (wrong !== undefined) {
-    throw invalid(`headers.${wrong.header}: '${wrong.name}' is not the name of a secret`);
+    throw invalid(`${wrong.field}: '${wrong.name}' is not the name of a secret`);
   }
+  if (auth !== undefined && auth !== null) found.push({ field: 'auth', name: auth.secret });
   const secrets = await useSecrets(db, { workspaceId, names: found.map(({ name }) => name) });
   const url = URL.parse(address);
   // Code calls nothing, and has no headers.
   if (url === null) return;
-  for (const { header, name } of found) {
+  for (const { field, name } of found) {
     const secret = secrets.get(name);
-    if (secret === undefined) throw invalid(`headers.${header}: there is no secret '${name}'`);
+    if (secret === undefined) throw invalid(`${field}: there is no secret '${name}'`);
     if (goesToHosts(url, secret.hosts)) continue;
     throw invalid(
-      `headers.${header}: the secret '${name}' may not be sent to ${url.host}, only to ${secret.hosts.join(', ')}`,
+      `${field}: the secret '${name}' may not be sent to ${url.host}, only to ${secret.hosts.join(', ')}`,
     );
   }
 }

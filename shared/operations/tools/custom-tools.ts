@@ -35,7 +35,7 @@ import {
 import { sourceUntrusted } from '#shared/platform/threads/source.ts';
 import { compilePolicies, type Judgment } from '#shared/policies/judge.ts';
 import { calledAs, CODE } from '#shared/tools.ts';
-import { checkHeaderSecrets } from '#shared/operations/secrets/secrets.ts';
+import { checkToolSecrets } from '#shared/operations/secrets/secrets.ts';
 import { invalid, keepHeadersAtOrigin, sealHeaders } from './tool-headers.ts';
 
 export interface ToolDeps extends CustomToolDeps {
@@ -52,7 +52,7 @@ export async function registerTool(
   if (input.read_only && !isCode) requireCapability(actor, 'publish_workflows');
   await checkSource(actor, input);
   await checkSchema(actor, input.input_schema);
-  await checkHeaderSecrets(db, actor.workspaceId, input.headers, input.endpoint_url);
+  await checkToolSecrets(db, actor.workspaceId, input, input.endpoint_url);
   const tool = await createCustomTool(
     db,
     actor,
@@ -78,15 +78,16 @@ export async function changeTool(
   }
   await checkSchema(actor, body.input_schema ?? null);
   const { headers, ...fields } = body;
-  if (headers !== undefined) {
+  if (headers !== undefined || body.auth != null) {
     const address = body.endpoint_url ?? (await readCustomTool(db, scope)).endpoint_url;
-    await checkHeaderSecrets(db, actor.workspaceId, headers, address);
+    await checkToolSecrets(db, actor.workspaceId, body, address);
   }
   const tool = await updateCustomTool(db, actor, toolId, (before) => {
     if (body.name !== undefined && body.name !== before.name) {
       throw invalid('name cannot be changed: graphs call the tool by it');
     }
     const wanted = { ...before, ...withoutUndefined(fields) };
+    requireOwn(before, wanted);
     const after = confirmed(actor, body, before, unpinned(before, wanted));
     const problem = targetProblem({ ...after, headers: headers ?? before.headers });
     if (problem !== undefined) throw invalid(`${problem.field} ${problem.message}`);
@@ -95,6 +96,19 @@ export async function changeTool(
     return { ...after, headers: sealHeaders(sealer, scope, headers, before.headers) };
   });
   return toAnswer(tool);
+}
+
+/** Throws AppError `invalid` for a change that only an import makes, and for `auth` of a tool without a request. */
+function requireOwn(before: CustomTool, wanted: CustomTool): void {
+  if (before.request === null) {
+    if (wanted.auth === null) return;
+    throw invalid('auth is only allowed for a tool from an API document; use headers');
+  }
+  const other = CALLED.find(
+    (field) => JSON.stringify(before[field]) !== JSON.stringify(wanted[field]),
+  );
+  if (other === undefined) return;
+  throw invalid(`${other} comes from the API document, so it cannot be changed; import it again`);
 }
 
 /** Fields that identify a pinned tool: if one of these changes, it is a different tool. */
@@ -174,8 +188,8 @@ export async function testTool(
 ): Promise<ToolTest> {
   const stored = await readCustomTool(deps.db, { workspaceId: actor.workspaceId, toolId });
   const sealed = holds(actor.role, actor.overrides, 'run_workflows');
-  const tool = sealed ? stored : { ...stored, headers: {} };
-  const omitted_headers = sealed ? [] : Object.keys(stored.headers).sort();
+  const tool = sealed ? stored : { ...stored, headers: {}, auth: null };
+  const omitted_headers = sealed ? [] : credentialNames(stored);
   const failed = (error: string, status: number | null, duration_ms: number): ToolTest => {
     return { ok: false, result: null, error, status, duration_ms, omitted_headers };
   };
@@ -215,6 +229,15 @@ export async function testTool(
     return failed(error.message, error.status ?? null, durationMs());
   }
 }
+
+/** The headers that are not sent, and a parameter of the query as `query:key`. */
+function credentialNames({ headers, auth }: CustomTool): string[] {
+  const as = auth === null ? [] : [auth.as.startsWith('query:') ? auth.as : authHeader(auth.as)];
+  return [...Object.keys(headers), ...as].sort();
+}
+
+const authHeader = (as: string): string =>
+  as.startsWith('header:') ? as.slice('header:'.length) : 'Authorization';
 
 /** A test begins now, and keeps no log. */
 const testCode = () => ({

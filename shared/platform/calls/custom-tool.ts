@@ -1,10 +1,11 @@
 import { type CustomTool, headerContext } from '#shared/db/tools/custom-tools.ts';
+import { isChanged } from '#shared/db/tools/described-operation.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { contentTypeIn, fieldsOf, formOf, isForm } from '#shared/values/form.ts';
 import { NodeError } from '#shared/node-error.ts';
 import { secretNamesIn, valueKey } from '#shared/values/secrets.ts';
 import type { Egress, EgressResponse, RequestCheck } from '#shared/platform/egress/egress.ts';
 import { callMcpTool } from './mcp.ts';
+import { type Credentials, credentialsOf, toolRequest } from './tool-request.ts';
 import { bodyOf, callOutside, isSuccess, statusFailure } from './outside.ts';
 import { SealError, type Sealer } from '#shared/crypto/sealing.ts';
 import {
@@ -66,10 +67,13 @@ export async function callCustomTool(
     const asked = { argument: call.arguments, seconds: call.timeoutMs / 1_000 };
     return { result: await computeTool(surroundings, tool, asked), status: null };
   }
+  if (isChanged(tool)) throw changedTool(tool);
   const stored = openHeaders(deps.sealer, tool);
   const { places, ...values } = call.secrets ?? NO_VALUES;
-  const opened = openSecrets(deps.sealer, values, [...namesIn(stored), ...places.map(valueKey)]);
-  const headers = opened.fillHeaders(stored);
+  const keys = [...namesIn(stored), ...authNames(tool), ...places.map(valueKey)];
+  const opened = openSecrets(deps.sealer, values, keys);
+  const own = credentialsOf(tool, opened.fillHeaders);
+  const headers = { ...opened.fillHeaders(stored), ...own.headers };
   // Some tools return the request they received, but its credentials must not be in the result.
   const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
   const { value, status } = await withoutSecrets<{ value: Json; status: number | null }>(
@@ -79,13 +83,21 @@ export async function callCustomTool(
       await holdToSchema(tool, sent.arguments);
       return tool.kind === 'mcp'
         ? callMcp(checkedEgress(deps.egress, opened.check), sent, headers, cutter)
-        : callHttp(deps.egress, sent, headers, { cutter, check: opened.check });
+        : callHttp(deps.egress, sent, { ...own, headers }, { cutter, check: opened.check });
     },
   );
   const shown = cutter.json(value);
   const isObject = typeof shown === 'object' && shown !== null && !Array.isArray(shown);
   return { result: isObject ? shown : { result: shown }, status };
 }
+
+const changedTool = ({ name, offered }: CustomTool): NodeError =>
+  new NodeError(
+    offered?.digest === null
+      ? `Tool '${name}': its operation is no longer in the API document`
+      : `Tool '${name}' has changed in its API document: review the change and accept it, or import it again`,
+    { retryable: false },
+  );
 
 const NO_VALUES: StepSecrets = { places: [], sealed: new Map(), addresses: new Map() };
 
@@ -101,15 +113,17 @@ async function holdToSchema(tool: CustomTool, args: JsonObject): Promise<void> {
   }
 }
 
-/** The names of the secrets in a tool's headers. Empty when these cannot be opened: then the call fails. */
+/** The names of the secrets in a tool's headers and credentials. Empty when these cannot be opened: then the call fails. */
 export function secretNamesOfTool(sealer: Sealer | undefined, tool: CustomTool): string[] {
   try {
-    return namesIn(openHeaders(sealer, tool));
+    return [...namesIn(openHeaders(sealer, tool)), ...authNames(tool)];
   } catch (error) {
     if (error instanceof NodeError) return [];
     throw error;
   }
 }
+
+const authNames = ({ auth }: CustomTool): string[] => (auth === null ? [] : [auth.secret]);
 
 const namesIn = (headers: Headers): string[] => Object.values(headers).flatMap(secretNamesIn);
 
@@ -137,59 +151,34 @@ export function openHeaders(sealer: Sealer | undefined, tool: CustomTool): Heade
 async function callHttp(
   egress: Egress,
   { tool, arguments: args, idempotencyKey, timeoutMs, signal }: CustomToolCall,
-  headers: Headers,
+  own: Credentials,
   { cutter, check }: { cutter: SecretCutter; check: RequestCheck },
 ): Promise<{ value: Json; status: number }> {
-  const inQuery = tool.method === 'GET' || tool.method === 'HEAD';
+  const { url, headers, body } = toolRequest(tool, args, own);
   return callOutside(signal, async () => {
-    const answer = await egress.request(
-      inQuery ? withQuery(tool.endpoint_url, args) : tool.endpoint_url,
-      {
-        method: tool.method,
-        headers: withServiceHeaders(
-          headers,
-          idempotencyKey,
-          inQuery ? undefined : 'application/json',
-        ),
-        ...(inQuery ? {} : { body: bodyFor(args, headers) }),
-        timeoutMs,
-        maxResponseBytes: MAX_RESPONSE_BYTES,
-        maxRedirects: 0,
-        check,
-        signal,
-      },
-    );
+    const answer = await egress.request(url, {
+      method: tool.method,
+      headers: withServiceHeaders(headers, idempotencyKey),
+      ...(body === undefined ? {} : { body }),
+      timeoutMs,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      maxRedirects: 0,
+      check,
+      signal,
+    });
     if (isSuccess(answer.status)) return { value: valueOf(answer), status: answer.status };
     throw statusFailure(answer, cutter.text);
   });
 }
 
 /** The service always sets the idempotency key of the step. Other headers keep the tool owner's values. */
-function withServiceHeaders(
-  headers: Headers,
-  idempotencyKey: string,
-  contentType: string | undefined,
-): Record<string, string> {
+function withServiceHeaders(headers: Headers, idempotencyKey: string): Record<string, string> {
   const named = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
   return {
-    ...(contentType === undefined || named.has('content-type')
-      ? {}
-      : { 'Content-Type': contentType }),
     ...(named.has('accept') ? {} : { Accept: 'application/json' }),
     ...headers,
     'Idempotency-Key': idempotencyKey,
   };
-}
-
-/** A form if the tool's content type says so; otherwise JSON. */
-const bodyFor = (args: JsonObject, headers: Headers): string =>
-  isForm(contentTypeIn(headers)) ? formOf(args) : JSON.stringify(args);
-
-/** Null omits an argument and a list repeats it; objects, even in lists, are sent as JSON. */
-function withQuery(text: string, args: JsonObject): string {
-  const url = new URL(text);
-  for (const [name, value] of fieldsOf(args)) url.searchParams.append(name, value);
-  return url.href;
 }
 
 /** JSON if the response has that content type or none; otherwise text. An empty response is an empty object. */

@@ -120,6 +120,15 @@ export const jobs = {
     return judgment;
   },
 
+  /** A large JSON body: what is in `field` becomes text, so that the rest is small. */
+  largeBody: async (input: {
+    bytes: Uint8Array;
+    field: string;
+  }): Promise<Outcome<{ rest: Json; text: string | undefined }>> => {
+    const { splitBody } = await import('./large-body.ts');
+    return splitBody(input.bytes, input.field);
+  },
+
   /** Compares recorded steps, each a JSON text, with how these policies judge them. `inForce`: see `toTest`. */
   compareSteps: async (
     input: { policies: string; inForce: readonly string[]; steps: readonly string[] },

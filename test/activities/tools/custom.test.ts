@@ -37,6 +37,8 @@ const registered = ({ headers = {}, ...fields }: Registered): CustomTool => ({
   kind: 'http',
   source: null,
   language: 'javascript',
+  ...{ request: null, auth: null, document_url: null, document_server: null },
+  ...{ response_schema: null, offered: null },
   endpoint_url: `${server.url}/probe`,
   method: 'POST',
   headers: Object.fromEntries(

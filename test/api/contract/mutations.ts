@@ -143,6 +143,20 @@ const closedTool = () => ({ name: `t${randomText(10)}`, endpoint_url: 'http://12
 const tool = async ({ call }: MutationContext): Promise<string> =>
   (await call('POST', '/api/tools', closedTool())).id;
 
+const anyParameter = { name: 'page', in: 'query', schema: { type: 'integer' } };
+/** A tool of an API document with one operation, and the document. */
+async function operationTool({ call }: MutationContext) {
+  const openapi = {
+    openapi: '3.1.0',
+    info: { title: 'Shop', version: '1' },
+    servers: [{ url: 'https://api.example.com' }],
+    paths: { '/orders': { get: { responses: {} } } },
+  };
+  const body = { openapi, prefix: `t${randomText(10)}_` };
+  const { created } = await call('POST', '/api/tools/import', body);
+  return { id: created[0].id as string, openapi };
+}
+
 /** A workflow with a draft, and the headers to change that. */
 const draft = async (context: MutationContext) => {
   const id = await workflow(context);
@@ -587,6 +601,15 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     body: { server_url: await mcpServerUrl(), prefix: `t${randomText(10)}_` },
     entry: onTool('create', expect.stringMatching(/^tool_/)),
   }),
+  'POST /api/tools/{id}/refresh': async (context) => {
+    const { id, openapi } = await operationTool(context);
+    const paths = { '/orders': { get: { responses: {}, parameters: [anyParameter] } } };
+    return {
+      url: `/api/tools/${id}/refresh`,
+      body: { openapi: { ...openapi, paths } },
+      entry: onTool('update', id),
+    };
+  },
   'PUT /api/tools/{id}': async (context) => {
     const id = await tool(context);
     return { url: `/api/tools/${id}`, body: { label: 'New' }, entry: onTool('update', id) };

@@ -103,6 +103,8 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'get_run',
       'get_usage',
       'get_workflow',
+      'import_tools',
+      'list_custom_tools',
       'list_event_triggers',
       'list_experiments',
       'list_inbound_events',
@@ -117,6 +119,7 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'publish_draft',
       'redeliver_webhook',
       'redeliver_webhook_range',
+      'refresh_tool',
       'replay_inbound_event',
       'replay_inbound_events',
       'rerun_run',
@@ -471,7 +474,7 @@ test('every tool that edits or deletes a record takes its etag', () => {
   // The others create, send, or act on runs and deliveries, which no one edits.
   const other =
     // A pin belongs to one member.
-    /^(create|run|backtest|start|rerun|fork|approve|assign|resume|cancel|rotate|test|redeliver|replay|pin|unpin|send)_/;
+    /^(create|import|refresh|run|backtest|start|rerun|fork|approve|assign|resume|cancel|rotate|test|redeliver|replay|pin|unpin|send)_/;
   const left = acts.map(({ name }) => name).filter((name) => !withTag.includes(name));
   expect(left.filter((name) => !other.test(name))).toEqual([]);
 });
@@ -548,6 +551,8 @@ describe('permissions', () => {
       rerun_run: 'run_workflows',
       dry_run_workflow: 'run_workflows',
       fork_run: 'run_workflows',
+      import_tools: 'create_edit_workflows',
+      refresh_tool: 'create_edit_workflows',
       test_node: 'run_workflows',
       pin_output: 'run_workflows',
       unpin_output: 'run_workflows',

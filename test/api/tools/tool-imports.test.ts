@@ -82,6 +82,7 @@ describe('an import', () => {
             id: expect.stringMatching(/^tool_/),
             name: 'get_order',
             mcp_tool: 'getOrder',
+            operation: null,
             schema_digest: jsonDigest(schema),
           },
           expect.objectContaining({ name: 'orders_refund', mcp_tool: 'orders.refund' }),
@@ -434,11 +435,11 @@ describe('a tool is skipped', () => {
   test('when the workspace has no room for it', async () => {
     await api.db.query(sql.unsafe`
       INSERT INTO custom_tools (id, workspace_id, name, endpoint_url)
-      SELECT 'tool_' || n, ${api.workspaceId}, 't' || n, 'http://x/' FROM generate_series(1, 499) n`);
+      SELECT 'tool_' || n, ${api.workspaceId}, 't' || n, 'http://x/' FROM generate_series(1, 999) n`);
     const { body } = await importFrom();
     expect(names(body.created)).toEqual(['get_order']);
     expect(body.skipped).toEqual([
-      { name: 'orders.refund', reason: 'A workspace has at most 500 tools; delete some first' },
+      { name: 'orders.refund', reason: 'A workspace has at most 1000 tools; delete some first' },
     ]);
   });
 
@@ -490,7 +491,7 @@ describe('an import ends in time', () => {
 
   test('when the schemas take too long to check', async () => {
     const input = toolImportInput.parse({ server_url: server.url });
-    const reason = 'there was no time left to check its schema; import it with names';
+    const reason = 'there was no time left to check its schema; import it by its name';
     expect(await importTools(deps, actor(), input, { listMs: 10_000, registerMs: -1 })).toEqual({
       ...nothing,
       skipped: [

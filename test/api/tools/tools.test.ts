@@ -72,6 +72,8 @@ describe('registering a tool', () => {
     expect(body).toEqual({
       id: expect.stringMatching(/^tool_[0-9a-z]{26}$/),
       name: 'plain',
+      ...{ request: null, auth: null, changed: false, response_schema: null },
+      ...{ document_url: null, document_server: null },
       language: 'javascript',
       source: null,
       label: '',
@@ -187,15 +189,15 @@ describe('registering a tool', () => {
     );
   });
 
-  test('is refused beyond 500 tools', async () => {
+  test('is refused beyond 1,000 tools', async () => {
     await keyless.db.query(sql.unsafe`
       INSERT INTO custom_tools (id, workspace_id, name, endpoint_url)
-      SELECT 'tool_' || n, ${keyless.workspaceId}, 't' || n, 'http://x/' FROM generate_series(1, 500) n`);
+      SELECT 'tool_' || n, ${keyless.workspaceId}, 't' || n, 'http://x/' FROM generate_series(1, 1000) n`);
     const { status, body } = await keyless.call('POST', '/api/tools', {
       name: 'more',
       endpoint_url,
     });
-    expectRefusal({ status, body }, 409, 'A workspace has at most 500 tools; delete some first');
+    expectRefusal({ status, body }, 409, 'A workspace has at most 1000 tools; delete some first');
     await keyless.db.query(sql.unsafe`DELETE FROM custom_tools`);
   });
 });

@@ -7,7 +7,6 @@ import {
   toolTestInput,
   toolTestSchema,
 } from '#shared/contract/tools/custom-tool.ts';
-import { toolImportInput, toolImportSchema } from '#shared/contract/tools/tool-import.ts';
 import {
   deleteCustomTool,
   listCustomTools,
@@ -15,15 +14,10 @@ import {
   toAnswer,
 } from '#shared/db/tools/custom-tools.ts';
 import { changeTool, registerTool, testTool } from '#shared/operations/tools/custom-tools.ts';
-import { importTools } from '#shared/operations/tools/tool-imports.ts';
 import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-
-/** Changing a tool requires the same permission as changing the graphs that use it. */
-const takenByGraphs = (act: string): string =>
-  `${act} also requires \`publish_workflows\` where a published workflow calls the tool, and \`run_workflows\` where ` +
-  'one does that has a webhook or an enabled schedule.';
+import { takenByGraphs } from './taken-by-graphs.ts';
 
 const record: EditedRecord = {
   noun: 'tool',
@@ -129,21 +123,5 @@ export function toolRoutes(app: App, context: RouteContext): void {
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params, body }) =>
       testTool(context, actor, params.id, body?.arguments ?? {}),
-  });
-
-  app.post('/api/tools/import', {
-    schema: {
-      operationId: 'importTools',
-      summary: 'Register the tools of an MCP server',
-      description:
-        'Each becomes a custom tool of kind `mcp` with the description and the schema that the server gives, and is ' +
-        'pinned: a call is refused while the server gives another schema. Importing again accepts the new one. A tool ' +
-        'that cannot be registered is skipped, with the reason; 400 when the server does not list its tools. ' +
-        takenByGraphs('Importing one under a name that a graph already calls'),
-      body: toolImportInput,
-      response: responses({ 200: toolImportSchema }),
-    },
-    config: { capability: 'create_edit_workflows' },
-    handler: async ({ actor, body }) => importTools(context, actor, body),
   });
 }

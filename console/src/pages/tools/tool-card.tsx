@@ -16,6 +16,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { toolsKey } from '#console/src/queries/workspace.ts';
+import { ToolRefresh } from './tool-refresh.tsx';
 import { ToolTrial } from './tool-trial.tsx';
 
 /** One tool: its endpoint, its settings and its actions. */
@@ -32,6 +33,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
               <UserText>{tool.label === '' ? tool.name : tool.label}</UserText>
             </Title>
             <Tag>{tool.kind === 'http' ? tool.method : text[tool.kind]}</Tag>
+            {tool.changed && <Tag color="warning">{text.changed}</Tag>}
           </Group>
           <ToolActions tool={tool} onEdit={onEdit} />
         </Group>
@@ -51,6 +53,12 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
             <>
               {' · '}
               <Message text={text.sends} values={{ headers: headers.join(', ') }} />
+            </>
+          )}
+          {tool.auth !== null && (
+            <>
+              {' · '}
+              <Message text={text.authenticates} values={{ secret: tool.auth.secret }} />
             </>
           )}
           {' · '}
@@ -104,6 +112,12 @@ function Details({ tool }: { tool: CustomTool }) {
       ) : (
         <JsonView value={tool.input_schema} what={text.whatSchema(tool.name)} />
       )}
+      {tool.request !== null && (
+        <>
+          <Text size="sm">{text.request}</Text>
+          <JsonView value={tool.request} what={text.whatRequest(tool.name)} />
+        </>
+      )}
       {mayEdit && <ToolTrial tool={tool} />}
     </Stack>
   );
@@ -117,6 +131,7 @@ function ToolActions({ tool, onEdit }: { tool: CustomTool; onEdit: () => void })
   if (!useMay('create_edit_workflows')) return null;
   return (
     <Group gap="xs">
+      {tool.request !== null && <ToolRefresh tool={tool} />}
       <Button
         size="compact-sm"
         variant="default"

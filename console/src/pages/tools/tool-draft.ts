@@ -87,6 +87,18 @@ export function toolOf(
   };
 }
 
+/** The fields that can be changed of a tool from an API document. */
+export const textsOf = ({
+  label,
+  description,
+  headers,
+  timeout_seconds,
+  retry_count,
+  read_only,
+}: BodyOf<'POST /api/tools'>): BodyOf<'PUT /api/tools/{id}'> => ({
+  ...{ label, description, headers, timeout_seconds, retry_count, read_only },
+});
+
 /** In seconds. */
 export const longestTimeout = (kind: CustomTool['kind']): number =>
   kind === 'code' ? MAX_CODE_SECONDS : MAX_TOOL_TIMEOUT_SECONDS;

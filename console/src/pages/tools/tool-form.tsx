@@ -1,26 +1,25 @@
-import { Group, NativeSelect, NumberInput, Switch, Textarea, TextInput } from '@mantine/core';
+import { Group, NumberInput, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { CustomTool } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { words } from '#console/src/messages/en/words.ts';
-import { toolForm as text, toolKinds } from '#console/src/messages/en/workspace/tools.ts';
-import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
+import { toolForm as text } from '#console/src/messages/en/workspace/tools.ts';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { SchemaBuilder } from '#console/src/parts/forms/schema-builder/schema-builder.tsx';
 import { toolsKey } from '#console/src/queries/workspace.ts';
+import { AuthFields } from './auth-fields.tsx';
 import { HeaderFields } from './header-fields.tsx';
+import { TargetFields } from './target-fields.tsx';
 import {
   draftOf,
   isComplete,
   longestTimeout,
-  methods,
+  textsOf,
   toolOf,
   toolProblems,
 } from './tool-draft.ts';
-
-const languages = Object.entries(text.languages).map(([value, label]) => ({ value, label }));
 
 /** Registers or edits a tool. Its name cannot change, because graphs call the tool by it. */
 export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>(
@@ -31,12 +30,16 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
     const problems = toolProblems(values);
     const [schema, setSchema] = useState(tool?.input_schema ?? undefined);
     const [broken, setBroken] = useState(false);
+    // What an API document says of a tool only changes with the document.
+    const described = tool !== undefined && tool.request !== null;
+    const [auth, setAuth] = useState(tool?.auth ?? undefined);
     const fields = toolOf(values, schema);
+    const changes = described ? { ...textsOf(fields), auth: auth ?? null } : fields;
     const save = useEdit<CustomTool, CustomTool>(
       editing,
-      fields,
+      changes,
       (known) =>
-        tool === undefined ? api().registerTool(fields) : api().updateTool(tool.id, fields, known),
+        tool === undefined ? api().registerTool(fields) : api().updateTool(tool.id, changes, known),
       {
         changes: [toolsKey],
         done: tool === undefined ? text.created : text.saved,
@@ -76,70 +79,27 @@ export const ToolForm = editForm<CustomTool, { onClose: () => void }, undefined>
           maxLength={5_000}
           {...form.getInputProps('description')}
         />
-        <Group grow align="flex-start">
-          <NativeSelect
-            label={words.kind}
-            data={[
-              { value: 'http', label: toolKinds.http },
-              { value: 'mcp', label: toolKinds.mcp },
-              { value: 'code', label: toolKinds.code },
-            ]}
-            {...form.getInputProps('kind')}
-          />
-          {values.kind === 'http' && (
-            <NativeSelect label={text.method} data={methods} {...form.getInputProps('method')} />
-          )}
-          {values.kind === 'code' && (
-            <NativeSelect
-              label={text.language}
-              data={languages}
-              {...form.getInputProps('language')}
-            />
-          )}
-          {values.kind === 'mcp' && (
-            <TextInput
-              label={text.mcpTool}
-              maxLength={200}
-              required
-              {...form.getInputProps('mcpTool')}
-            />
-          )}
-        </Group>
-        {values.kind === 'code' ? (
-          <CodeEditor
-            label={text.source}
-            description={text.aboutSource}
-            language={values.language}
-            value={values.source}
-            minHeight={160}
-            onChange={(source) => form.setFieldValue('source', source)}
-          />
-        ) : (
+        {described ? (
           <>
-            <TextInput
-              type="url"
-              label={text.url}
-              description={text.aboutUrl}
-              placeholder="https://tools.example.com/crm/lookup"
-              maxLength={2_000}
-              required
-              {...form.getInputProps('url')}
-              error={problems.url}
-            />
+            <AuthFields schemes={[]} value={auth} onChange={setAuth} />
             <HeaderFields
               headers={values.headers}
               onChange={(headers) => form.setFieldValue('headers', headers)}
               problem={problems.headers}
             />
           </>
+        ) : (
+          <TargetFields form={form} problems={problems} />
         )}
-        <SchemaBuilder
-          label={text.schema}
-          description={text.aboutSchema}
-          value={schema}
-          onChange={setSchema}
-          onBroken={setBroken}
-        />
+        {!described && (
+          <SchemaBuilder
+            label={text.schema}
+            description={text.aboutSchema}
+            value={schema}
+            onChange={setSchema}
+            onBroken={setBroken}
+          />
+        )}
         <Group grow align="flex-start">
           <NumberInput
             label={text.timeout}

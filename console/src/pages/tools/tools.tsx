@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { CustomTool } from '#client/index.ts';
@@ -15,7 +15,7 @@ import { Snippet } from '#console/src/parts/code/snippet.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
 import { toolsQuery } from '#console/src/queries/workspace.ts';
-import { ToolCard } from './tool-card.tsx';
+import { ToolList } from './tool-list.tsx';
 import { ToolForm } from './tool-form.tsx';
 import { ToolImport } from './tool-import.tsx';
 
@@ -45,11 +45,7 @@ export function ToolsPage() {
                 )}
               </Empty>
             ) : (
-              <Stack gap="md">
-                {list.map((tool) => (
-                  <ToolCard key={tool.id} tool={tool} onEdit={() => setForm({ tool })} />
-                ))}
-              </Stack>
+              <ToolList tools={list} onEdit={(tool) => setForm({ tool })} />
             )
           }
         </Loaded>

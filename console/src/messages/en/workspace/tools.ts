@@ -8,6 +8,8 @@ export const tools = {
   new: 'New tool',
   editTitle: 'Edit tool',
   custom: 'Custom tools',
+  filter: 'Search tools',
+  noMatch: 'No tool matches the search.',
   empty: {
     title: 'No custom tools yet',
     about:
@@ -41,6 +43,10 @@ export const toolCard = {
   showDetails: 'Show schema and test',
   noSchema: 'No schema. The tool accepts any arguments.',
   whatSchema: (name: string) => `the schema of ${name}`,
+  changed: 'Changed in its document',
+  authenticates: 'authenticates with {secret}',
+  whatRequest: (name: string) => `the request of ${name}`,
+  request: 'Request',
   editTool: (name: string) => `Edit ${name}`,
   deleteTool: (name: string) => `Delete ${name}`,
   deleted: 'Tool deleted',
@@ -85,18 +91,35 @@ export const toolForm = {
   aboutUrl: 'Called exactly as entered. Do not put secrets in the URL: use headers.',
 } as const;
 
-/** Messages for the import of tools from an MCP server. */
+/** Messages for the import of tools. */
 export const toolImport = {
-  open: 'Import from MCP',
-  title: 'Import the tools of an MCP server',
+  open: 'Import tools',
+  title: 'Import tools',
+  from: 'Source',
+  sources: { mcp: 'MCP server', openapi: 'API document' },
   url: 'URL of the MCP server',
+  documentUrl: 'URL of the OpenAPI document',
+  aboutDocument: 'OpenAPI 3.0 or 3.1, or Swagger 2.0, as JSON or YAML.',
+  file: 'Or a file',
+  server: 'Server',
+  aboutServer: 'Where the API is, if not at the first server in the document.',
   prefix: 'Prefix',
   aboutPrefix: 'What the names of the tools begin with here, if you want one.',
   list: 'List tools',
   found: (count: number) => plural(count, { one: '# tool found', other: '# tools found' }),
-  back: 'Other server',
+  ofDocument: (title: string, version: string) => `${title} ${version}`.trim(),
+  unlisted: (count: number) =>
+    plural(count, {
+      one: '# more operation is not listed',
+      other: '# more operations are not listed',
+    }),
+  back: 'Other source',
   all: 'All tools',
-  tools: 'Tools of the server',
+  allFound: 'All that match',
+  filter: 'Search',
+  noMatch: 'No tool matches the search.',
+  tooMany: (most: string) => `Choose at most ${most} at a time.`,
+  tools: 'Tools at the source',
   states: {
     new: 'New',
     changed: 'Update available',
@@ -105,9 +128,46 @@ export const toolImport = {
   },
   schema: 'Input schema',
   whatSchema: (name: string) => `the schema of ${name}`,
+  secret: 'Secret',
+  aboutSecret: 'What calls authenticate with. It must be allowed for the host of the API.',
+  noSecret: 'None',
+  as: 'Sent as',
+  places: {
+    bearer: 'Bearer token',
+    basic: 'Basic, from user:password',
+    header: (name: string) => `Header ${name}`,
+    query: (name: string) => `Query parameter ${name}`,
+  },
   submit: (count: number) => plural(count, { one: 'Import # tool', other: 'Import # tools' }),
   imported: (count: number) => plural(count, { one: '# tool imported', other: '# tools imported' }),
   notImported: 'Not imported:',
+} as const;
+
+/** Messages for the comparison of a tool with its API document. */
+export const toolRefresh = {
+  check: 'Check for changes',
+  checkTool: (name: string) => `Check ${name} for changes`,
+  title: 'Changes in the API document',
+  unchanged: 'No changes in the API document',
+  gone: 'The API document no longer has this operation. The tool is not called until it is back.',
+  blocks: 'The tool is not called until you accept the changes.',
+  texts: 'Only texts have changed. The tool is still called.',
+  accept: 'Accept changes',
+  accepted: 'Changes accepted',
+  file: 'API document',
+  aboutFile: 'The tool was imported from a file. Choose the current one.',
+  compare: 'Compare',
+  fields: {
+    method: 'Method',
+    request: 'Request',
+    input_schema: 'Arguments',
+    response_schema: 'Result',
+    description: 'Description',
+  },
+  before: 'Before',
+  after: 'After',
+  whatBefore: (field: string) => `the previous ${field}`,
+  whatAfter: (field: string) => `the new ${field}`,
 } as const;
 
 /** Messages for the headers in the form of a tool. */
