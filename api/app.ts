@@ -35,6 +35,7 @@ import { createKeyUses } from './identity/key-uses.ts';
 import { mcpRoutes } from './mcp/route.ts';
 import { createMeter } from './data/meter.ts';
 import { compareRecords } from './http/conditional.ts';
+import { acceptIdempotencyKeys } from './http/idempotency.ts';
 import { learnMethods } from './http/methods.ts';
 import { measureRequests } from './http/metrics.ts';
 import { documentRoutes } from './openapi/document.ts';
@@ -229,11 +230,13 @@ function registerRoutes(app: App, context: RouteContext): void {
     authenticate(scope, context);
     refuseUnsafeInput(scope);
     compareRecords(scope, context.db);
+    acceptIdempotencyKeys(scope);
     registerSections(scope, context, operationSections);
   });
   app.register(async (scope) => {
     guardDataRoutes(scope, context);
     refuseUnsafeInput(scope);
+    acceptIdempotencyKeys(scope);
     registerSections(scope, context, dataSections);
   });
 }

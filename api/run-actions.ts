@@ -43,7 +43,10 @@ export interface RunActions {
   /** Starts a run from a step of another one. */
   fork(request: ForkRequest & { actor: Actor }): Promise<Started & { notReused: NotReused[] }>;
   /** Tests one node, and waits some seconds for its end, unless the signal is aborted. */
-  testNode(request: NodeTestRequest, signal: AbortSignal): Promise<NodeTest>;
+  testNode(
+    request: NodeTestRequest,
+    signal: AbortSignal,
+  ): Promise<{ tested: NodeTest; replayed: boolean }>;
   decide(actor: Actor, runId: string, answer: Answer): Promise<Run>;
   /** Throws what `decide` would throw. Decides nothing. */
   check(actor: Actor, runId: string, answer: Answer): Promise<CheckedRun>;
@@ -135,11 +138,12 @@ export function createRunActions(context: RouteContext): RunActions {
     },
     ...forkActions(context, readWhile),
     testNode: async (request, signal) => {
-      const { runId, dispatched } = await testNode(context, request);
+      const { runId, admitted, dispatched } = await testNode(context, request);
       await inFlight.add(dispatched);
       const { workspaceId } = request.actor;
       await waitUntilIdle(db, { workspaceId, runId }, { waitMs: TEST_WAIT_MS, signal });
-      return testOf(await untilRead(() => read(request.actor, runId)));
+      const tested = testOf(await untilRead(() => read(request.actor, runId)));
+      return { tested, replayed: admitted === undefined };
     },
     ...gateActions(context, read, readWhile),
     resume: async (actor, runId, override) => {

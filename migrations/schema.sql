@@ -958,6 +958,20 @@ CREATE TABLE idempotency_keys (
 
 CREATE INDEX idempotency_keys_by_run ON public.idempotency_keys USING btree (run_id);
 
+CREATE TABLE idempotent_answers (
+  workspace_id text NOT NULL,
+  id bytea NOT NULL,
+  request bytea NOT NULL,
+  answer text NOT NULL,
+  sealed boolean NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT idempotent_answers_pkey PRIMARY KEY (workspace_id, id),
+  CONSTRAINT idempotent_answers_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX idempotent_answers_by_age ON public.idempotent_answers USING btree (workspace_id, created_at);
+CREATE INDEX idempotent_answers_sealed ON public.idempotent_answers USING btree (id) WHERE sealed;
+
 CREATE TABLE inbound_event_replays (
   run_id text,
   event_id text NOT NULL,

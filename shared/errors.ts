@@ -12,6 +12,7 @@ export const errorTable = {
   method_not_allowed: { status: 405, retryable: false },
   conflict: { status: 409, retryable: false },
   changed: { status: 409, retryable: false },
+  key_in_use: { status: 409, retryable: true },
   gone: { status: 410, retryable: false },
   precondition_failed: { status: 412, retryable: false },
   too_large: { status: 413, retryable: false },

@@ -1,8 +1,7 @@
-import type { FastifyRequest } from 'fastify';
 import type { ExportKind } from '#shared/contract/data/export.ts';
 import { exportColumns, type ExportSet } from '#shared/db/data/exports.ts';
 import { csvHeader, csvLine } from '#api/http/csv.ts';
-import { answerData } from './envelope.ts';
+import { answerData, type DescribedCall } from './envelope.ts';
 
 /** As CSV, in batches. */
 export async function* csvOf(kind: ExportKind, set: ExportSet): AsyncGenerator<string> {
@@ -14,10 +13,7 @@ export async function* csvOf(kind: ExportKind, set: ExportSet): AsyncGenerator<s
 }
 
 /** In the envelope, in batches. */
-export async function* jsonOf(
-  request: Pick<FastifyRequest, 'id' | 'dataCall'>,
-  set: ExportSet,
-): AsyncGenerator<string> {
+export async function* jsonOf(request: DescribedCall, set: ExportSet): AsyncGenerator<string> {
   const { data: _none, ...rest } = answerData(request, []);
   let separator = '{"data":[';
   for await (const batch of set.batches('values')) {

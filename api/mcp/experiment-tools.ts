@@ -12,7 +12,14 @@ import { listExperiments, readExperiment } from '#shared/db/experiments/listing.
 import { listResults } from '#shared/db/experiments/results.ts';
 import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelExperiment, startExperiment } from '#shared/operations/experiments/start.ts';
-import { changes, defineTool, looksOnly, type McpTool } from './tool.ts';
+import {
+  callOnce,
+  changes,
+  defineTool,
+  idempotencyKeyArgument,
+  looksOnly,
+  type McpTool,
+} from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 const experimentId = z.string().min(1).max(100).meta({ description: 'Id of the experiment' });
@@ -29,14 +36,27 @@ export const experimentTools: readonly McpTool[] = [
       'get_experiment with the id until the status is not running.',
     capability: 'run_workflows',
     annotations: { ...changes, openWorldHint: true },
-    input: rehearses(z.strictObject({ workflow: workflowArgument, ...experimentFields })),
+    input: rehearses(
+      z.strictObject({
+        workflow: workflowArgument,
+        ...experimentFields,
+        idempotency_key: idempotencyKeyArgument,
+      }),
+    ),
     output: z.object(startedJobSchema.shape),
-    handle: async (call, { workflow, ...request }) => {
+    handle: async (call, args) => {
+      const { workflow, idempotency_key: _key, ...request } = args;
       const { workflowId } = await scopeOf(call, workflow);
-      const { context, actor } = call;
-      const { dispatched, ...job } = await startExperiment(context, actor, workflowId, request);
-      await context.inFlight.add(dispatched);
-      return job;
+      return callOnce(call, 'start_experiment', args, async (db) => {
+        const stores = { ...call.context, db };
+        const { dispatched, ...answer } = await startExperiment(
+          stores,
+          call.actor,
+          workflowId,
+          request,
+        );
+        return { answer, dispatched };
+      });
     },
   }),
   defineTool({

@@ -21,8 +21,10 @@ import { cancelReplay, readReplay, startReplay } from '#shared/operations/inboun
 import { comparingWrites } from '#api/http/conditional.ts';
 import { toWebhook } from '#api/inbound/shown-webhook.ts';
 import {
+  callOnce,
   changes,
   defineTool,
+  idempotencyKeyArgument,
   ifMatchArgument,
   looksOnly,
   matchOf,
@@ -159,15 +161,21 @@ export const inboundEventTools: readonly McpTool[] = [
     capability: 'run_workflows',
     annotations: starts,
     input: z
-      .strictObject({ workflow: workflowArgument, ...replayRangeFields })
+      .strictObject({
+        workflow: workflowArgument,
+        ...replayRangeFields,
+        idempotency_key: idempotencyKeyArgument,
+      })
       .check(refuseEmptyPeriod),
     output: z.object(startedJobSchema.shape),
-    handle: async (call, { workflow, ...range }) => {
+    handle: async (call, args) => {
+      const { workflow, idempotency_key: _key, ...range } = args;
       const { workflowId } = await scopeOf(call, workflow);
-      const { context, actor } = call;
-      const { dispatched, ...job } = await startReplay(context, actor, workflowId, range);
-      await context.inFlight.add(dispatched);
-      return job;
+      return callOnce(call, 'replay_inbound_events', args, async (db) => {
+        const stores = { ...call.context, db };
+        const { dispatched, ...answer } = await startReplay(stores, call.actor, workflowId, range);
+        return { answer, dispatched };
+      });
     },
   }),
   defineTool({

@@ -9,6 +9,7 @@ import {
   pinsQuery,
   withState,
 } from '#shared/contract/workflows/node-test.ts';
+import { idempotencyKeySchema } from '#shared/contract/runs/run.ts';
 import { findPin, listPins, removePin } from '#shared/db/workflows/pins.ts';
 import { pinOutput } from '#shared/operations/workflows/pin-output.ts';
 import { executesGraph, next } from './run-tools.ts';
@@ -35,16 +36,19 @@ export const nodeTestTools: readonly McpTool[] = [
           workflow: workflowArgument,
           node_id: nodeId,
           ...nodeTestFields,
+          idempotency_key: idempotencyKeySchema.optional(),
         }),
       ),
     ),
     output: nodeTestSchema,
     handle: async (call, args) => {
-      const { workflow, node_id, run_id: runId, step_key: stepKey, ...given } = args;
+      const { workflow, node_id, run_id: runId, step_key: stepKey, ...rest } = args;
+      const { idempotency_key: idempotencyKey, ...given } = rest;
       const { workflowId } = await scopeOf(call, workflow);
       const place = { workflowId, nodeId: node_id, runId, stepKey };
       const { actor, signal } = call;
-      return call.actions.testNode({ actor, trigger: 'mcp', ...place, ...given }, signal);
+      const request = { actor, trigger: 'mcp', idempotencyKey, ...place, ...given } as const;
+      return (await call.actions.testNode(request, signal)).tested;
     },
   }),
   defineTool({

@@ -10,7 +10,14 @@ import {
   readBacktest,
   startBacktest,
 } from '#shared/operations/policies/backtests.ts';
-import { changes, defineTool, looksOnly, type McpTool } from './tool.ts';
+import {
+  callOnce,
+  changes,
+  defineTool,
+  idempotencyKeyArgument,
+  looksOnly,
+  type McpTool,
+} from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 const { policies, since } = backtestFields;
@@ -32,18 +39,25 @@ export const policyTools: readonly McpTool[] = [
       'get_backtest has the result.',
     capability,
     annotations: changes,
-    input: z.strictObject({ policies, since, workflow: workflowArgument.optional() }),
+    input: z.strictObject({
+      policies,
+      since,
+      workflow: workflowArgument.optional(),
+      idempotency_key: idempotencyKeyArgument,
+    }),
     output: startedJobSchema,
-    handle: async (call, { workflow, ...given }) => {
-      const { context, actor } = call;
+    handle: async (call, args) => {
+      const { workflow, idempotency_key: _key, ...given } = args;
       const workflow_id =
         workflow === undefined ? undefined : (await scopeOf(call, workflow)).workflowId;
-      const { started, dispatched } = await startBacktest(context, actor, {
-        ...given,
-        workflow_id,
+      return callOnce(call, 'backtest_policies', args, async (db) => {
+        const { started: answer, dispatched } = await startBacktest(
+          { ...call.context, db },
+          call.actor,
+          { ...given, workflow_id },
+        );
+        return { answer, dispatched };
       });
-      await context.inFlight.add(dispatched);
-      return started;
     },
   }),
   defineTool({

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { Actor } from '#shared/people/actor.ts';
 import type { Capability } from '#shared/people/capabilities.ts';
 import type { IfMatch } from '#shared/contract/if-match.ts';
+import { idempotencyKeySchema } from '#shared/contract/runs/run.ts';
 import type { RouteContext } from '#api/deps.ts';
+import { type Act, actOnce, keyOfCall } from '#api/http/idempotency.ts';
 import type { RunActions } from '#api/run-actions.ts';
 
 /** The dependencies and the caller of a tool. */
@@ -60,6 +62,23 @@ export const ifMatchArgument = (noun: string) =>
 
 export const matchOf = (etag: string | undefined): IfMatch | undefined =>
   etag === undefined ? undefined : [etag];
+
+/** The argument of every tool that costs or starts something, except runs, which have their own. */
+export const idempotencyKeyArgument = idempotencyKeySchema.optional().meta({
+  description:
+    'Pass the same one when you repeat a call: it then does nothing more, and returns the first result for 24 hours',
+});
+
+/** Acts once per `idempotency_key` in these arguments, and returns the result; see `actOnce`. */
+export async function callOnce<Answer extends object>(
+  { context, actor }: ToolCall,
+  tool: string,
+  args: { idempotency_key?: string | undefined },
+  act: Act<Answer>,
+): Promise<Answer> {
+  const { answer } = await actOnce(context, keyOfCall(actor, tool, args), act);
+  return answer;
+}
 
 /** A tool, with its schemas generated once for all requests. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(

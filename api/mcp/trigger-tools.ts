@@ -9,8 +9,10 @@ import type { Pool } from '#shared/db/pool.ts';
 import { createTrigger, updateTrigger } from '#shared/operations/events/triggers.ts';
 import { comparingWrites } from '#api/http/conditional.ts';
 import {
+  callOnce,
   changes,
   defineTool,
+  idempotencyKeyArgument,
   ifMatchArgument,
   looksOnly,
   matchOf,
@@ -60,12 +62,18 @@ export const triggerTools: readonly McpTool[] = [
       'trigger also needs run_workflows.',
     capability: 'create_edit_workflows',
     annotations: changes,
-    input: z.strictObject({ workflow: workflowArgument, ...eventTriggerInput.shape }),
+    input: z.strictObject({
+      workflow: workflowArgument,
+      ...eventTriggerInput.shape,
+      idempotency_key: idempotencyKeyArgument,
+    }),
     output: eventTriggerSchema,
-    handle: async (call, { workflow, ...input }) => {
+    handle: async (call, args) => {
+      const { workflow, idempotency_key: _key, ...input } = args;
       const { workflowId } = await scopeOf(call, workflow);
-      const id = await createTrigger(call.context.db, call.actor, { workflowId, ...input });
-      return readTrigger(call.context.db, scope(call, id));
+      return callOnce(call, 'create_event_trigger', args, async (db) => ({
+        answer: await createTrigger(db, call.actor, { workflowId, ...input }),
+      }));
     },
   }),
   defineTool({

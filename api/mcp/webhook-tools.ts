@@ -22,7 +22,16 @@ import {
 } from '#shared/operations/webhooks/endpoints.ts';
 import { deliveryPage } from '#api/data/delivery-page.ts';
 import { comparingWrites } from '#api/http/conditional.ts';
-import { changes, defineTool, ifMatchArgument, looksOnly, matchOf, type ToolCall } from './tool.ts';
+import {
+  callOnce,
+  changes,
+  defineTool,
+  idempotencyKeyArgument,
+  ifMatchArgument,
+  looksOnly,
+  matchOf,
+  type ToolCall,
+} from './tool.ts';
 
 const webhook = z
   .string()
@@ -65,9 +74,14 @@ export const webhookTools = [
       'do not repeat it elsewhere.',
     capability: 'manage_workspace',
     annotations: sends,
-    input: z.strictObject(dataEndpointInput.shape),
+    input: z.strictObject({ ...dataEndpointInput.shape, idempotency_key: idempotencyKeyArgument }),
     output: newDataEndpointSchema,
-    handle: async ({ context, actor }, input) => registerEndpoint(context, actor, input),
+    handle: async (call, args) => {
+      const { idempotency_key: _key, ...input } = args;
+      return callOnce(call, 'create_webhook', args, async (db) => ({
+        answer: await registerEndpoint({ ...call.context, db }, call.actor, input),
+      }));
+    },
   }),
   defineTool({
     name: 'update_webhook',
@@ -102,9 +116,12 @@ export const webhookTools = [
       'Returns a new secret, only this once. For 24 hours deliveries are also signed with the previous one.',
     capability: 'manage_workspace',
     annotations: replaces,
-    input: z.strictObject({ webhook }),
+    input: z.strictObject({ webhook, idempotency_key: idempotencyKeyArgument }),
     output: rotatedSecretSchema,
-    handle: async ({ context, actor }, { webhook: id }) => rotateEndpointSecret(context, actor, id),
+    handle: async (call, args) =>
+      callOnce(call, 'rotate_webhook_secret', args, async (db) => ({
+        answer: await rotateEndpointSecret({ ...call.context, db }, call.actor, args.webhook),
+      })),
   }),
   defineTool({
     name: 'test_webhook',
@@ -113,9 +130,12 @@ export const webhookTools = [
       'Sends an event of the type ping to a webhook endpoint. list_webhook_deliveries shows its result.',
     capability: 'manage_workspace',
     annotations: sends,
-    input: z.strictObject({ webhook }),
+    input: z.strictObject({ webhook, idempotency_key: idempotencyKeyArgument }),
     output: deliverySchema,
-    handle: async ({ context, actor }, { webhook: id }) => pingEndpoint(context.db, actor, id),
+    handle: async (call, args) =>
+      callOnce(call, 'test_webhook', args, async (db) => ({
+        answer: await pingEndpoint(db, call.actor, args.webhook),
+      })),
   }),
   defineTool({
     name: 'list_webhook_deliveries',
@@ -145,10 +165,15 @@ export const webhookTools = [
     input: z.strictObject({
       webhook,
       delivery: z.string().min(1).max(100).meta({ description: 'Id of the delivery (dlv_...)' }),
+      idempotency_key: idempotencyKeyArgument,
     }),
     output: deliverySchema,
-    handle: async ({ context, actor }, { webhook: endpointId, delivery: deliveryId }) =>
-      redeliver(context.db, actor, { endpointId, deliveryId }),
+    handle: async (call, args) => {
+      const { webhook: endpointId, delivery: deliveryId } = args;
+      return callOnce(call, 'redeliver_webhook', args, async (db) => ({
+        answer: await redeliver(db, call.actor, { endpointId, deliveryId }),
+      }));
+    },
   }),
   defineTool({
     name: 'redeliver_webhook_range',
@@ -158,9 +183,19 @@ export const webhookTools = [
       'left is the number that did not fit: call again later.',
     capability: 'manage_workspace',
     annotations: sends,
-    input: z.strictObject({ webhook, ...redeliverRangeFields }).check(refuseEmptyPeriod),
+    input: z
+      .strictObject({
+        webhook,
+        ...redeliverRangeFields,
+        idempotency_key: idempotencyKeyArgument,
+      })
+      .check(refuseEmptyPeriod),
     output: redeliveredSchema,
-    handle: async ({ context, actor }, { webhook: id, ...range }) =>
-      redeliverRange(context.db, actor, id, range),
+    handle: async (call, args) => {
+      const { webhook: id, idempotency_key: _key, ...range } = args;
+      return callOnce(call, 'redeliver_webhook_range', args, async (db) => ({
+        answer: await redeliverRange(db, call.actor, id, range),
+      }));
+    },
   }),
 ];

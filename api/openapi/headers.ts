@@ -40,7 +40,9 @@ export const headers = {
     example: '"5Yk3bVw2m0d1Qe8rTz7xUA"',
   }),
   Location: text('Path of the resource', { required: true }),
-  'Idempotent-Replayed': text('`true` when an earlier request with this key started the run'),
+  'Idempotent-Replayed': text(
+    '`true` when an earlier request with this key started the run, or got this answer',
+  ),
   'Debounce-Joined': text(
     '`true` when the run had waited for further requests, and got the input of this one',
   ),

@@ -46,7 +46,7 @@ const meanings: Readonly<Record<number, string>> = {
   403: 'The credential does not allow this',
   404: 'Not found, or in another workspace',
   405: 'This address does not support the method',
-  409: 'The state of the resource does not allow this',
+  409: 'The state of the resource does not allow this, or a request with the `Idempotency-Key` is in progress',
   410: 'Nothing waits for this any more',
   412: 'The record is not as `If-Match` says',
   413: 'The body is larger than 1 MB',
@@ -61,7 +61,7 @@ const meanings: Readonly<Record<number, string>> = {
 /** The meanings that are different in the data API. */
 const dataMeanings: Readonly<Record<number, string>> = {
   402: 'The credits are exhausted',
-  422: 'The body is invalid',
+  422: 'The body is invalid, or the `Idempotency-Key` was used with another one',
   429: 'Too many requests, or the allowance of the month is exhausted',
 };
 

@@ -172,7 +172,7 @@ export interface paths {
         put?: never;
         /**
          * Export records or events as JSON or CSV
-         * @description The newest 10,000 rows at most, one credit each, all taken before the first is sent. The header `X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values as JSON, and a `'` before anything a spreadsheet would read as a formula.
+         * @description The newest 10,000 rows at most, one credit each, all taken before the first is sent. The header `X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values as JSON, and a `'` before anything a spreadsheet would read as a formula. A repeated request with the same `Idempotency-Key` costs no credits and gets the same export again; one of more than 1 MB has the same rows, as they are then.
          */
         post: operations["createExport"];
         delete?: never;
@@ -1076,7 +1076,10 @@ export interface operations {
     createExport: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A repeated request with the same key and body does nothing more, and gets the first answer again for 24 hours. 409 with `Retry-After` while the first one is in progress */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1146,7 +1149,10 @@ export interface operations {
     createWebhookEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A repeated request with the same key and body does nothing more, and gets the first answer again for 24 hours. 409 with `Retry-After` while the first one is in progress */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1190,7 +1196,10 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A repeated request with the same key and body does nothing more, and gets the first answer again for 24 hours. 409 with `Retry-After` while the first one is in progress */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -1216,7 +1225,10 @@ export interface operations {
     pingWebhookEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A repeated request with the same key and body does nothing more, and gets the first answer again for 24 hours. 409 with `Retry-After` while the first one is in progress */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -1270,7 +1282,10 @@ export interface operations {
     redeliverWebhookDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A repeated request with the same key and body does nothing more, and gets the first answer again for 24 hours. 409 with `Retry-After` while the first one is in progress */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
                 delivery_id: string;
@@ -1297,7 +1312,10 @@ export interface operations {
     redeliverDeadWebhookDeliveries: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A repeated request with the same key and body does nothing more, and gets the first answer again for 24 hours. 409 with `Retry-After` while the first one is in progress */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };

@@ -1,6 +1,7 @@
 import { deleteExpiredMetering } from '#shared/db/data/metering-retention.ts';
 import { deleteOldEvents } from '#shared/db/events/events.ts';
 import { deleteOldCalls } from '#shared/db/steps/call-limits.ts';
+import { deleteExpiredAnswers } from '#shared/db/idempotency.ts';
 import { deleteExpiredEvents } from '#shared/db/inbound/events.ts';
 import { deleteExpiredJobs } from '#shared/db/jobs/jobs.ts';
 import { notifyFrames } from '#shared/db/runs/frames.ts';
@@ -55,7 +56,7 @@ type Progress = Omit<SweepPart, 'after'>;
 
 /**
  * Part of a retention sweep: removes unused payloads, then per workspace the runs, audit entries, outbound events,
- * inbound events, events and jobs past their windows, and calls that no limit counts any more, until nothing is left or the time budget is used up; then `after` says
+ * inbound events, events and jobs past their windows, answers to idempotency keys, and calls that no limit counts any more, until nothing is left or the time budget is used up; then `after` says
  * where to continue. A workspace that cannot be swept is counted in `failed`, and does not block the others.
  */
 export async function sweepPart(
@@ -147,6 +148,7 @@ async function sweepWorkspace(
     );
   }
   finished &&= await untilNothingIsLeft(part, () => deleteExpiredMetering(deps.db, workspace.id));
+  finished &&= await untilNothingIsLeft(part, () => deleteExpiredAnswers(deps.db, workspace.id));
   finished &&= await untilNothingIsLeft(part, () => deleteOldCalls(deps.db, workspace.id));
   // One entry per sweep: a workspace that continues in the next part gets its entry at the end.
   if (finished) await retention.recordRemovals(deps.db, workspace.id);

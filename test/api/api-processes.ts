@@ -21,10 +21,10 @@ export const startOne = ({ env }: Engine): Promise<TestApi> =>
   startApiProcess({ ...env, LOG_LEVEL: 'error' });
 
 /** Three API processes on one database for a test file. Without a worker, runs stay pending and keep their holds. */
-export function useApiProcesses(): ApiProcesses {
+export function useApiProcesses(env: Record<string, string> = {}): ApiProcesses {
   const held = {} as { engine: Engine; apis: TestApi[]; agent: Agent };
   beforeAll(async () => {
-    held.engine = await startEngine({ worker: false });
+    held.engine = await startEngine({ worker: false, env });
     held.apis = await Promise.all([1, 2, 3].map(() => startOne(held.engine)));
     held.agent = new Agent({ connections: 40, headersTimeout: 60_000 });
   }, 60_000);

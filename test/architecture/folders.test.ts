@@ -50,6 +50,7 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
     beside: [
       'commit-outcome',
       'cursor',
+      'idempotency',
       'migrate',
       'month',
       'pool',

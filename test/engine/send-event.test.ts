@@ -80,7 +80,7 @@ test('is sent once, however often its step is executed, and is not tried again i
 
 test('runs that start each other by events end after 8 of them, and say so', async () => {
   const workflowId = await engine.define(chain(tool({ name: 'ball.passed' })));
-  const triggerId = await trigger(workflowId, 'ball.passed');
+  const { id: triggerId } = await trigger(workflowId, 'ball.passed');
   await engine.trigger(workflowId);
   const last = async () =>
     engine.db.maybeOneFirst(sql.type(z.object({ refusal: z.string() }))`

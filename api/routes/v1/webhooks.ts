@@ -19,6 +19,7 @@ import {
 } from '#shared/db/webhooks/endpoints.ts';
 import { registerEndpoint, rotateEndpointSecret } from '#shared/operations/webhooks/endpoints.ts';
 import { deliveryParams, idParams, nothing, responses } from '#api/http/responses.ts';
+import { answerOnce } from '#api/http/idempotency.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage, pageOfWhole } from '#api/data/page.ts';
 import { deliveryPage } from '#api/data/delivery-page.ts';
@@ -55,12 +56,15 @@ export function endpointRoutes(app: App, context: RouteContext): void {
       body: endpointInput,
       response: responses({ 201: envelopeOf(newEndpointSchema) }, 'conflict'),
     },
-    config: { scope: 'webhooks:write' },
+    config: { scope: 'webhooks:write', idempotent: true },
     handler: async (request, reply) => {
       const { dataCall, body } = request;
       const input = { ...body, is_demo: dataCall.caller.isDemo };
-      const endpoint = await registerEndpoint(context, ofKey(dataCall), input);
-      return reply.code(201).send(answerData(request, endpoint));
+      const answer = await answerOnce(context, request, reply, async (tx) => {
+        const endpoint = await registerEndpoint({ ...context, db: tx }, ofKey(dataCall), input);
+        return { answer: answerData(request, endpoint) };
+      });
+      return reply.code(201).send(answer);
     },
   });
 
@@ -90,11 +94,14 @@ export function endpointRoutes(app: App, context: RouteContext): void {
       body: emptyBody,
       response: responses({ 200: envelopeOf(rotatedSecretSchema) }),
     },
-    config: { scope: 'webhooks:write' },
-    handler: async (request) => {
-      const { dataCall, params } = request;
-      return answerData(request, await rotateEndpointSecret(context, ofKey(dataCall), params.id));
-    },
+    config: { scope: 'webhooks:write', idempotent: true },
+    handler: async (request, reply) =>
+      answerOnce(context, request, reply, async (tx) => {
+        const { dataCall, params } = request;
+        const stores = { ...context, db: tx };
+        const rotated = await rotateEndpointSecret(stores, ofKey(dataCall), params.id);
+        return { answer: answerData(request, rotated) };
+      }),
   });
 
   app.post('/v1/webhooks/:id/ping', {
@@ -106,11 +113,13 @@ export function endpointRoutes(app: App, context: RouteContext): void {
       body: emptyBody,
       response: responses({ 201: envelopeOf(deliverySchema) }),
     },
-    config: { scope: 'webhooks:write' },
+    config: { scope: 'webhooks:write', idempotent: true },
     handler: async (request, reply) => {
       const { dataCall, params } = request;
-      const delivery = await pingEndpoint(db, ofKey(dataCall), params.id);
-      return reply.code(201).send(answerData(request, delivery));
+      const answer = await answerOnce(context, request, reply, async (tx) => ({
+        answer: answerData(request, await pingEndpoint(tx, ofKey(dataCall), params.id)),
+      }));
+      return reply.code(201).send(answer);
     },
   });
 
@@ -141,12 +150,13 @@ export function endpointRoutes(app: App, context: RouteContext): void {
       body: emptyBody,
       response: responses({ 200: envelopeOf(deliverySchema) }, 'conflict'),
     },
-    config: { scope: 'webhooks:write' },
-    handler: async (request) => {
-      const { id: endpointId, delivery_id: deliveryId } = request.params;
-      const scope = { endpointId, deliveryId };
-      return answerData(request, await redeliver(db, ofKey(request.dataCall), scope));
-    },
+    config: { scope: 'webhooks:write', idempotent: true },
+    handler: async (request, reply) =>
+      answerOnce(context, request, reply, async (tx) => {
+        const { id: endpointId, delivery_id: deliveryId } = request.params;
+        const scope = { endpointId, deliveryId };
+        return { answer: answerData(request, await redeliver(tx, ofKey(request.dataCall), scope)) };
+      }),
   });
 
   app.post('/v1/webhooks/:id/redeliver', {
@@ -159,12 +169,14 @@ export function endpointRoutes(app: App, context: RouteContext): void {
       body: redeliverInput,
       response: responses({ 200: envelopeOf(redeliveredSchema) }),
     },
-    config: { scope: 'webhooks:write' },
-    handler: async (request) => {
-      const caller = ofKey(request.dataCall);
-      const range = request.body ?? undefined;
-      return answerData(request, await redeliverRange(db, caller, request.params.id, range));
-    },
+    config: { scope: 'webhooks:write', idempotent: true },
+    handler: async (request, reply) =>
+      answerOnce(context, request, reply, async (tx) => {
+        const caller = ofKey(request.dataCall);
+        const range = request.body ?? undefined;
+        const restarted = await redeliverRange(tx, caller, request.params.id, range);
+        return { answer: answerData(request, restarted) };
+      }),
   });
 }
 

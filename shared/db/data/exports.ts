@@ -26,8 +26,8 @@ export const exportColumns = {
 } satisfies Record<ExportKind, string[]>;
 
 export interface ExportSet {
-  /** The number of rows that will be sent. */
-  rows: number;
+  /** The rows that will be sent, in order. */
+  ids: readonly string[];
   /** Whether there are more rows than an export can hold. */
   truncated: boolean;
   /**
@@ -57,12 +57,23 @@ export async function withExportSet<Done>(
     const ids = await keysOf(tx, scope, what);
     const sent = ids.slice(0, MAX_EXPORT_ROWS);
     return work({
-      rows: sent.length,
+      ids: sent,
       truncated: ids.length > MAX_EXPORT_ROWS,
       batches: (json) => batchesOf(tx, scope, { kind: what.kind, json }, sent),
     });
   });
 }
+
+/** Opens the rows of an earlier export again, as they are now. Deleted ones are missing. */
+export const withRowsAgain = <Done>(
+  db: Pool,
+  scope: RecordScope,
+  { kind, ids, truncated }: Pick<ExportSet, 'ids' | 'truncated'> & { kind: ExportKind },
+  work: (set: ExportSet) => Promise<Done>,
+): Promise<Done> =>
+  inSnapshot(db, (tx) =>
+    work({ ids, truncated, batches: (json) => batchesOf(tx, scope, { kind, json }, ids) }),
+  );
 
 async function requireFeed(tx: Tx, scope: RecordScope, feedId: string): Promise<void> {
   const exists = await tx.oneFirst(statement(found)`

@@ -95,17 +95,17 @@ export async function readTrigger(
 }
 
 /**
- * Creates a trigger, for which later events count. Returns its id. Throws AppError `not_found`, `conflict` when there are
+ * Creates a trigger, for which later events count. Throws AppError `not_found`, `conflict` when there are
  * too many, and `forbidden` for an enabled one when the actor cannot run workflows.
  */
 export async function createTrigger(
   db: Pool,
   actor: Actor,
   { workflowId, ...input }: EventTriggerInput & { workflowId: string },
-): Promise<string> {
+): Promise<EventTrigger> {
   const { workspaceId } = actor;
   const id = newId('eventTrigger');
-  await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'triggers');
     const workflow = await tx.maybeOne(statement(idRow)`
       SELECT id FROM workflows WHERE id = ${workflowId} AND workspace_id = ${workspaceId} FOR SHARE
@@ -119,8 +119,8 @@ export async function createTrigger(
     `);
     if (input.enabled) await awaitEvents(tx, { id, workspaceId, ...input });
     await auditTrigger(tx, actor, 'trigger_create', { id, workflow_id: workflowId, ...input });
+    return readTrigger(tx, { workspaceId, triggerId: id });
   });
-  return id;
 }
 
 /**

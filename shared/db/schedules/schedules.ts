@@ -107,10 +107,10 @@ export async function createSchedule(
   db: Pool,
   actor: Actor,
   input: ScheduleInput,
-): Promise<string> {
+): Promise<Schedule> {
   const { workspaceId } = actor;
   const scheduleId = newId('schedule');
-  await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'schedules');
     const workflow = await tx.maybeOne(statement(idRow)`
       SELECT id FROM workflows WHERE id = ${input.workflow_id} AND workspace_id = ${workspaceId} FOR SHARE
@@ -123,8 +123,8 @@ export async function createSchedule(
               ${input.timezone}, ${JSON.stringify(input.input)}::json, ${input.enabled}, ${input.overlap}, ${actor.id})
     `);
     await auditSchedule(tx, actor, 'schedule_create', { id: scheduleId, ...input });
+    return readSchedule(tx, { workspaceId, scheduleId });
   });
-  return scheduleId;
 }
 
 /**

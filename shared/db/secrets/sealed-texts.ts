@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
+import { type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { secretContext } from '#shared/db/webhooks/endpoints.ts';
 import { inviteCodePlace } from '#shared/db/people/invite-codes.ts';
+import { answerPlace } from '#shared/db/idempotency.ts';
 import { headerContext } from '#shared/db/tools/custom-tools.ts';
 import { secretPlace } from './secrets.ts';
 
@@ -21,6 +22,8 @@ export interface SealedTable {
 
 /** Rows per transaction. Each row stays locked until the end. */
 const BATCH = 100;
+/** The same for answers. Each can have more than a megabyte. */
+const ANSWERS = 10;
 
 const keyRow = z.object({ key: z.string() });
 
@@ -29,6 +32,7 @@ function sealedTable<Row extends { key: string }>(
   name: string,
   lockNext: (tx: Tx, after: string) => Promise<readonly Row[]>,
   resealRow: (tx: Tx, row: Row, reseal: Reseal) => Promise<void>,
+  batch = BATCH,
 ): SealedTable {
   return {
     name,
@@ -36,7 +40,7 @@ function sealedTable<Row extends { key: string }>(
       db.transaction(async (tx) => {
         const rows = await lockNext(tx, after);
         for (const row of rows) await resealRow(tx, row, reseal);
-        return rows.length < BATCH ? undefined : rows.at(-1)?.key;
+        return rows.length < batch ? undefined : rows.at(-1)?.key;
       }),
   };
 }
@@ -122,4 +126,30 @@ const inviteCodes = sealedTable(
   },
 );
 
-export const sealedTables: readonly SealedTable[] = [secrets, toolHeaders, endpoints, inviteCodes];
+const sealedAnswerRow = keyRow.extend({ workspace_id: z.string(), sealed: z.string() });
+const answers = sealedTable(
+  'answers to idempotency keys',
+  (tx, after) =>
+    tx.any(statement(sealedAnswerRow)`
+      SELECT encode(id, 'hex') AS key, workspace_id, answer AS sealed FROM idempotent_answers
+      WHERE id > decode(${after}, 'hex') AND sealed ORDER BY id LIMIT ${ANSWERS}::int FOR NO KEY UPDATE
+    `),
+  async (tx, { key, workspace_id: workspaceId, sealed }, reseal) => {
+    const id = Buffer.from(key, 'hex');
+    const again = reseal(sealed, answerPlace({ workspaceId, id }));
+    if (again === undefined) return;
+    await tx.query(statement(z.object({}))`
+      UPDATE idempotent_answers SET answer = ${again}
+      WHERE workspace_id = ${workspaceId} AND id = ${sql.binary(id)}
+    `);
+  },
+  ANSWERS,
+);
+
+export const sealedTables: readonly SealedTable[] = [
+  secrets,
+  toolHeaders,
+  endpoints,
+  inviteCodes,
+  answers,
+];

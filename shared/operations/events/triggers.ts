@@ -1,4 +1,8 @@
-import type { EventTriggerInput, EventTriggerUpdate } from '#shared/contract/events/trigger.ts';
+import type {
+  EventTrigger,
+  EventTriggerInput,
+  EventTriggerUpdate,
+} from '#shared/contract/events/trigger.ts';
 import { readTrigger } from '#shared/db/events/triggers.ts';
 import * as triggers from '#shared/db/events/triggers.ts';
 import type { Db, Pool } from '#shared/db/pool.ts';
@@ -17,7 +21,7 @@ export async function createTrigger(
   db: Pool,
   actor: Actor,
   input: EventTriggerInput & { workflowId: string },
-): Promise<string> {
+): Promise<EventTrigger> {
   const { workspaceId } = actor;
   if (input.match !== null) checkMatch(input.match);
   await checkInput(db, { workspaceId, workflowId: input.workflowId }, input.input);

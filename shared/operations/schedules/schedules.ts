@@ -24,13 +24,14 @@ export async function createSchedule(
   deps: DispatchDeps,
   actor: Actor,
   input: ScheduleInput,
-): Promise<ScheduleChange> {
+): Promise<ScheduleChange & { schedule: Schedule }> {
   const timezone = requireZone(input.timezone);
   checkTiming({ cron: input.cron, timezone });
   const { workspaceId } = actor;
   await requireFittingInput(deps.db, { workspaceId, workflowId: input.workflow_id }, input.input);
-  const scheduleId = await schedules.createSchedule(deps.db, actor, { ...input, timezone });
-  return { scheduleId, dispatched: syncSchedule(deps, scheduleId) };
+  const schedule = await schedules.createSchedule(deps.db, actor, { ...input, timezone });
+  const scheduleId = schedule.id;
+  return { scheduleId, schedule, dispatched: syncSchedule(deps, scheduleId) };
 }
 
 /**

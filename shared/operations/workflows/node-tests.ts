@@ -33,6 +33,8 @@ export interface NodeTestRequest {
   allow?: readonly string[] | undefined;
   /** Whether pinned outputs of other nodes replace those of the run. */
   pins?: boolean | undefined;
+  /** The same key with the same request returns the same run. */
+  idempotencyKey?: string | undefined;
 }
 
 /**
@@ -70,6 +72,9 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
     trigger,
     input: state,
     version,
+    ...(request.idempotencyKey === undefined
+      ? {}
+      : { idempotencyKey: ['test', nodeId, request.idempotencyKey].join('/') }),
     adHocGraph: adHocGraphOf({ graph: { nodes: [tested], edges: [] }, input_schema: null }),
     ...(runId === undefined ? {} : { fork: { sourceId: runId, fromStep: stepKey, laid: {} } }),
     rehearsal: { ...rehearsal, failed: [], digests: {}, guarded },

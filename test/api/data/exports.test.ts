@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { csvLine } from '#api/http/csv.ts';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
+import { beside } from '#test/support/lock-waits.ts';
 import { growth } from '#test/support/growth.ts';
 import { useTestApi, type TestApi } from '#test/api/test-api.ts';
 import { soakTest } from '#test/support/soak.ts';
@@ -164,6 +165,132 @@ describe('an export', () => {
       const answer = await ask({ kind: 'entities', format: 'json', feed_id });
       expect([answer.status, answer.body]).toEqual([404, { detail: 'Feed not found' }]);
     }
+  });
+});
+
+describe('an export with an Idempotency-Key', () => {
+  const withKey = (idempotencyKey: string, body: object) =>
+    api.call('POST', '/v1/exports', body, { ...key.headers, 'idempotency-key': idempotencyKey });
+  const formats = [{ format: 'json' }, { format: 'csv' }];
+
+  test.each(formats)('as $format is charged once, and is the same again', async ({ format }) => {
+    const feed = await begin();
+    await addEntities(place, feed, [{}, {}]);
+    const body = { kind: 'entities', format };
+    const first = await withKey('k', body);
+    expect([first.status, first.headers['x-credits-consumed']]).toEqual([200, '2']);
+    await addEntities(place, feed, [{}]);
+    await run(
+      sql.fragment`UPDATE data_entities SET canonical_name = 'Changed' WHERE feed_id = ${feed.id}`,
+    );
+    const again = await withKey('k', body);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect(again.headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      'x-credits-consumed': '0',
+    });
+    for (const name of ['content-type', 'content-disposition']) {
+      expect(again.headers[name]).toBe(first.headers[name]);
+    }
+    expect(first.headers['idempotent-replayed']).toBeUndefined();
+    expect(await chargedTo(feed.workspaceId)).toBe(2);
+    const other = await withKey('other', body);
+    expect(other.text).toContain('Changed');
+    expect(await chargedTo(feed.workspaceId)).toBe(5);
+  });
+
+  test.each(formats)(
+    'of more than 1 MB as $format is charged once, and has the same rows',
+    async ({ format }) => {
+      const feed = await begin();
+      await fill(feed, 3_000);
+      const body = { kind: 'entities', format };
+      const first = await withKey('k', body);
+      expect(first.text.length).toBeGreaterThan(1_500_000);
+      const plain = await ask(body);
+      const content = ({ text }: { text: string }) => text.split('"request_id"')[0];
+      expect(content(first)).toBe(content(plain));
+      await fill({ ...feed, id: (await addFeed(place)).id }, 3);
+      const again = await withKey('k', body);
+      expect([again.status, again.text === first.text]).toEqual([200, true]);
+      expect(again.headers).toMatchObject({
+        'idempotent-replayed': 'true',
+        'x-credits-consumed': '0',
+      });
+      expect(await chargedTo(feed.workspaceId)).toBe(6_000);
+      const stored = await api.db.oneFirst(sql.type(z.object({ bytes: z.number() }))`
+      SELECT length(answer) AS bytes FROM idempotent_answers WHERE workspace_id = ${feed.workspaceId}`);
+      expect(stored).toBeLessThan(200_000);
+    },
+  );
+
+  test('that was cut says so again', async () => {
+    const feed = await begin();
+    await fill(feed, 10_001, 1);
+    await api.db.query(
+      sql.unsafe`UPDATE workspaces SET plan = 'enterprise' WHERE id = ${feed.workspaceId}`,
+    );
+    const body = { kind: 'entities', format: 'csv' };
+    const [first, again] = [await withKey('k', body), await withKey('k', body)];
+    for (const { headers, text } of [first, again]) {
+      expect(headers['x-export-truncated']).toBe('true');
+      expect(text).toBe(first.text);
+    }
+    expect(await chargedTo(feed.workspaceId)).toBe(10_000);
+  });
+
+  test('is charged once for requests at once', async () => {
+    const feed = await begin();
+    await addEntities(place, feed, [{}, {}]);
+    const body = { kind: 'entities', format: 'json' };
+    const answers = await Promise.all([withKey('k', body), withKey('k', body)]);
+    const sent = answers.filter(({ status }) => status === 200);
+    expect(sent.length).toBeGreaterThan(0);
+    expect(new Set(sent.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
+    expect(await chargedTo(feed.workspaceId)).toBe(2);
+  });
+
+  test('gets the export of a request that ended while it waited to be charged', async () => {
+    const feed = await begin();
+    await addEntities(place, feed, [{}, {}]);
+    const body = { kind: 'entities', format: 'json' };
+    const earlier = await withKey('k', body);
+    const hidden = await api.db.one(sql.type(z.object({ id: z.any() }))`
+      UPDATE idempotent_answers SET created_at = created_at - interval '2 days'
+      WHERE workspace_id = ${feed.workspaceId} RETURNING encode(id, 'hex') AS id`);
+    expect(hidden.id).toEqual(expect.any(String));
+    // The second request has looked for an answer, and waits for its snapshot.
+    const second = await beside(
+      api.db,
+      sql.fragment`LOCK TABLE data_entities IN ACCESS EXCLUSIVE MODE`,
+      () => withKey('k', body),
+      () =>
+        run(sql.fragment`
+          UPDATE idempotent_answers SET created_at = now() WHERE workspace_id = ${feed.workspaceId}`),
+    );
+    expect([second.status, second.text]).toEqual([200, earlier.text]);
+    expect(second.headers['idempotent-replayed']).toBe('true');
+    expect(await chargedTo(feed.workspaceId)).toBe(2);
+  });
+
+  test('without enough credits uses no key up', async () => {
+    const feed = await begin({ monthly_credit_allowance: 2 });
+    await addEntities(place, feed, [{}, {}, {}]);
+    const body = { kind: 'entities', format: 'json' };
+    expect((await withKey('k', body)).status).toBe(402);
+    await run(sql.fragment`DELETE FROM data_entities WHERE external_key = (
+      SELECT min(external_key) FROM data_entities WHERE workspace_id = ${feed.workspaceId})`);
+    const sent = await withKey('k', body);
+    expect([sent.status, sent.body.data.length]).toEqual([200, 2]);
+    expect(sent.headers['idempotent-replayed']).toBeUndefined();
+  });
+
+  test('is refused with another body', async () => {
+    await begin();
+    await withKey('k', { kind: 'entities', format: 'json' });
+    const other = await withKey('k', { kind: 'events', format: 'json' });
+    expect(other.status).toBe(422);
   });
 });
 

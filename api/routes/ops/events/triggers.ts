@@ -9,6 +9,7 @@ import { deleteTrigger, listTriggers, readTrigger } from '#shared/db/events/trig
 import { createTrigger, updateTrigger } from '#shared/operations/events/triggers.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import { answerOnce } from '#api/http/idempotency.ts';
 import { idParams, nothing, responses } from '#api/http/responses.ts';
 
 const record: EditedRecord = {
@@ -18,7 +19,9 @@ const record: EditedRecord = {
     readTrigger(db, { workspaceId: actor.workspaceId, triggerId: idOf(params) }),
 };
 
-export function triggerRoutes(app: App, { db }: RouteContext): void {
+export function triggerRoutes(app: App, context: RouteContext): void {
+  const { db } = context;
+
   app.get('/api/workflows/:id/triggers', {
     schema: {
       operationId: 'listEventTriggers',
@@ -44,12 +47,14 @@ export function triggerRoutes(app: App, { db }: RouteContext): void {
       body: eventTriggerInput,
       response: responses({ 201: eventTriggerSchema }, 'conflict'),
     },
-    config: { capability: 'create_edit_workflows', headers: ['Location'] },
-    handler: async ({ actor, params, body }, reply) => {
-      const { workspaceId } = actor;
-      const triggerId = await createTrigger(db, actor, { workflowId: params.id, ...body });
-      reply.code(201).header('location', `/api/triggers/${triggerId}`);
-      return readTrigger(db, { workspaceId, triggerId });
+    config: { capability: 'create_edit_workflows', idempotent: true, headers: ['Location'] },
+    handler: async (request, reply) => {
+      const { actor, params, body } = request;
+      const created = await answerOnce(context, request, reply, async (tx) => ({
+        answer: await createTrigger(tx, actor, { workflowId: params.id, ...body }),
+      }));
+      reply.code(201).header('location', `/api/triggers/${created.id}`);
+      return created;
     },
   });
 

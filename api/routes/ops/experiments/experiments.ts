@@ -15,11 +15,12 @@ import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelExperiment, startExperiment } from '#shared/operations/experiments/start.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { csvHeader, csvLine } from '#api/http/csv.ts';
+import { answerOnce } from '#api/http/idempotency.ts';
 import { idParams, responses } from '#api/http/responses.ts';
 
 /** Drafts and versions, tried on past runs. */
 export function experimentRoutes(app: App, context: RouteContext): void {
-  const { db, inFlight } = context;
+  const { db } = context;
 
   app.post('/api/workflows/:id/experiments', {
     schema: {
@@ -33,10 +34,14 @@ export function experimentRoutes(app: App, context: RouteContext): void {
       body: experimentBody,
       response: responses({ 202: startedJobSchema }, 'conflict', 'unprocessable', 'graph_invalid'),
     },
-    config: { capability: 'run_workflows', headers: ['Location'] },
-    handler: async ({ actor, params, body }, reply) => {
-      const { dispatched, ...job } = await startExperiment(context, actor, params.id, body);
-      await inFlight.add(dispatched);
+    config: { capability: 'run_workflows', idempotent: true, headers: ['Location'] },
+    handler: async (request, reply) => {
+      const { actor, params, body } = request;
+      const job = await answerOnce(context, request, reply, async (tx) => {
+        const stores = { ...context, db: tx };
+        const { dispatched, ...answer } = await startExperiment(stores, actor, params.id, body);
+        return { answer, dispatched };
+      });
       reply.code(202).header('location', `/api/experiments/${job.id}`);
       return job;
     },

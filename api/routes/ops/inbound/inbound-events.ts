@@ -22,6 +22,7 @@ import {
   startReplay,
 } from '#shared/operations/inbound/replays.ts';
 import type { App, RouteContext } from '#api/deps.ts';
+import { answerOnce } from '#api/http/idempotency.ts';
 import { idParams, responses } from '#api/http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
 import { createRunActions } from '#api/run-actions.ts';
@@ -108,10 +109,14 @@ export function inboundEventRoutes(app: App, context: RouteContext): void {
       body: replayRangeBody,
       response: responses({ 202: startedJobSchema }, 'conflict'),
     },
-    config: { capability: 'run_workflows', headers: ['Location'] },
-    handler: async ({ actor, params, body }, reply) => {
-      const { dispatched, ...job } = await startReplay(context, actor, params.id, body);
-      await context.inFlight.add(dispatched);
+    config: { capability: 'run_workflows', idempotent: true, headers: ['Location'] },
+    handler: async (request, reply) => {
+      const { actor, params, body } = request;
+      const job = await answerOnce(context, request, reply, async (tx) => {
+        const stores = { ...context, db: tx };
+        const { dispatched, ...answer } = await startReplay(stores, actor, params.id, body);
+        return { answer, dispatched };
+      });
       reply.code(202).header('location', `/api/event-replays/${job.id}`);
       return job;
     },

@@ -13,6 +13,7 @@ import {
   startBacktest,
 } from '#shared/operations/policies/backtests.ts';
 import type { App, RouteContext } from '#api/deps.ts';
+import { answerOnce } from '#api/http/idempotency.ts';
 import { idParams, responses } from '#api/http/responses.ts';
 
 /** Members who can read policies can also read what other policies would do. */
@@ -36,10 +37,17 @@ export function backtestRoutes(app: App, context: RouteContext): void {
       body: backtestBody,
       response: responses({ 202: startedJobSchema }, 'not_found', 'conflict'),
     },
-    config,
-    handler: async ({ actor, body }, reply) => {
-      const { started, dispatched } = await startBacktest(context, actor, body);
-      await context.inFlight.add(dispatched);
+    config: { ...config, idempotent: true },
+    handler: async (request, reply) => {
+      const { actor, body } = request;
+      const started = await answerOnce(context, request, reply, async (db) => {
+        const { started: answer, dispatched } = await startBacktest(
+          { ...context, db },
+          actor,
+          body,
+        );
+        return { answer, dispatched };
+      });
       return reply.code(202).send(started);
     },
   });

@@ -14,6 +14,7 @@ import {
   triggerSchedule,
   updateSchedule,
 } from '#shared/operations/schedules/schedules.ts';
+import { answerOnce } from '#api/http/idempotency.ts';
 import { idParams, nothing, responses } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -50,12 +51,15 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       body: scheduleInput,
       response: responses({ 201: scheduleSchema }, 'conflict', 'not_found'),
     },
-    config: { capability: 'create_edit_workflows', headers: ['Location'] },
-    handler: async ({ actor, body }, reply) => {
-      const { scheduleId, dispatched } = await createSchedule(context, actor, body);
-      await inFlight.add(dispatched);
-      reply.code(201).header('location', `/api/schedules/${scheduleId}`);
-      return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
+    config: { capability: 'create_edit_workflows', idempotent: true, headers: ['Location'] },
+    handler: async (request, reply) => {
+      const { actor, body } = request;
+      const created = await answerOnce(context, request, reply, async (tx) => {
+        const { schedule, dispatched } = await createSchedule({ ...context, db: tx }, actor, body);
+        return { answer: schedule, dispatched };
+      });
+      reply.code(201).header('location', `/api/schedules/${created.id}`);
+      return created;
     },
   });
 

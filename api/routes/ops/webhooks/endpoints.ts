@@ -26,6 +26,7 @@ import {
 } from '#shared/operations/webhooks/endpoints.ts';
 import { deliveryParams, idParams, nothing, responses } from '#api/http/responses.ts';
 import { deliveryPage } from '#api/data/delivery-page.ts';
+import { answerOnce } from '#api/http/idempotency.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -71,9 +72,12 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
       body: dataEndpointInput,
       response: responses({ 201: newDataEndpointSchema }, 'conflict'),
     },
-    config: { capability: 'manage_workspace', headers: ['Location'] },
-    handler: async ({ actor, body }, reply) => {
-      const endpoint = await registerEndpoint(context, actor, body);
+    config: { capability: 'manage_workspace', idempotent: true, headers: ['Location'] },
+    handler: async (request, reply) => {
+      const { actor, body } = request;
+      const endpoint = await answerOnce(context, request, reply, async (tx) => ({
+        answer: await registerEndpoint({ ...context, db: tx }, actor, body),
+      }));
       const location = `/api/webhooks/${endpoint.id}`;
       return reply.code(201).header('location', location).send(endpoint);
     },
@@ -116,10 +120,18 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
       body: emptyBody,
       response: responses({ 200: rotatedSecretSchema }),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params }) => rotateEndpointSecret(context, actor, params.id),
+    config: { capability: 'manage_workspace', idempotent: true },
+    handler: async (request, reply) =>
+      answerOnce(context, request, reply, async (tx) => {
+        const { actor, params } = request;
+        return { answer: await rotateEndpointSecret({ ...context, db: tx }, actor, params.id) };
+      }),
   });
 
+  deliveryRoutes(app, context);
+}
+
+function deliveryRoutes(app: App, context: RouteContext): void {
   app.get('/api/webhooks/:id/deliveries', {
     schema: {
       operationId: 'listWebhookDeliveries',
@@ -154,9 +166,13 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
       body: emptyBody,
       response: responses({ 201: deliverySchema }),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params }, reply) =>
-      reply.code(201).send(await pingEndpoint(db, actor, params.id)),
+    config: { capability: 'manage_workspace', idempotent: true },
+    handler: async (request, reply) => {
+      const delivery = await answerOnce(context, request, reply, async (tx) => ({
+        answer: await pingEndpoint(tx, request.actor, request.params.id),
+      }));
+      return reply.code(201).send(delivery);
+    },
   });
 
   app.post('/api/webhooks/:id/deliveries/:delivery_id/redeliver', {
@@ -169,9 +185,12 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
       body: emptyBody,
       response: responses({ 200: deliverySchema }, 'conflict'),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params: { id, delivery_id } }) =>
-      redeliver(db, actor, { endpointId: id, deliveryId: delivery_id }),
+    config: { capability: 'manage_workspace', idempotent: true },
+    handler: async (request, reply) =>
+      answerOnce(context, request, reply, async (tx) => {
+        const { id: endpointId, delivery_id: deliveryId } = request.params;
+        return { answer: await redeliver(tx, request.actor, { endpointId, deliveryId }) };
+      }),
   });
 
   app.post('/api/webhooks/:id/redeliver', {
@@ -183,8 +202,11 @@ export function memberEndpointRoutes(app: App, context: RouteContext): void {
       body: redeliverInput,
       response: responses({ 200: redeliveredSchema }),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params, body }) =>
-      redeliverRange(db, actor, params.id, body ?? undefined),
+    config: { capability: 'manage_workspace', idempotent: true },
+    handler: async (request, reply) =>
+      answerOnce(context, request, reply, async (tx) => {
+        const { actor, params, body } = request;
+        return { answer: await redeliverRange(tx, actor, params.id, body ?? undefined) };
+      }),
   });
 }

@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import { nodeTestBody, nodeTestSchema } from '#shared/contract/workflows/node-test.ts';
 import type { App, RouteContext } from '#api/deps.ts';
+import { markReplayed } from '#api/http/idempotency.ts';
 import { responses, nodeParams } from '#api/http/responses.ts';
+import { startHeaders } from '#api/http/started-run.ts';
 import { createRunActions } from '#api/run-actions.ts';
 
 /** Tests of single nodes. */
@@ -17,6 +19,7 @@ export function nodeTestRoutes(app: App, context: RouteContext): void {
         'expression. Nothing follows it, it counts against no quota, and the run of the test has mode `recorded`. ' +
         'Answers 202 where the test has not ended within 10 seconds: read its run.',
       params: nodeParams,
+      headers: startHeaders,
       body: nodeTestBody,
       response: responses(
         { 200: nodeTestSchema, 202: nodeTestSchema },
@@ -25,12 +28,14 @@ export function nodeTestRoutes(app: App, context: RouteContext): void {
         'unprocessable',
       ),
     },
-    config: { capability: 'run_workflows' },
-    handler: async ({ actor, params, body }, reply) => {
+    config: { capability: 'run_workflows', headers: ['Idempotent-Replayed'] },
+    handler: async ({ actor, params, body, headers }, reply) => {
       const { run_id: runId, step_key: stepKey, ...given } = body;
       const place = { workflowId: params.id, nodeId: params.node_id, runId, stepKey };
-      const request = { actor, trigger: 'manual', ...place, ...given } as const;
-      const tested = await actions.testNode(request, untilGone(reply));
+      const idempotencyKey = headers['idempotency-key'];
+      const request = { actor, trigger: 'manual', idempotencyKey, ...place, ...given } as const;
+      const { tested, replayed } = await actions.testNode(request, untilGone(reply));
+      if (replayed) markReplayed(reply);
       reply.code(tested.status === 'success' || tested.status === 'failed' ? 200 : 202);
       return tested;
     },
