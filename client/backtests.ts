@@ -1,3 +1,4 @@
+import { onceOf, type TriggerOptions } from './idempotency.ts';
 import { byCursor } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
@@ -20,8 +21,9 @@ export function backtestMethods(send: Send) {
     /** Judges recorded steps by these policies, in the background. Read the backtest to follow it. */
     startBacktest: (
       body: BodyOf<'POST /api/workspace/policies/backtest'>,
-      options?: CallOptions,
-    ): Promise<StartedJob> => send('POST /api/workspace/policies/backtest', [], { body, options }),
+      options?: TriggerOptions,
+    ): Promise<StartedJob> =>
+      send('POST /api/workspace/policies/backtest', [], { body, ...onceOf(options) }),
     /** A page of backtests, newest first. */
     listBacktests,
     /** All backtests, newest first. */

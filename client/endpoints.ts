@@ -1,3 +1,4 @@
+import { onceOf, type TriggerOptions } from './idempotency.ts';
 import { byCursor, wholeList } from './pages.ts';
 import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
@@ -26,9 +27,9 @@ function registration(send: Send) {
     /** The signing secret is returned only in this response. */
     createEndpoint: (
       endpoint: Omit<NewEndpoint, 'is_demo'> & Partial<NewEndpoint>,
-      options?: CallOptions,
+      options?: TriggerOptions,
     ): Promise<NewDataEndpoint> =>
-      send('POST /api/webhooks', [], { body: endpoint as NewEndpoint, options }),
+      send('POST /api/webhooks', [], { body: endpoint as NewEndpoint, ...onceOf(options) }),
     getEndpoint: (endpointId: string, options?: CallOptions): Promise<DataEndpoint> =>
       send('GET /api/webhooks/{id}', [endpointId], { options }),
     /** Omitted fields are unchanged. */
@@ -41,8 +42,8 @@ function registration(send: Send) {
     deleteEndpoint: (endpointId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/webhooks/{id}', [endpointId], { options }),
     /** The new secret is returned only in this response. The previous one also signs for 24 hours. */
-    rotateEndpointSecret: (endpointId: string, options?: CallOptions): Promise<RotatedSecret> =>
-      send('POST /api/webhooks/{id}/rotate-secret', [endpointId], { options }),
+    rotateEndpointSecret: (endpointId: string, options?: TriggerOptions): Promise<RotatedSecret> =>
+      send('POST /api/webhooks/{id}/rotate-secret', [endpointId], onceOf(options)),
   };
 }
 
@@ -56,8 +57,8 @@ function deliveryMethods(send: Send) {
 
   return {
     /** Queues a `ping` to an endpoint. */
-    pingEndpoint: (endpointId: string, options?: CallOptions): Promise<WebhookDelivery> =>
-      send('POST /api/webhooks/{id}/ping', [endpointId], { options }),
+    pingEndpoint: (endpointId: string, options?: TriggerOptions): Promise<WebhookDelivery> =>
+      send('POST /api/webhooks/{id}/ping', [endpointId], onceOf(options)),
     /** One page of the deliveries of an endpoint, newest first. */
     listDeliveries,
     /** All deliveries of an endpoint in the last 30 days, newest first. */
@@ -81,11 +82,13 @@ function deliveryMethods(send: Send) {
     redeliverDelivery: (
       endpointId: string,
       deliveryId: string,
-      options?: CallOptions,
+      options?: TriggerOptions,
     ): Promise<WebhookDelivery> =>
-      send('POST /api/webhooks/{id}/deliveries/{delivery_id}/redeliver', [endpointId, deliveryId], {
-        options,
-      }),
+      send(
+        'POST /api/webhooks/{id}/deliveries/{delivery_id}/redeliver',
+        [endpointId, deliveryId],
+        onceOf(options),
+      ),
     /**
      * Restarts the dead letters: of events from a time on, of a range, or all of them, up to the limit of pending
      * deliveries. With `status` `all`, a range also restarts delivered ones.
@@ -93,11 +96,11 @@ function deliveryMethods(send: Send) {
     redeliverDeadLetters: (
       endpointId: string,
       range: string | NonNullable<BodyOf<'POST /api/webhooks/{id}/redeliver'>> = {},
-      options?: CallOptions,
+      options?: TriggerOptions,
     ): Promise<Redelivered> =>
       send('POST /api/webhooks/{id}/redeliver', [endpointId], {
         body: typeof range === 'string' ? { since: range } : range,
-        options,
+        ...onceOf(options),
       }),
   };
 }

@@ -1,3 +1,4 @@
+import { onceOf, type TriggerOptions } from './idempotency.ts';
 import { byCursor } from './pages.ts';
 import { type CallOptions, pause, type Send } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
@@ -21,9 +22,9 @@ function changeMethods(send: Send) {
     startExperiment: (
       workflowId: string,
       body: BodyOf<'POST /api/workflows/{id}/experiments'>,
-      options?: CallOptions,
+      options?: TriggerOptions,
     ): Promise<AnswerOf<'POST /api/workflows/{id}/experiments'>> =>
-      send('POST /api/workflows/{id}/experiments', [workflowId], { body, options }),
+      send('POST /api/workflows/{id}/experiments', [workflowId], { body, ...onceOf(options) }),
     /** Cancels an experiment and its open rehearsals. Existing results are kept. */
     cancelExperiment: (
       experimentId: string,

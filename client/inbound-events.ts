@@ -1,7 +1,7 @@
 import { byCursor } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
-import { headerValue, newKey, type TriggerOptions } from './runs.ts';
+import { onceOf, type TriggerOptions } from './idempotency.ts';
 import type {
   EventReplay,
   HookEvent,
@@ -45,12 +45,11 @@ export function inboundEventMethods(send: Send) {
     replayInboundEvent: (
       eventId: string,
       body: NonNullable<BodyOf<'POST /api/inbound-events/{id}/replay'>> = {},
-      { idempotencyKey = newKey(), ...options }: TriggerOptions = {},
+      options?: TriggerOptions,
     ): Promise<Run | HookEvent> =>
       send('POST /api/inbound-events/{id}/replay', [eventId], {
         body,
-        headers: { 'Idempotency-Key': headerValue('idempotencyKey', idempotencyKey) },
-        options,
+        ...onceOf(options),
       }),
     ...replayMethods(send),
   };
@@ -62,9 +61,12 @@ function replayMethods(send: Send) {
     replayInboundEvents: (
       workflowId: string,
       body: BodyOf<'POST /api/workflows/{id}/inbound-events/replay'>,
-      options?: CallOptions,
+      options?: TriggerOptions,
     ): Promise<StartedJob> =>
-      send('POST /api/workflows/{id}/inbound-events/replay', [workflowId], { body, options }),
+      send('POST /api/workflows/{id}/inbound-events/replay', [workflowId], {
+        body,
+        ...onceOf(options),
+      }),
     /** One page of the replays of a workflow, newest first. */
     listEventReplays: (
       workflowId: string,

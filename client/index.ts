@@ -10,6 +10,7 @@ export {
 } from './errors.ts';
 export { etagOf } from './request.ts';
 export type { CallOptions, WriteOptions } from './request.ts';
+export type { TriggerOptions } from './idempotency.ts';
 export type { NodeTestOptions } from './node-tests.ts';
 export type { AnswerOf, BodyOf, QueryOf, Route } from './routes.ts';
 export type { DecisionOptions } from './gates.ts';
@@ -20,7 +21,6 @@ export type {
   RunOptions,
   StartOptions,
   RunQuery,
-  TriggerOptions,
   WaitOptions,
 } from './runs.ts';
 export {

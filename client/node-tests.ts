@@ -1,8 +1,10 @@
+import { onceOf, type TriggerOptions } from './idempotency.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf } from './routes.ts';
 import type { NodeTest, Pin } from './types.ts';
 
-export type NodeTestOptions = CallOptions & BodyOf<'POST /api/workflows/{id}/nodes/{node_id}/test'>;
+export type NodeTestOptions = TriggerOptions &
+  BodyOf<'POST /api/workflows/{id}/nodes/{node_id}/test'>;
 
 /** Tests of single nodes, and outputs that are pinned for them. */
 export function nodeTestMethods(send: Send) {
@@ -15,7 +17,7 @@ export function nodeTestMethods(send: Send) {
       const { run_id, step_key, state, version, draft, allow, pins, ...options } = given;
       return send('POST /api/workflows/{id}/nodes/{node_id}/test', [workflowId, nodeId], {
         body: { run_id, step_key, state, version, draft, allow, pins },
-        options,
+        ...onceOf(options),
       });
     },
     /** The caller's pinned outputs in a workflow, by node. */

@@ -189,11 +189,10 @@ function secondsOf(header: string | null): number | undefined {
 
 const passing = [429, 502, 503, 504];
 
-/** Whether a retry may succeed. */
+/** Whether a retry may succeed. A 409 says when to repeat the request if an earlier one with its key is in progress. */
 function isTransient(error: unknown): boolean {
-  return error instanceof ApiError
-    ? passing.includes(error.status)
-    : error instanceof ConnectionError;
+  if (!(error instanceof ApiError)) return error instanceof ConnectionError;
+  return passing.includes(error.status) || (error.status === 409 && error.retryAfter !== undefined);
 }
 
 function delayBefore(sent: number, error: unknown): number {
@@ -274,4 +273,15 @@ function queryString(query: object | undefined): string {
     if (value != null) given.set(key, String(value));
   }
   return given.size === 0 ? '' : `?${given.toString()}`;
+}
+
+/**
+ * Throws a TypeError for an invalid header value. The error omits the value, since errors are logged and keys are
+ * secret.
+ */
+export function headerValue(name: string, value: string): string {
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
+    throw new TypeError(`${name} must be printable ASCII text`);
+  }
+  return value;
 }

@@ -1,4 +1,5 @@
 import { ApiError, ConnectionError, RunSkippedError, WaitTimeoutError } from './errors.ts';
+import { newKey, onceOf, type TriggerOptions } from './idempotency.ts';
 import { byCursor } from './pages.ts';
 import { type CallOptions, type Send, pause } from './request.ts';
 import type { BodyOf, QueryOf, Route } from './routes.ts';
@@ -29,10 +30,6 @@ export interface RunOptions extends WaitOptions {
   idempotencyKey?: string;
   /** Runs the workflow's draft instead of its current version. */
   draft?: boolean;
-}
-
-export interface TriggerOptions extends CallOptions {
-  idempotencyKey?: string;
 }
 
 export interface StartOptions extends TriggerOptions {
@@ -85,13 +82,12 @@ function startMethods(send: Send) {
   const triggerRun = async (
     workflowId: string,
     input: JsonObject = {},
-    { idempotencyKey = newKey(), draft, ...options }: StartOptions = {},
+    { draft, ...options }: StartOptions = {},
   ): Promise<Run> => {
     const answer = await send('POST /api/workflows/{id}/runs', [workflowId], {
       ...(draft === true && { query: { draft: 'true' } }),
       body: input,
-      headers: { 'Idempotency-Key': headerValue('idempotencyKey', idempotencyKey) },
-      options,
+      ...onceOf(options),
     });
     if (answer.run_id === null) throw new RunSkippedError(answer.detail);
     return answer;
@@ -364,28 +360,10 @@ function forkMethods(send: Send) {
 }
 
 /** The body and headers of a request that starts a run from another run. */
-function startOf({ idempotencyKey = newKey(), ...given }: RerunOptions) {
+function startOf(given: RerunOptions) {
   const { input, version, draft, mode, allow, failures, decisions, pins, ...options } = given;
   return {
     body: { input, version, draft, mode, allow, failures, decisions, pins },
-    headers: { 'Idempotency-Key': headerValue('idempotencyKey', idempotencyKey) },
-    options,
+    ...onceOf(options),
   };
-}
-
-/** 128 random bits. `crypto.randomUUID` is missing on pages served over plain HTTP. */
-export function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-/**
- * Throws a TypeError for an invalid header value. The error omits the value, since errors are logged and keys are
- * secret.
- */
-export function headerValue(name: string, value: string): string {
-  if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
-    throw new TypeError(`${name} must be printable ASCII text`);
-  }
-  return value;
 }

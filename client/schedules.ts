@@ -1,3 +1,4 @@
+import { onceOf, type TriggerOptions } from './idempotency.ts';
 import { wholeList } from './pages.ts';
 import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
@@ -12,8 +13,8 @@ export function scheduleMethods(send: Send) {
       wholeList((page) => send('GET /api/schedules', [], { query: page, options }), query),
     createSchedule: (
       body: BodyOf<'POST /api/schedules'>,
-      options?: CallOptions,
-    ): Promise<Schedule> => send('POST /api/schedules', [], { body, options }),
+      options?: TriggerOptions,
+    ): Promise<Schedule> => send('POST /api/schedules', [], { body, ...onceOf(options) }),
     getSchedule: (scheduleId: string, options?: CallOptions): Promise<Schedule> =>
       send('GET /api/schedules/{id}', [scheduleId], { options }),
     /** Omitted fields are unchanged. */

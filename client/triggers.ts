@@ -1,3 +1,4 @@
+import { onceOf, type TriggerOptions } from './idempotency.ts';
 import { wholeList } from './pages.ts';
 import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
@@ -18,9 +19,9 @@ export function triggerMethods(send: Send) {
     createEventTrigger: (
       workflowId: string,
       body: BodyOf<'POST /api/workflows/{id}/triggers'>,
-      options?: CallOptions,
+      options?: TriggerOptions,
     ): Promise<EventTrigger> =>
-      send('POST /api/workflows/{id}/triggers', [workflowId], { body, options }),
+      send('POST /api/workflows/{id}/triggers', [workflowId], { body, ...onceOf(options) }),
     getEventTrigger: (triggerId: string, options?: CallOptions): Promise<EventTrigger> =>
       send('GET /api/triggers/{id}', [triggerId], { options }),
     /** Omitted fields are unchanged. */
