@@ -57,6 +57,10 @@ export function openOutput(command: Command): Output {
   });
 }
 
+/** The option of commands that cost or start something. */
+export const idempotencyKey = (): Option =>
+  new Option('--idempotency-key <key>', 'used twice with the same request, it acts once');
+
 /** The option of every command that changes or deletes one existing record. Its session has the tag as `known`. */
 export const ifMatch = (noun: string, otherwise = ''): Option =>
   new Option(

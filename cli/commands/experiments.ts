@@ -3,7 +3,7 @@ import type { BodyOf, ComparedRun, Experiment, ListedExperiment } from '#client/
 import { Ending, exitCodes, misuse, refusal } from '#cli/endings.ts';
 import { collect, positive, timeOrAgo, wholePositive } from '#cli/input.ts';
 import { dollars, type Output, printable } from '#cli/output.ts';
-import { inSession, type Session } from '#cli/session.ts';
+import { idempotencyKey, inSession, type Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 import { terminal } from '#cli/terminal.ts';
 import { firstOf } from '#cli/records.ts';
@@ -21,6 +21,7 @@ interface StartOptions {
   budget?: number;
   csv?: true;
   wait: boolean;
+  idempotencyKey?: string;
 }
 
 /** Commands that try drafts and versions on past runs. */
@@ -41,6 +42,7 @@ export function experimentCommands(program: Command): void {
     .option('--budget <dollars>', 'what it may spend, with --allow', positive)
     .option('--csv', 'print the runs as CSV')
     .option('--no-wait', 'do not wait for the result')
+    .addOption(idempotencyKey())
     .action(inSession<StartOptions>(tryOn));
 
   const group = program.command('experiments').description('list and read experiments');
@@ -126,7 +128,9 @@ async function tryOn(
   const { client, output } = session;
   const request = requestOf(options);
   const workflow = await findWorkflow(client, reference);
-  const { id, status } = await client.startExperiment(workflow.id, request);
+  const { id, status } = await client.startExperiment(workflow.id, request, {
+    idempotencyKey: options.idempotencyKey,
+  });
   if (!options.wait) return output.record({ id, status });
   for await (const state of client.experimentStates(id)) showProgress(state);
   endWith(await printExperiment(session, id, options.csv));

@@ -4,7 +4,7 @@ import type { Client, EventReplay, ListedInboundEvent } from '#client/index.ts';
 import { misuse, refusal } from '#cli/endings.ts';
 import { timeOrAgo, wholePositive } from '#cli/input.ts';
 import { printable } from '#cli/output.ts';
-import { inSession } from '#cli/session.ts';
+import { idempotencyKey, inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 import { firstOf, recordCommand } from '#cli/records.ts';
 
@@ -80,6 +80,7 @@ interface ReplayOptions {
   deduplicate?: true;
   allowUnverified?: true;
   wait: boolean;
+  idempotencyKey?: string;
 }
 
 function replay(events: Command): void {
@@ -95,9 +96,11 @@ function replay(events: Command): void {
     .option('--deduplicate', 'no second run for an event id within the window of the webhook')
     .option('--allow-unverified', 'also events without a valid signature')
     .option('--no-wait', 'do not wait for the result')
+    .addOption(idempotencyKey())
     .action(
       inSession<ReplayOptions>(async ({ client, output }, [id], options) => {
         const { workflow, since, until, all, limit, deduplicate, allowUnverified, wait } = options;
+        const once = { idempotencyKey: options.idempotencyKey };
         const how = {
           deduplicate,
           allow_unverified: allowUnverified,
@@ -106,7 +109,7 @@ function replay(events: Command): void {
           throw misuse('Give an event, or --workflow and --since');
         }
         if (id !== undefined) {
-          const replay = await client.replayInboundEvent(id, how);
+          const replay = await client.replayInboundEvent(id, how, once);
           output.record(
             replay,
             'id' in replay ? { run: replay.id, status: replay.status } : replay,
@@ -122,6 +125,7 @@ function replay(events: Command): void {
             limit,
             outcome: all === true ? 'all' : 'refused',
           },
+          once,
         );
         if (!wait) {
           output.record(job);

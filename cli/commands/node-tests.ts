@@ -3,7 +3,7 @@ import type { NodeTest } from '#client/index.ts';
 import { codeOfRun, Ending, misuse } from '#cli/endings.ts';
 import { collect, jsonIn, readInputIf, requireOneVersion, wholePositive } from '#cli/input.ts';
 import { dollars, type Output } from '#cli/output.ts';
-import { inSession, type Session } from '#cli/session.ts';
+import { idempotencyKey, inSession, type Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
 interface TestOptions {
@@ -14,6 +14,7 @@ interface TestOptions {
   draft?: true;
   allow?: string[];
   pins?: true;
+  idempotencyKey?: string;
 }
 
 interface PinOptions {
@@ -42,6 +43,7 @@ export function nodeTestCommands(program: Command): void {
       collect,
     )
     .option('--pins', 'with your pinned outputs of other nodes')
+    .addOption(idempotencyKey())
     .action(inSession<TestOptions>(testNode));
   pinCommands(program.command('pins').description('keep outputs of past runs for tests of nodes'));
 }
@@ -49,7 +51,7 @@ export function nodeTestCommands(program: Command): void {
 async function testNode(
   { client, output }: Session,
   [workflow = '', node = '']: string[],
-  { run, step, state, version, draft, allow, pins }: TestOptions,
+  { run, step, state, version, draft, allow, pins, idempotencyKey: key }: TestOptions,
 ): Promise<void> {
   if (run === undefined && state === undefined) throw misuse('Give --run, --state or both');
   requireOneVersion({ version, draft });
@@ -62,6 +64,7 @@ async function testNode(
     allow,
     pins,
     state: await readInputIf(state),
+    idempotencyKey: key,
   });
   show(output, tested);
   const code = codeOfRun(tested.status);

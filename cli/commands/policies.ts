@@ -4,7 +4,7 @@ import type { Backtest, BodyOf, Client } from '#client/index.ts';
 import { Ending, exitCodes } from '#cli/endings.ts';
 import { positive, readJsonObject, timeOrAgo, wholePositive } from '#cli/input.ts';
 import type { Output } from '#cli/output.ts';
-import { inSession, type Session } from '#cli/session.ts';
+import { idempotencyKey, inSession, type Session } from '#cli/session.ts';
 import { workflowIdOf } from './workflows.ts';
 import { firstOf, recordCommand } from '#cli/records.ts';
 
@@ -17,6 +17,7 @@ interface BacktestOptions {
   wait: boolean;
   waitTimeout: number;
   limit: number;
+  idempotencyKey?: string;
 }
 
 /** How often a running backtest is read. */
@@ -42,6 +43,7 @@ export function policyCommands(program: Command): void {
       600,
     )
     .option('--limit <number>', 'maximum number of steps to show', wholePositive, 50)
+    .addOption(idempotencyKey())
     .action(inSession<BacktestOptions>(backtest));
   readCommands(policies);
 }
@@ -92,12 +94,10 @@ async function backtest(
   given: BacktestOptions,
 ): Promise<void> {
   const { file, since, workflow, wait, waitTimeout, limit } = given;
+  const once = { idempotencyKey: given.idempotencyKey };
   const policies = (await readJsonObject(file)) as unknown as NewBacktest['policies'];
-  const started = await client.startBacktest({
-    policies,
-    since,
-    workflow_id: await workflowIdOf(client, workflow),
-  });
+  const body = { policies, since, workflow_id: await workflowIdOf(client, workflow) };
+  const started = await client.startBacktest(body, once);
   if (!wait) return output.record(started);
   output.note(`Backtest ${started.id}`);
   const ended = await follow(client, output, { id: started.id, waitTimeout });

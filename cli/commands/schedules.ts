@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Schedule } from '#client/index.ts';
 import { collect, readInputIf } from '#cli/input.ts';
 import { idOf } from '#cli/references.ts';
-import { inSession } from '#cli/session.ts';
+import { idempotencyKey, inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
@@ -12,6 +12,7 @@ interface NewSchedule {
   timezone?: string;
   input?: string[];
   overlap?: Schedule['overlap'];
+  idempotencyKey?: string;
 }
 
 const scheduleOf = idOf({
@@ -52,11 +53,13 @@ export function scheduleCommands(program: Command): void {
     .option('--timezone <zone>', 'IANA name; default UTC')
     .option('-i, --input <input>', 'the input of each run; as in ops run', collect)
     .option('--overlap <overlap>', 'skip (default) or allow concurrent runs')
+    .addOption(idempotencyKey())
     .action(
-      inSession<NewSchedule>(async ({ client, output }, [workflow = ''], { input, ...options }) => {
+      inSession<NewSchedule>(async ({ client, output }, [workflow = ''], given) => {
+        const { input, idempotencyKey: key, ...options } = given;
         const { id } = await findWorkflow(client, workflow);
         const body = { workflow_id: id, ...options, input: await readInputIf(input) };
-        output.record(await client.createSchedule(body));
+        output.record(await client.createSchedule(body, { idempotencyKey: key }));
       }),
     );
 

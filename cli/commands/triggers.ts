@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { collect, readInputIf } from '#cli/input.ts';
 import { recordCommand, removeCommand } from '#cli/records.ts';
-import { ifMatch, inSession } from '#cli/session.ts';
+import { idempotencyKey, ifMatch, inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
 interface Conditions {
@@ -44,12 +44,14 @@ export function triggerCommands(program: Command): void {
     .requiredOption('--event <name>', 'such as invoice.paid')
     .option('--match <expression>', 'over event, such as event.data.amount > 100')
     .option('-i, --input <input>', 'templates over event; as in ops run', collect)
+    .addOption(idempotencyKey())
     .action(
-      inSession<Conditions & { event: string }>(
-        async ({ client, output }, [workflow = ''], { input, ...options }) => {
+      inSession<Conditions & { event: string; idempotencyKey?: string }>(
+        async ({ client, output }, [workflow = ''], given) => {
+          const { input, idempotencyKey: key, ...options } = given;
           const { id } = await findWorkflow(client, workflow);
           const body = { ...options, input: await readInputIf(input) };
-          output.record(await client.createEventTrigger(id, body));
+          output.record(await client.createEventTrigger(id, body, { idempotencyKey: key }));
         },
       ),
     );

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { DataEndpoint, WebhookDelivery } from '#client/index.ts';
 import { timeOrAgo } from '#cli/input.ts';
 import { idOf } from '#cli/references.ts';
-import { ifMatch, inSession } from '#cli/session.ts';
+import { idempotencyKey, ifMatch, inSession } from '#cli/session.ts';
 import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
 type Events = DataEndpoint['events'];
@@ -42,11 +42,12 @@ export function webhookCommands(program: Command): void {
     .description('register a webhook endpoint; its secret is shown only this once')
     .requiredOption('--event <events...>', 'its events, such as run.failed')
     .option('--demo', 'events of demo records instead of live ones')
+    .addOption(idempotencyKey())
     .action(
-      inSession<{ event: Events; demo?: boolean }>(
+      inSession<{ event: Events; demo?: boolean; idempotencyKey?: string }>(
         async ({ client, output }, [url = ''], given) => {
-          const { event: events, demo: is_demo = false } = given;
-          output.record(await client.createEndpoint({ url, events, is_demo }));
+          const { event: events, demo: is_demo = false, ...once } = given;
+          output.record(await client.createEndpoint({ url, events, is_demo }, once));
         },
       ),
     );
@@ -124,16 +125,18 @@ export function webhookCommands(program: Command): void {
     )
     .option('--until <time>', 'only deliveries of events before then', timeOrAgo)
     .option('--all', 'delivered ones, too')
+    .addOption(idempotencyKey())
     .action(
-      inSession<{ since?: string; until?: string; all?: true }>(
-        async ({ client, output }, [webhook = '', delivery], { all, ...range }) => {
+      inSession<{ since?: string; until?: string; all?: true; idempotencyKey?: string }>(
+        async ({ client, output }, [webhook = '', delivery], { all, ...given }) => {
+          const { since, until, ...once } = given;
           const id = await webhookOf(client, webhook);
           if (delivery === undefined) {
             const status = all === true ? 'all' : 'dead';
-            output.record(await client.redeliverDeadLetters(id, { ...range, status }));
+            output.record(await client.redeliverDeadLetters(id, { since, until, status }, once));
             return;
           }
-          const again = await client.redeliverDelivery(id, delivery);
+          const again = await client.redeliverDelivery(id, delivery, once);
           output.record(again, shortly(again));
         },
       ),
