@@ -277,6 +277,53 @@ describe('a key', () => {
   });
 });
 
+describe('the argument idempotency_key of a tool', () => {
+  const use = async (name: string, args: object) => {
+    const { body } = await api.call('POST', '/api/mcp', {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args },
+    });
+    const { isError = false, content, structuredContent } = body.result;
+    return { isError, text: content[0].text as string, data: structuredContent };
+  };
+
+  test('makes a repeated call act once; the id of its JSON-RPC request does not', async () => {
+    await freeJobs();
+    const args = { ...backtest, idempotency_key: 'tool' };
+    const first = await use('backtest_policies', args);
+    expect([first.isError, first.text]).toEqual([false, first.text]);
+    expect((await use('backtest_policies', args)).data).toEqual(first.data);
+    expect(await count('background_jobs')).toBe(1);
+    const plain = [
+      await use('backtest_policies', backtest),
+      await use('backtest_policies', backtest),
+    ];
+    expect(new Set([first, ...plain].map(({ data }) => data.id)).size).toBe(3);
+    await freeJobs();
+  });
+
+  test('is refused with other arguments, and belongs to the tool', async () => {
+    const created = await use('create_webhook', { ...endpoint, idempotency_key: 'tool' });
+    expect(created.data.secret).toMatch(/^whsec_/);
+    const other = { ...endpoint, events: ['run.failed'], idempotency_key: 'tool' };
+    expect(await use('create_webhook', other)).toMatchObject({
+      isError: true,
+      text: 'This Idempotency-Key was used with another request; use a new key',
+    });
+    const webhook = created.data.id;
+    const ping = await use('test_webhook', { webhook, idempotency_key: 'tool' });
+    expect(ping.data).toMatchObject({ type: 'ping', status: 'pending' });
+    const again = await use('test_webhook', { webhook, idempotency_key: 'tool' });
+    expect(again.data.id).toBe(ping.data.id);
+    const rotated = await use('rotate_webhook_secret', { webhook, idempotency_key: 'tool' });
+    expect((await use('rotate_webhook_secret', { webhook, idempotency_key: 'tool' })).data).toEqual(
+      rotated.data,
+    );
+  });
+});
+
 describe('an answer', () => {
   const register = (call: TestApi['call'], key: string) =>
     call('POST', '/api/webhooks', endpoint, keyed(key));
@@ -365,7 +412,19 @@ describe('when the connection to Postgres is lost', () => {
     });
   });
 
-  test('after the commit, a repeated request gets what was done', async () => {
+  test('after the commit, the request succeeds, and so does a repeated one', async () => {
+    await freeJobs();
+    await lossy(async (call, wire) => {
+      wire.breakAt({ at: 'COMMIT', when: 'answered' });
+      const first = await call('POST', BACKTEST, backtest, keyed('found'));
+      expect([wire.hasBroken(), first.status]).toEqual([true, 202]);
+      const again = await call('POST', BACKTEST, backtest, keyed('found'));
+      expect([again.status, again.body]).toEqual([202, first.body]);
+      expect(await count('background_jobs')).toBe(1);
+    });
+  });
+
+  test('after the commit and longer, a repeated request gets what was done', async () => {
     await freeJobs();
     await lossy(async (call, wire) => {
       wire.breakAt({ at: 'COMMIT', when: 'answered', thenDown: true });

@@ -59,6 +59,21 @@ describe('a test of a node', () => {
     ]);
   });
 
+  test('with an idempotency key starts one run for each node and request', async () => {
+    const { workflowId, run } = await source(chain(echo('a', '1'), echo('b', 'a + 1')));
+    const keyed = { idempotencyKey: 'k' };
+    for (const from of [{ runId: run.id }, { state: { a: 1 } }]) {
+      const first = await tested(workflowId, 'b', { ...from, ...keyed });
+      expect((await tested(workflowId, 'b', { ...from, ...keyed })).id).toBe(first.id);
+      expect((await tested(workflowId, 'b', from)).id).not.toBe(first.id);
+      expect((await tested(workflowId, 'a', { ...from, ...keyed })).id).not.toBe(first.id);
+      const other = tested(workflowId, 'b', { ...from, state: { a: 2 }, ...keyed });
+      expect(await other.catch(refusalText)).toContain('idempotency_mismatch: ');
+    }
+    const started = await engine.ended(await engine.trigger(workflowId, {}, 'k'));
+    expect(started.mode).toBeNull();
+  });
+
   test('calls a model or a tool only if that is allowed', async () => {
     const { workflowId, run } = await source(
       chain(mock('read', { output: 'x', cost_usd: 0.25 }), tools.node('send')),
