@@ -27,7 +27,7 @@ export function scheduleMethods(send: Send) {
     deleteSchedule: (scheduleId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/schedules/{id}', [scheduleId], { options }),
     /** Starts a run now, with the schedule's input. */
-    triggerSchedule: (scheduleId: string, options?: CallOptions): Promise<Run> =>
-      send('POST /api/schedules/{id}/trigger', [scheduleId], { options }),
+    triggerSchedule: (scheduleId: string, options?: TriggerOptions): Promise<Run> =>
+      send('POST /api/schedules/{id}/trigger', [scheduleId], onceOf(options)),
   };
 }

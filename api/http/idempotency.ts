@@ -130,8 +130,8 @@ interface Acted<Answer> {
   dispatched?: Promise<unknown>;
 }
 
-/** Acts in one transaction on the given database; see `actWithin`. */
-export type Act<Answer> = (db: Pool) => Promise<Acted<Answer>>;
+/** Acts in one transaction on the given database, with a key as an act of `actWithin`. */
+export type Act<Answer> = (db: Pool, how: { withinAct?: true }) => Promise<Acted<Answer>>;
 
 /**
  * Acts, unless an earlier request with this key did: then returns its answer. Without a key, always acts. Throws the
@@ -150,8 +150,8 @@ export async function actOnce<Answer extends object>(
   try {
     const { answer, dispatched } =
       key === undefined
-        ? await act(db)
-        : await actWithin(db, act, {
+        ? await act(db, {})
+        : await actWithin(db, (own) => act(own, { withinAct: true }), {
             first: (tx) => takeKey(tx, key),
             last: (tx, done) => keepAnswer(context, tx, key, done.answer),
           });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
 import type { Json } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
+import { noteTransaction, transactionId } from './commit-outcome.ts';
 import { type Db, type Pool, sql, statement, type Tx } from './pool.ts';
 
 /**
@@ -109,12 +110,22 @@ export async function storeAnswer(
   { workspaceId, id, request }: AnswerKey,
   { answer, sealed }: StoredAnswer,
 ): Promise<void> {
-  await tx.query(statement(z.object({}))`
+  const stored = z.object({ transaction: z.string(), created_at: z.string() });
+  const { transaction, created_at } = await tx.one(statement(stored)`
     INSERT INTO idempotent_answers (workspace_id, id, request, answer, sealed)
     VALUES (${workspaceId}, ${sql.binary(id)}, ${sql.binary(request)}, ${answer}, ${sealed})
     ON CONFLICT (workspace_id, id) DO UPDATE
     SET request = excluded.request, answer = excluded.answer, sealed = excluded.sealed, created_at = now()
+    RETURNING ${transactionId} AS transaction, created_at::text AS created_at
   `);
+  // Not every act writes an audit entry from here.
+  noteTransaction(
+    tx,
+    transaction,
+    sql.fragment`
+      SELECT FROM idempotent_answers
+      WHERE workspace_id = ${workspaceId} AND id = ${sql.binary(id)} AND created_at = ${created_at}::timestamptz`,
+  );
 }
 
 /** Deletes a batch of the answers that are no longer returned. Returns how many. */
@@ -140,7 +151,8 @@ const ignore = (): undefined => undefined;
 /**
  * Runs an act, whose first transaction on the given database begins with `first` and ends with `last`. It is committed
  * after the act has returned. So the act must not wait for other statements on that database after its transaction: they
- * wait for the commit. Rejects with the error of the act, which then has changed nothing, or that of the commit.
+ * wait for the commit. A transaction that fails can be followed by another one. Rejects with the error of the act, which
+ * then has changed nothing, or that of the commit.
  */
 export async function actWithin<Done>(
   db: Pool,
@@ -162,7 +174,11 @@ export async function actWithin<Done>(
         resolve(result);
         await last(tx, await acted.promise);
       }, retries);
-      committed.catch(reject);
+      committed.catch((error: unknown) => {
+        // Nothing was done, so the act can try again.
+        if (!worked) committed = undefined;
+        reject(error);
+      });
     });
   const own = new Proxy(db, {
     get: (target, name, receiver): unknown => {

@@ -79,6 +79,14 @@ const routes: [string, () => Promise<Act>][] = [
     }),
   ],
   [
+    'POST /api/schedules/{id}/trigger',
+    async () => {
+      const body = { workflow_id: await addWorkflow(), cron: '0 9 * * *', overlap: 'allow' };
+      const { id } = await made('/api/schedules', body);
+      return { url: `/api/schedules/${id}/trigger`, table: 'runs' };
+    },
+  ],
+  [
     'POST /api/workflows/{id}/triggers',
     async () => ({
       url: `/api/workflows/${await addWorkflow()}/triggers`,

@@ -206,11 +206,13 @@ describe('every operation of the API', () => {
     const with_ = (ids: (kind: Kind) => string) => (target: Target) =>
       group.includes(target) ? ids(target.kind) : needed(operation, target);
     const foreign = (kind: Kind) => theirs.ids[kind];
-    const answer = await send(operation, targets, with_(foreign), credential);
+    const ask = () => send(operation, targets, with_(foreign), credential);
+    // Only keys in headers start jobs.
+    const answer = await (first.in === 'header' ? untilJobsFit(ask) : ask());
     const sent = group.map(({ kind }) => theirs.ids[kind]);
     expectNothingOfTheirs(answer.text + JSON.stringify(answer.headers), sent);
-    // Callers choose such keys freely; two callers may choose the same.
-    if (first.in === 'header') return expect([name, answer.status < 300]).toEqual([name, true]);
+    // Callers choose such keys freely, and two may choose the same: it is accepted, or refused like an unused one.
+    if (first.in === 'header' && answer.status < 300) return;
 
     const none = new Map(group.map(({ kind }) => [kind, nobodys(kind)]));
     const unknown = await send(
@@ -227,6 +229,18 @@ describe('every operation of the API', () => {
     if (first.in === 'path') expect([name, answer.status]).toEqual([name, 404]);
   }
 
+  /** The answer of a request that may start a job: those of earlier requests have to end first. */
+  async function untilJobsFit(ask: () => ReturnType<typeof send>): ReturnType<typeof send> {
+    let answer = await ask();
+    if (answer.text.includes('background jobs at a time')) {
+      await eventually(async () => {
+        answer = await ask();
+        return answer.status !== 409;
+      });
+    }
+    return answer;
+  }
+
   /** A refusal for another reason would prove nothing: with the caller's own id, the request must succeed. */
   async function control(
     operation: Operation,
@@ -238,16 +252,7 @@ describe('every operation of the API', () => {
     const answers = [];
     for (const credential of callersOf(operation)) {
       const idFor = (one: Target) => (one === target ? own.ids[one.kind] : needed(operation, one));
-      const ask = () => send(operation, targets, idFor, credential);
-      let answer = await ask();
-      // The jobs of earlier requests have to end.
-      if (answer.text.includes('background jobs at a time')) {
-        await eventually(async () => {
-          answer = await ask();
-          return answer.status !== 409;
-        });
-      }
-      answers.push(answer);
+      answers.push(await untilJobsFit(() => send(operation, targets, idFor, credential)));
     }
     const name = `${operation.name} ${target.in} ${target.at.join('.')}`;
     const taken = answers.some(({ status }) => status < 300);

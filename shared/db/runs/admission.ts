@@ -298,6 +298,13 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
   `;
 }
 
+/** Ends the transaction of an admission that returned nothing, so that it can be tried again. */
+class NothingAdmitted extends AppError {}
+
+function nothingAdmitted(): never {
+  throw new NothingAdmitted('conflict', 'The run was not admitted');
+}
+
 /**
  * Undefined, with nothing written, when the version is no longer current, the workflow was deleted, its custom tools
  * may have changed, the workflow or its workspace changed during a wait, the request's claim is taken, or the step or
@@ -313,14 +320,18 @@ async function insertRun(
   const statement = admission(request, runnable, runId);
   let row;
   try {
-    row = await withCertainty(
-      () =>
-        request.start === undefined
-          ? db.maybeOne(statement)
-          : admitStarted(db, request.start, statement),
-      () => findAdmitted(db, runId),
-    );
+    row =
+      request.withinAct === true
+        ? await db.transaction(async (tx) => (await tx.maybeOne(statement)) ?? nothingAdmitted())
+        : await withCertainty(
+            () =>
+              request.start === undefined
+                ? db.maybeOne(statement)
+                : admitStarted(db, request.start, statement),
+            () => findAdmitted(db, runId),
+          );
   } catch (error) {
+    if (error instanceof NothingAdmitted) return undefined;
     const reason = refusalOf(error)?.reason;
     if (reason === 'event' || reason === 'changed' || isTwice(error)) return undefined;
     const refusal = asRefusal(error, request, runnable);

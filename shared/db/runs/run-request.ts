@@ -135,6 +135,8 @@ export interface RunRequest {
   schedule?: { id: string; dueAt: string | null };
   /** The event trigger that starts the run for an event, once. */
   start?: Start;
+  /** The run is admitted in the transaction of an act with a key, on whose database it is requested (`actWithin`). */
+  withinAct?: true;
 }
 
 /** What the execution of a rehearsal needs to know. */

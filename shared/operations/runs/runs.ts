@@ -78,7 +78,9 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
     startedAt,
     attributes: { 'ops.trigger': request.trigger },
   });
-  const dispatched = outbox === undefined ? Promise.resolve(false) : dispatch(deps, outbox, run);
+  // Within an act, it is not committed yet: then the dispatch reads the run, which waits for that.
+  const known = request.withinAct === true ? undefined : run;
+  const dispatched = outbox === undefined ? Promise.resolve(false) : dispatch(deps, outbox, known);
   return { runId: run.runId, admitted: summary, dispatched };
 }
 

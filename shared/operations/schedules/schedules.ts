@@ -5,6 +5,7 @@ import type {
   ScheduleInput,
   ScheduleUpdate,
 } from '#shared/contract/schedules/schedule.ts';
+import type { RunRequest } from '#shared/db/runs/run-request.ts';
 import * as schedules from '#shared/db/schedules/schedules.ts';
 import { AppError, messageOf } from '#shared/errors.ts';
 import { nextDue, type Timing } from '#shared/values/cron.ts';
@@ -91,13 +92,14 @@ export interface ScheduledRun extends Dispatched {
 }
 
 /**
- * Starts a run of the schedule, enabled or not. Throws AppError `not_found`, `quota_exceeded`, `budget_exceeded`,
+ * Starts a run of the schedule, enabled or not. `withinAct`: in the transaction of an act with a key. Throws AppError `not_found`, `quota_exceeded`, `budget_exceeded`,
  * `graph_invalid`, `input_invalid`, and `conflict` when one of its runs is active and its overlap is `skip`.
  */
 export async function triggerSchedule(
   deps: RunDeps,
   actor: Actor,
   scheduleId: string,
+  { withinAct }: Pick<RunRequest, 'withinAct'> = {},
 ): Promise<ScheduledRun> {
   const schedule = await schedules.readSchedule(deps.db, {
     workspaceId: actor.workspaceId,
@@ -113,6 +115,7 @@ export async function triggerSchedule(
       details: { schedule_id: scheduleId, cron: schedule.cron },
     },
     schedule: { id: scheduleId, dueAt: null },
+    ...(withinAct === undefined ? {} : { withinAct }),
   });
   if (admitted === undefined) throw new Error('a run without an idempotency key was replayed');
   return { admitted, schedule, dispatched };

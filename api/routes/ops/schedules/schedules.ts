@@ -122,15 +122,30 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       body: emptyBody,
       response: responses({ 201: runSchema }, 'quota_exceeded', 'budget_exceeded', 'conflict'),
     },
-    config: { capability: 'create_edit_workflows', also: ['run_workflows'], headers: ['Location'] },
-    handler: async ({ actor, params }, reply) => {
-      const { admitted, schedule, dispatched } = await triggerSchedule(context, actor, params.id);
-      await inFlight.add(dispatched);
-      reply.code(201).header('location', `/api/runs/${admitted.id}`);
-      return newRunRecord(admitted, schedule.input, {
-        temporalUiUrl: context.config.temporal.uiUrl,
-        temporalNamespace: context.temporal.namespace,
+    config: {
+      capability: 'create_edit_workflows',
+      also: ['run_workflows'],
+      idempotent: true,
+      headers: ['Location'],
+    },
+    handler: async (request, reply) => {
+      const run = await answerOnce(context, request, reply, async (tx, how) => {
+        const { actor, params } = request;
+        const stores = { ...context, db: tx };
+        const { admitted, schedule, dispatched } = await triggerSchedule(
+          stores,
+          actor,
+          params.id,
+          how,
+        );
+        const pages = {
+          temporalUiUrl: context.config.temporal.uiUrl,
+          temporalNamespace: context.temporal.namespace,
+        };
+        return { answer: newRunRecord(admitted, schedule.input, pages), dispatched };
       });
+      reply.code(201).header('location', `/api/runs/${run.id}`);
+      return run;
     },
   });
 }
