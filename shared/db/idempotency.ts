@@ -177,7 +177,7 @@ export async function actWithin<Done>(
       committed.catch((error: unknown) => {
         // Nothing was done, so the act can try again.
         if (!worked) committed = undefined;
-        reject(error);
+        reject(error as Error);
       });
     });
   const own = new Proxy(db, {
