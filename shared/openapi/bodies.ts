@@ -45,7 +45,9 @@ export function readBody(part: Part, references: References): Body | undefined {
   if (chosen.type === PLAIN) return body;
   const isForm = chosen.type === FORM || chosen.type === MULTIPART;
   const encodings = isObject(media) ? (objectIn(media, 'encoding') ?? {}) : {};
-  const fields = fieldsOf(schema, references, isForm ? encodings : undefined);
+  // The parts of a multipart body have no style.
+  const styled = chosen.type === FORM;
+  const fields = fieldsOf(schema, references, isForm ? { encodings, styled } : undefined);
   if (fields !== undefined) return { ...body, fields };
   if (isForm && holdsBinary(schema, references)) throw binary(chosen.type);
   return body;
@@ -78,7 +80,7 @@ function chooseMedia(types: readonly string[]): { given: string; type: string } 
 function fieldsOf(
   schema: Part,
   references: References,
-  encodings: JsonObject | undefined,
+  form: { encodings: JsonObject; styled: boolean } | undefined,
 ): BodyField[] | undefined {
   const read = objectFields(schema, references);
   if (read === undefined) return undefined;
@@ -87,25 +89,26 @@ function fieldsOf(
     const required = read.required.has(name);
     if (name === '' || name.length > MAX_NAME) return undefined;
     if (isReadOnly(property, references)) continue;
-    const encoding = encodings === undefined ? {} : encodingOf(objectIn(encodings, name) ?? {});
-    if (encodings !== undefined && isBinary(property, references)) {
+    const given = form === undefined ? undefined : objectIn(form.encodings, name);
+    const encoding = given === undefined ? {} : encodingOf(given, form?.styled === true);
+    if (form !== undefined && isBinary(property, references)) {
       if (required) throw new UnsupportedError(`its field '${name}' is a file`);
       continue;
     }
     fields.push({ name, required, schema: property, encoding });
   }
-  if (fields.length === 0 && encodings !== undefined && read.properties.size > 0) {
+  if (fields.length === 0 && form !== undefined && read.properties.size > 0) {
     throw binary(MULTIPART);
   }
   return fields.length === 0 || fields.length > MAX_FIELDS ? undefined : fields;
 }
 
-function encodingOf(encoding: JsonObject): BodyField['encoding'] {
+function encodingOf(encoding: JsonObject, styled: boolean): BodyField['encoding'] {
   const style = parameterStyles.find((each) => each === textIn(encoding, 'style'));
   const explode = own(encoding, 'explode');
   const reserved = own(encoding, 'allowReserved') === true;
   const given = mediaTypeOf(textIn(encoding, 'contentType')?.split(',')[0] ?? '');
-  if (style !== undefined || typeof explode === 'boolean' || reserved) {
+  if (styled && (style !== undefined || typeof explode === 'boolean' || reserved)) {
     const chosen = style ?? 'form';
     return {
       style: chosen,

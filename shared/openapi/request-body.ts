@@ -12,7 +12,7 @@ const MAX_FORM = 5_000_000;
 /** The value of an argument; undefined if it is not there. */
 type Read = (argument: string) => Json | undefined;
 
-/** The body of a request; undefined without one. Throws TooLongError. */
+/** The body of a request; undefined without one. Throws UnwritableError. */
 export function buildBody(body: MappedBody | null, read: Read): BuiltBody | undefined {
   if (body === null) return undefined;
   const { content_type: type, required } = body;

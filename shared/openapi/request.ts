@@ -7,9 +7,11 @@ import {
   encodeReserved,
   isMembers,
   pairsOf,
+  partsOf,
+  refuseSeparators,
   type Room,
   simpleText,
-  TooLongError,
+  UnwritableError,
 } from './styles.ts';
 
 /** A request as it is sent. Headers have the names of the document, `Content-Type` and `Cookie`. */
@@ -40,7 +42,7 @@ export function buildRequest(
   try {
     return build(mapping, args);
   } catch (error) {
-    if (error instanceof TooLongError) return { problem: error.message };
+    if (error instanceof UnwritableError) return { problem: error.message };
     if (error instanceof RangeError) return { problem: 'The arguments are nested too deeply' };
     throw error;
   }
@@ -103,7 +105,7 @@ function unknownArgument(
   return Object.keys(args).find((name) => !known.has(name));
 }
 
-/** Adds a parameter's value to its place, or says why it cannot be there. Null is left out. */
+/** Adds a parameter's value to its place, or says why it cannot be there. Null and what is empty is left out. */
 function addParameter(
   draft: Draft,
   inPath: Map<string, string>,
@@ -129,7 +131,10 @@ function addParameter(
     inPath.set(name, text);
     return undefined;
   }
-  const text = simpleText({ name, value, style, explode, encode: (part) => part });
+  if (isEmpty(value) && value !== '') return undefined;
+  const plain = (part: string): string => part;
+  if (typeof value === 'object') refuseSeparators(name, partsOf(value, explode, plain), ',');
+  const text = simpleText({ name, value, style, explode, encode: plain });
   if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) {
     return `The argument '${argument}' has a character that a header cannot have`;
   }

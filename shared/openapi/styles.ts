@@ -17,9 +17,9 @@ export interface Room {
   left: number;
 }
 
-/** Pairs whose text finds no room. */
-export class TooLongError extends Error {
-  override readonly name = 'TooLongError';
+/** Arguments that find no room, or that a receiver would read as others. The message is a sentence. */
+export class UnwritableError extends Error {
+  override readonly name = 'UnwritableError';
 }
 
 type Pair = [name: string, value: string];
@@ -50,7 +50,10 @@ export function simpleText({ name, value, style, explode, encode }: Written): st
   if (style === 'matrix') return matrixText({ name, value, style, explode, encode });
   const prefix = style === 'label' ? '.' : '';
   const separator = style === 'label' && explode ? '.' : ',';
-  return prefix + partsOf(value, explode, encode).join(separator);
+  // A dot is never encoded, but here it separates.
+  const dotless = (text: string): string => encode(text).replaceAll('.', '%2E');
+  const parts = partsOf(value, explode, separator === '.' ? dotless : encode);
+  return prefix + parts.join(separator);
 }
 
 function matrixText({ name, value, explode, encode }: Written): string {
@@ -69,7 +72,7 @@ function matrixText({ name, value, explode, encode }: Written): string {
 }
 
 /** The items of a list, the members of an object, or a single value. */
-function partsOf(value: Json, explode: boolean, encode: (text: string) => string): string[] {
+export function partsOf(value: Json, explode: boolean, encode: (text: string) => string): string[] {
   if (Array.isArray(value)) return itemsOf(value).map((item) => encode(textOf(item)));
   if (!isMembers(value)) return [encode(textOf(value))];
   return membersOf(value).flatMap(([name, part]) => {
@@ -79,15 +82,14 @@ function partsOf(value: Json, explode: boolean, encode: (text: string) => string
 }
 
 /**
- * The pairs of a query, a cookie or a form. Empty lists and objects have none. Throws TooLongError when they find no
- * room.
+ * The pairs of a query, a cookie or a form. Empty lists and objects have none. Throws UnwritableError.
  */
 export function pairsOf({ name, value, style, explode, encode }: Written, room: Room): Pair[] {
   const key = encodeAll(name);
   const pairs: Pair[] = [];
   const add = (left: string, right: string): void => {
     room.left -= left.length + right.length + 2;
-    if (room.left < 0) throw new TooLongError('The arguments are too long');
+    if (room.left < 0) throw new UnwritableError('The arguments are too long');
     pairs.push([left, right]);
   };
   if (value === null) return pairs;
@@ -95,7 +97,9 @@ export function pairsOf({ name, value, style, explode, encode }: Written, room: 
   else if (style === 'deepObject') addDeep(key, value, encode, add);
   else if (!explode) {
     const parts = partsOf(value, false, encode);
-    if (parts.length > 0) add(key, parts.join(SEPARATORS[style] ?? ','));
+    const separator = SEPARATORS[style] ?? ',';
+    refuseSeparators(name, parts, separator);
+    if (parts.length > 0) add(key, parts.join(separator));
   } else if (Array.isArray(value)) {
     for (const item of itemsOf(value)) add(key, encode(textOf(item)));
   } else {
@@ -108,6 +112,14 @@ const SEPARATORS: Partial<Record<ParameterStyle, string>> = {
   spaceDelimited: '%20',
   pipeDelimited: '%7C',
 };
+
+/** Encoded, the separators of some styles look like the same characters in a value. */
+export function refuseSeparators(name: string, parts: readonly string[], separator: string): void {
+  if (parts.every((part) => !part.includes(separator))) return;
+  throw new UnwritableError(
+    `A part of '${name}' contains the character that separates its parts: '${decodeURIComponent(separator)}'`,
+  );
+}
 
 /** `a[b][c]=1`, `a[0]=2`: what most servers read, although OpenAPI only describes one level. */
 function addDeep(

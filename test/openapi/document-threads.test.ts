@@ -37,15 +37,18 @@ describe('a document', () => {
     );
   });
 
-  soakTest('of YAML that needs more memory than a thread has is invalid, and others go on', async () => {
-    const lines = Array.from({ length: 900_000 }, (_, n) => `a${n}: { b: c }`);
-    const text = `openapi: 3.1.0\npaths: {}\n${lines.join('\n')}`;
-    await expect(operationsUntrusted('ws_1', text)).rejects.toMatchObject({
-      code: 'invalid',
-      message: expect.stringMatching(/^The document cannot be imported: it takes more than /),
-    });
-    expect(await operationsUntrusted('ws_2', small)).toMatchObject({ operations: [{}] });
-  });
+  soakTest(
+    'of YAML that needs more memory than a thread has is invalid, and others go on',
+    async () => {
+      const lines = Array.from({ length: 900_000 }, (_, n) => `a${n}: { b: c }`);
+      const text = `openapi: 3.1.0\npaths: {}\n${lines.join('\n')}`;
+      await expect(operationsUntrusted('ws_1', text)).rejects.toMatchObject({
+        code: 'invalid',
+        message: expect.stringMatching(/^The document cannot be imported: it takes more than /),
+      });
+      expect(await operationsUntrusted('ws_2', small)).toMatchObject({ operations: [{}] });
+    },
+  );
 
   test('waits while another of its workspace is imported, and too many are refused', async () => {
     const all = Array.from({ length: 6 }, () => operationsUntrusted('ws_1', small));

@@ -203,10 +203,10 @@ describe('parameters', () => {
   });
 
   test('that are null or missing, and empty lists and objects, are left out', () => {
-    const parameters = ['a', 'b', 'c', 'd'].map((name) =>
-      parameter({ argument: name, name, in: name === 'd' ? 'header' : 'query', style: 'form' }),
+    const parameters = ['a', 'b', 'c', 'd', 'e'].map((name) =>
+      parameter({ argument: name, name, in: name < 'd' ? 'query' : 'header' }),
     );
-    expect(built({ parameters }, { a: null, b: [], c: {}, d: null })).toEqual({
+    expect(built({ parameters }, { a: null, b: [], c: {}, d: null, e: [] })).toEqual({
       url: 'https://api.example.com/v1/things',
       headers: {},
     });
@@ -221,6 +221,36 @@ describe('parameters', () => {
         (each) => `https://api.example.com/v1/things?color=${each}`,
       ),
     );
+  });
+
+  test.each<[MappedParameter['in'], MappedParameter['style'], boolean, Json]>([
+    ['query', 'spaceDelimited', false, ['a b']],
+    ['query', 'pipeDelimited', false, { a: 'b|c' }],
+    ['header', 'simple', false, ['a,b']],
+    ['header', 'simple', true, { a: 'b,c' }],
+  ])(
+    'in a %s of style %s, explode %s, are refused if a receiver would read others: %j',
+    (place, style, explode, color) => {
+      const parameters = [parameter({ in: place, style, explode })];
+      expect(problemOf({ parameters }, { color })).toMatch(
+        /^A part of 'color' contains the character/,
+      );
+    },
+  );
+
+  test('in a path of style label have dots that are no separators', () => {
+    const parameters = [parameter({ in: 'path', style: 'label' })];
+    expect(built({ path: '/{color}', parameters }, { color: ['a.b', 'c'] })).toMatchObject({
+      url: 'https://api.example.com/v1/.a%2Eb.c',
+    });
+    expect(problemOf({ path: '/{color}', parameters }, { color: ['.'] })).not.toBe('');
+  });
+
+  test('in a query of style form have their separators encoded', () => {
+    const parameters = [parameter({ explode: false })];
+    expect(built({ parameters }, { color: ['a,b', 'c'] })).toMatchObject({
+      url: 'https://api.example.com/v1/things?color=a%2Cb,c',
+    });
   });
 
   test('of an unknown name are refused', () => {
