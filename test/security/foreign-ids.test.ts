@@ -331,6 +331,7 @@ const argumentKinds: Record<string, Kind | null> = {
   experiment_id: 'experiment',
   event_id: 'inbound event',
   replay_id: 'event replay',
+  tool_id: 'tool',
   idempotency_key: 'idempotency key',
   node_id: null,
   external_ids: null,

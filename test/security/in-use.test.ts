@@ -181,8 +181,20 @@ const routes: Record<string, string | ((target: Target) => Promise<Request[]> | 
     noun === 'tool' ? [{ method: 'DELETE', url: `/api/tools/${id}` }] : [],
   'POST /api/tools/import': ({ name }) => {
     server.tools = [{ name, description: 'Mine', inputSchema: { type: 'object' } }];
-    return [{ method: 'POST', url: '/api/tools/import', body: { server_url: server.url } }];
+    const openapi = {
+      openapi: '3.1.0',
+      info: { title: 'Mine', version: '1' },
+      servers: [{ url: 'http://127.0.0.1:9/mine' }],
+      paths: { '/': { post: { operationId: name, responses: {} } } },
+    };
+    return [{ server_url: server.url }, { openapi }].map((body) => ({
+      method: 'POST',
+      url: '/api/tools/import',
+      body,
+    }));
   },
+  'POST /api/tools/{id}/refresh':
+    'only for a tool of an API document: see test/api/tools/api-documents.test.ts',
   'POST /api/tools/{id}/test': 'calls a tool once, outside of workflows',
   'PUT /api/workflows/{id}/checks': 'scores runs that have ended',
   'PUT /api/workflows/{id}/draft': 'nothing runs a draft by itself; publishing is another route',
