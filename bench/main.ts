@@ -25,6 +25,7 @@ import { map } from './measures/map.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
 import { overview } from './measures/overview.ts';
+import { openapi } from './measures/pure/openapi.ts';
 import { policy } from './measures/pure/policy.ts';
 import { read } from './measures/read.ts';
 import { signIn } from './measures/sign-in.ts';
@@ -50,7 +51,7 @@ import { chain } from './graphs.ts';
  * `results/latest`, a partial run `results/local-<measures>`. `--profile` adds processor profiles and statement costs
  * under `results/local-profile`, and slows the measured processes.
  */
-const alone = { start, policy, 'dry-run': dryRun, consequences } satisfies Record<
+const alone = { start, policy, 'dry-run': dryRun, consequences, openapi } satisfies Record<
   string,
   (processes: Processes) => Promise<Result[]>
 >;

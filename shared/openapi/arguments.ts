@@ -113,7 +113,7 @@ function wantedFields(body: Body | undefined, fields: MappedField[]): Wanted[] {
 
 const textOnly = ({ base }: Part): Part => ({ value: { type: 'string' }, base });
 
-/** A form consists of fields, whatever else its schema says. */
+/** A form consists of fields, also where its schema allows other values. */
 const formOnly = ({ contentType, whole: { value, base } }: Body): Part =>
   contentType === FORM || contentType === MULTIPART
     ? { value: { allOf: [{ type: 'object' }, value] }, base }

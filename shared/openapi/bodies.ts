@@ -8,7 +8,7 @@ import type { ObjectPart, Part, References } from './references.ts';
 import { UnsupportedError } from './unsupported.ts';
 
 /** A field of a body that is an argument of its own. */
-export interface BodyField {
+interface BodyField {
   name: string;
   required: boolean;
   schema: Part;

@@ -4,7 +4,7 @@ import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
 /** The longest text of a document, in characters. */
-export const MAX_DOCUMENT = 20 * 1024 * 1024;
+const MAX_DOCUMENT = 20 * 1024 * 1024;
 /** The longest text that is tried as YAML after it was no JSON: the parser takes a second for each megabyte or two. */
 const MAX_RETRIED = 1024 * 1024;
 /** How often one anchor of YAML counts, with the anchors in it: aliases of aliases grow without bound. */

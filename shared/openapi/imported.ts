@@ -1,6 +1,6 @@
 import type { customToolMethods } from '#shared/contract/tools/custom-tool.ts';
 import type { RequestMapping } from '#shared/contract/tools/request-mapping.ts';
-import type { JsonObject } from '#shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 export type OperationMethod = (typeof customToolMethods)[number];
 
@@ -26,6 +26,10 @@ export interface ImportedOperation {
   response_schema: JsonObject | null;
   request: RequestMapping;
 }
+
+/** What a tool is pinned to: another server, path, mapping or schema is another call. Its credentials are not in it. */
+export const pinnedParts = ({ method, request, input_schema }: ImportedOperation): Json =>
+  ({ method, request, input_schema }) as unknown as Json;
 
 /** What a document says about credentials. */
 export interface SecurityScheme {

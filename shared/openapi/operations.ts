@@ -80,7 +80,7 @@ export function operationsOf(
   const listed = listOperations(root, rootBase, references, options);
   const result: ImportedDocument = {
     title: cut(textIn(objectIn(root, 'info') ?? {}, 'title') ?? '', MAX_TITLE),
-    version: cut(String(own(objectIn(root, 'info') ?? {}, 'version') ?? ''), MAX_TITLE),
+    version: cut(versionOf(root), MAX_TITLE),
     servers,
     security_schemes: schemes,
     operations: [],
@@ -99,6 +99,12 @@ export function operationsOf(
   }
   result.missing = [...references.missing];
   return toStorable(result as unknown as Json) as unknown as ImportedDocument;
+}
+
+/** Without quotes, YAML reads `1.0` as a number. */
+function versionOf(root: JsonObject): string {
+  const version = own(objectIn(root, 'info') ?? {}, 'version');
+  return typeof version === 'string' || typeof version === 'number' ? String(version) : '';
 }
 
 const serverProblem = (given: string | undefined): string =>

@@ -58,7 +58,7 @@ export function createReferences(
     return outcome.value;
   };
   const target = (ref: string, base: string): Target => {
-    const [address = '', fragment = ''] = splitAtFragment(ref);
+    const [address, fragment] = splitAtFragment(ref);
     const url = address === '' ? base : absolute(address, base);
     if (url === undefined) {
       throw new UnsupportedError(

@@ -76,7 +76,7 @@ function build(
   const search = draft.query.map(([name, value]) => `${name}=${value}`).join('&');
   const place = server.replace(/\/+$/, '') + filled;
   const url = URL.parse(place + (search === '' ? '' : `?${search}`));
-  // Whatever the mapping says: nothing was resolved away, and it is the server of the mapping.
+  // For any mapping, nothing was resolved away, and it is the server of the mapping.
   if (
     url === null ||
     url.origin !== new URL(server).origin ||
@@ -105,7 +105,7 @@ function unknownArgument(
   return Object.keys(args).find((name) => !known.has(name));
 }
 
-/** Adds a parameter's value to its place, or says why it cannot be there. Null and what is empty is left out. */
+/** Adds a parameter's value to its place, or says why it cannot be there. Null, empty lists and empty objects are left out. */
 function addParameter(
   draft: Draft,
   inPath: Map<string, string>,

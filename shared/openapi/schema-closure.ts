@@ -5,8 +5,8 @@ import type { Fragment, Schemas } from './schemas.ts';
 import { UnsupportedError } from './unsupported.ts';
 
 /** The longest schema of a tool as JSON, in characters, and of what a response is shortened to. */
-export const MAX_SCHEMA = 65_536;
-export const MAX_RESPONSE_SCHEMA = 16_384;
+const MAX_SCHEMA = 65_536;
+const MAX_RESPONSE_SCHEMA = 16_384;
 /** The depth to which schemas keep their descriptions when they are shortened. */
 const DESCRIBED_LEVELS = 2;
 /** Levels of JSON to which definitions that are used once are put in place; the validator takes 40. */
@@ -116,7 +116,9 @@ function refuseEndless(fragments: ReadonlyMap<string, Fragment>): void {
   }
   const [endless] = left.keys();
   if (endless === undefined) return;
-  throw new UnsupportedError(`its schema '${endless}' requires itself without end`);
+  throw new UnsupportedError(
+    `its schema '${endless}' requires itself, so that no value can be compared with it`,
+  );
 }
 
 /** Definitions that are used once stand where they are used, unless the schema becomes too deep; the others in `$defs`. */

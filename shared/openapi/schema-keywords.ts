@@ -28,8 +28,8 @@ export function plainKeywords(node: JsonObject): JsonObject {
     plain['default'] = asTyped(fallback, type);
   }
   const format = textIn(node, 'format');
-  if (format !== undefined && format !== '' && format.length <= MAX_FORMAT)
-    plain['format'] = format;
+  const hasFormat = format !== undefined && format !== '' && format.length <= MAX_FORMAT;
+  if (hasFormat) plain['format'] = format;
   const pattern = textIn(node, 'pattern');
   if (pattern !== undefined && isPattern(pattern)) plain['pattern'] = pattern;
   for (const name of COUNTS) {
@@ -62,7 +62,7 @@ export const namesIn = (node: JsonObject, keyword: string): string[] => [
   ...new Set(listIn(node, keyword).filter((name) => typeof name === 'string')),
 ];
 
-/** Whether null is allowed beside what else the schema says, in the words of OpenAPI 3.0 or Swagger. */
+/** Whether null is allowed, too, in the form of OpenAPI 3.0 or Swagger. */
 export const isNullable = (node: JsonObject): boolean =>
   own(node, 'nullable') === true || own(node, 'x-nullable') === true;
 

@@ -28,10 +28,12 @@ export function serversOf(
   const path = textIn(root, 'basePath') ?? '';
   if (host === undefined && path === '') return [];
   const from = documentUrl === undefined ? null : URL.parse(documentUrl);
-  const named = listIn(root, 'schemes').filter((scheme) => scheme === 'https' || scheme === 'http');
-  // The first is the preferred one, but a credential should not be sent in the clear.
-  const scheme = named.includes('https') ? 'https' : (named[0] ?? from?.protocol.slice(0, -1));
-  const url = host === undefined ? path : `${String(scheme ?? 'https')}://${host}${path}`;
+  const named = (['https', 'http'] as const).filter((scheme) =>
+    listIn(root, 'schemes').includes(scheme),
+  );
+  // Credentials should not be sent in the clear.
+  const scheme = named[0] ?? from?.protocol.slice(0, -1);
+  const url = host === undefined ? path : `${scheme ?? 'https'}://${host}${path}`;
   const absolute = serverUrl(url, documentUrl);
   return absolute === undefined ? [] : [absolute];
 }

@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 export interface DescribedServer {
   url: string;
   /** What the last request of an operation contained. */
-  read: (path: string, method: string) => Promise<Received>;
+  read: (path: string, method: string) => Received;
   close: () => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function startDescribedServer(document: JsonObject): Promise<Descri
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/base`,
-    read: async (path, method) => {
+    read: (path, method) => {
       if (last === undefined) throw new Error('No request came');
       const raw = last;
       last = undefined;
@@ -57,6 +57,11 @@ export async function startDescribedServer(document: JsonObject): Promise<Descri
   };
 }
 
+const textIn = (part: JsonObject, name: string): string => {
+  const value = part[name];
+  return typeof value === 'string' ? value : '';
+};
+
 /** OpenAPI ignores parameters of these names. */
 const IGNORED = new Set(['accept', 'content-type', 'authorization']);
 
@@ -64,7 +69,7 @@ const IGNORED = new Set(['accept', 'content-type', 'authorization']);
 export function behind(document: JsonObject, given: Json | undefined): JsonObject {
   let part: Json = given ?? {};
   while (typeof part === 'object' && part !== null && !Array.isArray(part) && '$ref' in part) {
-    const names: string[] = String(part['$ref']).replace('#/', '').split('/');
+    const names: string[] = textIn(part, '$ref').replace('#/', '').split('/');
     part = names.reduce<Json>(
       (value, name) =>
         (value as JsonObject)[
@@ -76,7 +81,7 @@ export function behind(document: JsonObject, given: Json | undefined): JsonObjec
   return part as JsonObject;
 }
 
-async function readRequest(document: JsonObject, path: string, raw: Raw): Promise<Received> {
+function readRequest(document: JsonObject, path: string, raw: Raw): Received {
   const item = behind(document, (document['paths'] as JsonObject)[path]);
   const operation = item[raw.method.toLowerCase()] as JsonObject;
   const declared = [item, operation].flatMap(({ parameters }) =>
@@ -87,11 +92,11 @@ async function readRequest(document: JsonObject, path: string, raw: Raw): Promis
   const segments = readPath(path, pathname);
   const inQuery = pairsOf(search, '&');
   const inCookie = pairsOf(raw.headers.cookie ?? '', '; ');
-  const names = declared.map((each) => String(each['name']));
+  const names = declared.map((each) => textIn(each, 'name'));
   for (const parameter of declared) {
-    const name = String(parameter['name']);
+    const name = textIn(parameter, 'name');
     const style = styleOf(document, parameter);
-    const place = String(parameter['in']);
+    const place = textIn(parameter, 'in');
     if (place === 'path') received.path[name] = fromSegment(segments[name] ?? '', name, style);
     if (place === 'header' && !IGNORED.has(name.toLowerCase())) {
       const value = raw.headers[name.toLowerCase()];
@@ -105,7 +110,7 @@ async function readRequest(document: JsonObject, path: string, raw: Raw): Promis
     const value = fromPairs(pairs, name, style, names);
     if (value !== undefined) received[place][name] = value;
   }
-  received.body = await readBody(document, operation, declared, raw);
+  received.body = readBody(document, operation, declared, raw);
   return received;
 }
 
@@ -120,7 +125,7 @@ interface Style {
 
 /** The style of a parameter or a field, with the defaults of OpenAPI 3 or Swagger 2.0. */
 function styleOf(document: JsonObject, parameter: JsonObject): Style {
-  const place = String(parameter['in']);
+  const place = textIn(parameter, 'in');
   const json = 'content' in parameter;
   if (parameter['schema'] === undefined && 'type' in parameter) {
     const format = parameter['collectionFormat'] ?? 'csv';
@@ -132,9 +137,8 @@ function styleOf(document: JsonObject, parameter: JsonObject): Style {
       json,
     };
   }
-  const style = String(
-    parameter['style'] ?? (place === 'query' || place === 'cookie' ? 'form' : 'simple'),
-  );
+  const usual = place === 'query' || place === 'cookie' ? 'form' : 'simple';
+  const style = textIn(parameter, 'style') || usual;
   const explode = parameter['explode'] ?? style === 'form';
   return { style, explode: explode === true, shape: shapeOf(document, parameter['schema']), json };
 }
@@ -155,8 +159,8 @@ function readPath(template: string, pathname: string): Record<string, string> {
     .replace(/#.*/, '')
     .split(/(\{[^}]*\})/)
     .map((part) => {
-      if (!part.startsWith('{'))
-        return encodeURI(decodeURI(part)).replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
+      const literal = encodeURI(decodeURI(part));
+      if (!part.startsWith('{')) return literal.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
       names.push(part.slice(1, -1));
       return '([^/]*)';
     })
@@ -239,18 +243,18 @@ function fromDeep(pairs: [string, string][], name: string): Json | undefined {
   return Object.keys(found).length === 0 ? undefined : found;
 }
 
-async function readBody(
+function readBody(
   document: JsonObject,
   operation: JsonObject,
   declared: JsonObject[],
   raw: Raw,
-): Promise<Json | undefined> {
+): Json | undefined {
   const type = raw.headers['content-type'];
   if (type === undefined) return undefined;
   if (type.includes('json')) return JSON.parse(raw.body) as Json;
   if (type.startsWith('text/')) return raw.body;
   const form = type.startsWith('multipart/')
-    ? await new Response(raw.body, { headers: { 'content-type': type } }).formData()
+    ? readMultipart(raw.body, type)
     : new URLSearchParams(raw.body);
   const content = (behind(document, operation['requestBody'])['content'] ?? {}) as JsonObject;
   const media = (Object.entries(content).find(([name]) => type.startsWith(name))?.[1] ??
@@ -260,7 +264,7 @@ async function readBody(
   const inForm = declared.filter((each) => each['in'] === 'formData');
   const described: [string, JsonObject][] =
     inForm.length > 0
-      ? inForm.map((each) => [String(each['name']), each])
+      ? inForm.map((each) => [textIn(each, 'name'), each])
       : Object.entries(fields).map(([name, schema]) => [
           name,
           { ...encodings[name], in: 'query', schema, named: name in encodings },
@@ -274,11 +278,25 @@ async function readBody(
   return body;
 }
 
+/** The parts of a multipart body by name (RFC 7578). */
+function readMultipart(body: string, type: string): Pick<URLSearchParams, 'getAll'> {
+  const boundary = /boundary=(\S+)/.exec(type)?.[1] ?? '';
+  const parts = `\r\n${body}`.split(`\r\n--${boundary}`);
+  const isWhole = parts.shift() === '' && parts.pop() === '--\r\n';
+  if (!isWhole) throw new Error('It has no beginning or end');
+  const read = parts.map((part): [name: string, value: string] => {
+    const at = part.indexOf('\r\n\r\n');
+    const name = /^\r\nContent-Disposition: form-data; name="([^"]*)"/.exec(part)?.[1] ?? '';
+    return [decode(name), part.slice(at + 4)];
+  });
+  return { getAll: (wanted) => read.flatMap(([name, value]) => (name === wanted ? [value] : [])) };
+}
+
 function fromForm(
   document: JsonObject,
   name: string,
   field: JsonObject,
-  form: FormData | URLSearchParams,
+  form: Pick<URLSearchParams, 'getAll'>,
   text: string,
 ): Json | undefined {
   const values = form.getAll(name).map(String);

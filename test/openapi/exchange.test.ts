@@ -35,7 +35,7 @@ describe('a server that reads requests as the document describes them receives t
         if ('problem' in built) throw new Error(`${operation.operation}: ${built.problem}`);
         const { url, ...rest } = built;
         await (await request(url, { method: operation.method, ...rest })).body.dump();
-        const received = await server.read(operation.path, operation.method);
+        const received = server.read(operation.path, operation.method);
         const about = { operation: operation.operation, url };
         const expected = expectedOf(operation, args);
         readLists(operation, received, expected);

@@ -91,7 +91,7 @@ describe('the arguments of an operation', () => {
     expect(request.body).toMatchObject({ fields: [{ argument: 'body_id', name: 'id' }] });
   });
 
-  test('have names that every model takes, whatever the document calls them', () => {
+  test('have names that every model takes, for any names in the document', () => {
     const names = ['filter[name]', 'a b', '名', 'x'.repeat(80), '__proto__', 'constructor', '$top'];
     const { request } = operation({
       parameters: names.map((name) => ({ name, in: 'query', schema: string })),

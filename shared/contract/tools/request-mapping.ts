@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * How the arguments of a tool become an HTTP request, as an OpenAPI document describes it. Names as the document has
- * them; the method stands beside it, in the tool.
+ * How the arguments of a tool become an HTTP request, as an OpenAPI document describes it. Names are those of the document.
+ * The method is a field of the tool.
  */
 
 export const parameterPlaces = ['path', 'query', 'header', 'cookie'] as const;
@@ -16,7 +16,7 @@ export const parameterStyles = [
 export type ParameterStyle = (typeof parameterStyles)[number];
 
 /** A name that every model provider accepts. */
-export const ARGUMENT_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+const ARGUMENT_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const argument = z.string().regex(ARGUMENT_NAME);
 const originalName = z.string().min(1).max(500);
 const mediaType = z
@@ -24,7 +24,7 @@ const mediaType = z
   .max(200)
   .regex(/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/);
 
-export const mappedParameter = z.strictObject({
+const mappedParameter = z.strictObject({
   argument,
   name: originalName,
   in: z.enum(parameterPlaces),
@@ -37,7 +37,7 @@ export const mappedParameter = z.strictObject({
 });
 export type MappedParameter = z.infer<typeof mappedParameter>;
 
-export const mappedField = z.strictObject({
+const mappedField = z.strictObject({
   argument,
   name: originalName,
   /** Of forms. Without one, lists repeat the field and objects are JSON. */
@@ -50,7 +50,7 @@ export const mappedField = z.strictObject({
 export type MappedField = z.infer<typeof mappedField>;
 
 /** A body from one argument, or from several, each a field of an object or a form. */
-export const mappedBody = z.union([
+const mappedBody = z.union([
   z
     .strictObject({ content_type: mediaType, required: z.boolean(), argument })
     .meta({ id: 'BodyOfArgument' }),

@@ -7,6 +7,12 @@ import type {
 } from '#shared/openapi/imported.ts';
 import { documentThreads, WorkLimitError } from './threads.ts';
 
+/** An operation with the digest of its `pinnedParts`. */
+export type DigestedOperation = ImportedOperation & { digest: string };
+export type DigestedDocument = Omit<ImportedDocument, 'operations'> & {
+  operations: DigestedOperation[];
+};
+
 /** Characters that are parsed before other work gets its turn: 2 ms. */
 const PER_TURN = 200_000;
 
@@ -20,7 +26,7 @@ export async function operationsUntrusted(
   text: string,
   options: ImportOptions = {},
   signal?: AbortSignal,
-): Promise<ImportedDocument> {
+): Promise<DigestedDocument> {
   const outcome = await documentThreads
     .run(workspaceId, 'openapi', { text, options }, signal === undefined ? {} : { signal })
     .catch((error: unknown) => {
@@ -28,10 +34,10 @@ export async function operationsUntrusted(
       throw new AppError('invalid', `The document cannot be imported: ${error.message}`);
     });
   if ('problem' in outcome) throw new AppError('invalid', outcome.problem);
-  const operations: ImportedOperation[] = [];
+  const operations: DigestedOperation[] = [];
   let parsed = 0;
   for (const each of outcome.operations) {
-    operations.push(JSON.parse(each) as ImportedOperation);
+    operations.push(JSON.parse(each) as DigestedOperation);
     parsed += each.length;
     if (parsed < PER_TURN) continue;
     parsed = 0;

@@ -289,12 +289,15 @@ export const jobs = {
   openapi: async ({ text, options }: OpenApiText): Promise<OpenApiOutcome> => {
     const { readDocument } = await import('#shared/openapi/document.ts');
     const { operationsOf } = await import('#shared/openapi/operations.ts');
+    const { pinnedParts } = await import('#shared/openapi/imported.ts');
+    const { jsonDigest } = await import('#shared/crypto/json-digest.ts');
     const read = readDocument(text);
     if ('problem' in read) return read;
     const imported = operationsOf(read.document, options);
     if ('problem' in imported) return imported;
     const { operations, ...document } = imported;
-    return { document, operations: operations.map((each) => JSON.stringify(each)) };
+    const digested = operations.map((each) => ({ ...each, digest: jsonDigest(pinnedParts(each)) }));
+    return { document, operations: digested.map((each) => JSON.stringify(each)) };
   },
 
   diffGraphs: async (input: { from: unknown; to: unknown }): Promise<GraphDiff> => {

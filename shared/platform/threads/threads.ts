@@ -34,8 +34,8 @@ export const createWorkThreads = (given: Partial<WorkThreadLimits> = {}): WorkTh
   createThreads(PROGRAM, { ...LIMITS, ...given });
 
 /**
- * Threads for documents of many megabytes, of which one can take seconds. Apart from the others, so that expressions and
- * schemas do not wait for them. A workspace has one at a time.
+ * Threads for documents of many megabytes. One can take seconds, and expressions and schemas do not wait for it. A workspace
+ * has one at a time.
  */
 export const documentThreads: WorkThreads = createThreads(
   { ...PROGRAM, jobs: 'documents' },
