@@ -3,9 +3,9 @@ import { endpointUrl } from '#shared/contract/tools/custom-tool.ts';
 import { MAX_API_DOCUMENT, MAX_OPERATIONS } from '#shared/contract/tools/tool-import.ts';
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { ImportedDocument, ImportOptions } from '#shared/openapi/imported.ts';
+import type { ImportOptions } from '#shared/openapi/imported.ts';
 import { type Egress, EgressError } from '#shared/platform/egress/egress.ts';
-import { operationsUntrusted } from '#shared/platform/threads/documents.ts';
+import { type DigestedDocument, operationsUntrusted } from '#shared/platform/threads/documents.ts';
 
 /** Documents that a document can refer to, and in how many steps. */
 const MAX_DOCUMENTS = 20;
@@ -30,7 +30,7 @@ export async function readApiDocument(
   given: GivenDocument,
   options: Pick<ImportOptions, 'operations' | 'prefix' | 'server' | 'limit'>,
   timeoutMs: number,
-): Promise<ImportedDocument> {
+): Promise<DigestedDocument> {
   const until = performance.now() + timeoutMs;
   const reader = createReader(egress, until);
   const { text, documentUrl } = await documentOf(reader, given);

@@ -2,9 +2,8 @@ import type { Actor } from '#shared/people/actor.ts';
 import { holds } from '#shared/people/capabilities.ts';
 import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
 import { MAX_OPERATIONS, type ToolImportInput } from '#shared/contract/tools/tool-import.ts';
-import { operationDigest } from './operation-digest.ts';
 import { AppError } from '#shared/errors.ts';
-import type { ImportedOperation } from '#shared/openapi/imported.ts';
+import type { DigestedOperation } from '#shared/platform/threads/documents.ts';
 import { checkToolSecrets } from '#shared/operations/secrets/secrets.ts';
 import { type GivenDocument, readApiDocument, urlOf } from './api-document.ts';
 import type { ToolDeps } from './custom-tools.ts';
@@ -47,7 +46,7 @@ async function checkCredentials(
   { db }: ToolDeps,
   { workspaceId }: Actor,
   { auth, headers }: ToolImportInput,
-  operations: readonly ImportedOperation[],
+  operations: readonly DigestedOperation[],
 ): Promise<void> {
   const servers = new Set(
     operations.flatMap(({ request }) => (request.own_server ? [] : [request.server])),
@@ -60,7 +59,7 @@ async function checkCredentials(
 function sourceTool(
   actor: Actor,
   input: ToolImportInput & { openapi: GivenDocument },
-  operation: ImportedOperation,
+  operation: DigestedOperation,
 ): SourceTool {
   const { name, description, input_schema, method, path } = operation;
   return {
@@ -78,9 +77,9 @@ function sourceTool(
 function describe(
   { role, overrides }: Actor,
   { auth, openapi, server }: ToolImportInput & { openapi: GivenDocument },
-  { operation: _operation, path: _path, deprecated: _deprecated, ...operation }: ImportedOperation,
+  { operation: _operation, path: _path, deprecated: _deprecated, ...operation }: DigestedOperation,
 ): Described | string {
-  const { request, response_schema, read_only, ...fields } = operation;
+  const { request, response_schema, read_only, digest, ...fields } = operation;
   const parsed = customToolInput.safeParse({
     ...fields,
     kind: 'http',
@@ -101,7 +100,7 @@ function describe(
     auth: request.own_server ? null : (auth ?? null),
     document_url: urlOf(openapi),
     document_server: server ?? null,
-    pinned_schema: operationDigest({ ...operation, request }),
+    pinned_schema: digest,
   };
 }
 

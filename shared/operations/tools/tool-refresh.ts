@@ -15,7 +15,6 @@ import { schemaProblem } from '#shared/platform/threads/untrusted.ts';
 import { checkToolSecrets } from '#shared/operations/secrets/secrets.ts';
 import { type GivenDocument, readApiDocument } from './api-document.ts';
 import type { ToolDeps } from './custom-tools.ts';
-import { operationDigest } from './operation-digest.ts';
 import { endpointOf } from './source-tools.ts';
 import { invalid, keepHeadersAtOrigin } from './tool-headers.ts';
 
@@ -84,7 +83,7 @@ async function readOperation(
   return {
     ...described,
     digest: jsonDigest({ ...described }),
-    pin: operationDigest(described),
+    pin: found.digest,
   };
 }
 
