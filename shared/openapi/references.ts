@@ -84,24 +84,6 @@ export function createReferences(
   return { target, object, missing };
 }
 
-/** The absolute URLs of all other documents that a document refers to, without those that they refer to in turn. */
-export function externalRefs(document: Json, documentUrl = ''): string[] {
-  const found = new Set<string>();
-  const base = withoutFragment(documentUrl);
-  const seen = new Set<Json>();
-  const waiting: Json[] = [document];
-  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
-    seen.add(value);
-    const ref = isObject(value) ? textIn(value, '$ref') : undefined;
-    const [address = ''] = ref === undefined ? [] : splitAtFragment(ref);
-    const url = address === '' ? undefined : absolute(address, base);
-    if (url !== undefined && url !== base) found.add(url);
-    for (const part of Object.values(value)) waiting.push(part);
-  }
-  return [...found];
-}
-
 function splitAtFragment(ref: string): [address: string, fragment: string] {
   const at = ref.indexOf('#');
   return at < 0 ? [ref, ''] : [ref.slice(0, at), ref.slice(at + 1)];

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { buildRequest } from '#shared/openapi/request.ts';
 import { readDocument } from '#shared/openapi/document.ts';
-import { externalRefs } from '#shared/openapi/references.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { checkArgumentSchema } from '#shared/platform/calls/argument-schema.ts';
 import { growth } from '#test/support/growth.ts';
@@ -163,9 +162,7 @@ describe('references', () => {
       '/b': { get: { parameters: [{ $ref: 'missing.json#/x' }] } },
     });
     const documentUrl = 'https://docs.example.com/api/openapi.json';
-    expect(
-      externalRefs(JSON.parse(JSON.stringify(document)) as JsonObject, documentUrl).sort(),
-    ).toEqual([
+    expect(imported(document, { documentUrl }).missing.sort()).toEqual([
       'https://docs.example.com/api/missing.json',
       'https://docs.example.com/api/paths/a.yaml',
     ]);

@@ -8,7 +8,7 @@ import type {
 import { documentThreads, WorkLimitError } from './threads.ts';
 
 /** An operation with the digest of its `pinnedParts`. */
-type DigestedOperation = ImportedOperation & { digest: string };
+export type DigestedOperation = ImportedOperation & { digest: string };
 export type DigestedDocument = Omit<ImportedDocument, 'operations'> & {
   operations: DigestedOperation[];
 };

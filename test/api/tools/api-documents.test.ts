@@ -70,6 +70,9 @@ const documentOf = (url: string) => ({
   },
 });
 
+/** A part of the document in a file of its own, which refers to another that is not there. */
+const ping = 'get: {operationId: ping, responses: {}}\nput: {$ref: "gone.yaml"}\n';
+
 type Document = ReturnType<typeof documentOf>;
 
 let shop: FakeServer;
@@ -78,6 +81,7 @@ let described: Document;
 beforeEach(async () => {
   shop = await startHttpServer((request, response) => {
     if (request.url === '/openapi.json') return sendJson(response, 200, described);
+    if (request.url === '/parts/ping.yaml') return void response.end(ping);
     if (request.url.startsWith('/v1/')) return sendJson(response, 200, { echo: request });
     return sendJson(response, 404, {});
   });
@@ -201,6 +205,15 @@ describe('an API document', () => {
     const old = await importFrom({ openapi: yaml, server: `${shop.url}/v1` });
     expect(old.body.created).toMatchObject([{ name: 'get_ping', operation: 'GET /ping' }]);
     expect((await run('get_ping', {})).result.echo.url).toBe('/v1/ping');
+  });
+
+  test('can refer to others beside it, which are read too', async () => {
+    const paths = { ...described.paths, '/ping': { $ref: 'parts/ping.yaml' } };
+    described = { ...described, paths };
+    const { body } = await importFrom({ operations: ['ping', 'getOrder'] });
+    expect(body.created).toMatchObject([{ name: 'get_order' }, { name: 'ping' }]);
+    expect(shop.seen.map(({ url }) => url)).toEqual(['/openapi.json', '/parts/ping.yaml']);
+    expect((await run('ping', {})).result.echo.url).toBe('/v1/ping');
   });
 
   test('of more than a megabyte is parsed elsewhere, as text and as itself', async () => {
