@@ -3,7 +3,7 @@ import type { RequestMapping } from '#shared/contract/tools/request-mapping.ts';
 import type { JsonObject } from '#shared/json.ts';
 
 /** An operation as its API document describes it. */
-export interface DescribedOperation {
+interface DescribedOperation {
   method: CustomToolInput['method'];
   request: RequestMapping;
   input_schema: JsonObject;
