@@ -5,6 +5,7 @@ import type {
   ShortStepActivities,
   StepActivities,
 } from '#shared/execution.ts';
+import { createConnectionTokens } from '#shared/operations/connections/tokens.ts';
 import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';
@@ -59,6 +60,7 @@ export function createActivities(deps: ActivityDeps): Activities {
     deltas,
     policies,
     addressOf: createAddresses(deps.config),
+    connectionTokens: createConnectionTokens({ ...deps, publicUrl: deps.config.api.publicUrl }),
     recentCalls: createRecentCalls(),
   });
   const executeNode: StepActivities['executeNode'] = (call) =>

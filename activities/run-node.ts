@@ -13,6 +13,7 @@ import { createRedact, type Redact } from './agents/redact.ts';
 import { runTurn, type TurnContext } from './agents/turn.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, type NodeCall, NodeError, type NodeResult } from './nodes/node.ts';
+import { readRunAccount } from '#shared/db/connections/starters.ts';
 import { beginCode, keepLog } from '#shared/db/steps/step-code.ts';
 import { recordStepVerdict } from '#shared/db/policies/governance.ts';
 import { runGone } from './final-errors.ts';
@@ -90,7 +91,9 @@ async function runKind(
   if (node.kind === 'tool') {
     const redirectRefusal = redirectsOf(deps, attempt, { ...call, node }, claim);
     const asked = { ...common, node, redirectRefusal };
-    const result = await tracedTool(node.tool_name, () => deps.runners.tool(asked));
+    const result = await withTokens(deps, call, claim.secrets, (secrets) =>
+      tracedTool(node.tool_name, () => deps.runners.tool({ ...asked, secrets })),
+    );
     return call.agent === undefined
       ? result
       : forModel(deps, attempt, call, claim, result, redactor());
@@ -114,6 +117,19 @@ async function runKind(
     // Before the end is recorded, because otherwise a reader would see the text after it.
     await live.end();
   }
+}
+
+/** Runs a tool with the tokens of the connections that its parameters or headers contain. */
+function withTokens(
+  { db, connectionTokens }: ExecuteNodeDeps,
+  { workspace_id: workspaceId, run_id: runId }: StepCall,
+  secrets: RunningClaim['secrets'],
+  run: (secrets: NodeCall['secrets']) => Promise<NodeResult>,
+): Promise<NodeResult> {
+  if (secrets === undefined) return run(undefined);
+  const { connections: names } = secrets;
+  const account = () => readRunAccount(db, { workspaceId, runId });
+  return connectionTokens.use({ workspaceId, names, account }, secrets, run);
 }
 
 /** A redirect leads to another address, which is judged like the first. A refusal is recorded. */

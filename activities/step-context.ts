@@ -2,7 +2,6 @@ import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import type { Beginning } from '#shared/db/steps/step-ends.ts';
 import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
-import type { StepSecrets } from '#shared/platform/secrets/open-secrets.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import type { DeltaNotifier } from './agents/delta-notifier.ts';
 import type { CallApproval } from './agents/call.ts';
@@ -12,7 +11,8 @@ import type { EndedWait } from '#shared/db/waits/waits.ts';
 import type { PriceOverrides } from '#shared/money/prices.ts';
 import { type Consumption, NodeError } from './nodes/node.ts';
 import type { NodeRunners } from './nodes/node-runners.ts';
-import type { AddressOf } from './step-secrets.ts';
+import type { ConnectionTokens } from '#shared/operations/connections/tokens.ts';
+import type { AddressOf, KnownSecrets } from './step-secrets.ts';
 import type { PolicyCache } from './policies.ts';
 
 /** If a claim was not renewed for this long, it is dead, and a resume stops waiting for it. */
@@ -39,6 +39,7 @@ export interface ExecuteNodeDeps extends DispatchDeps {
   /** Opens the headers of custom tools. */
   sealer: Sealer | undefined;
   addressOf: AddressOf;
+  connectionTokens: ConnectionTokens;
   metrics?: StepMetrics;
   frames: FrameNotifier;
   deltas: DeltaNotifier;
@@ -53,7 +54,7 @@ export interface Claim {
   customTool?: CustomTool | undefined;
   /** For an agent's call that a person approved. */
   approval?: CallApproval | undefined;
-  secrets?: StepSecrets | undefined;
+  secrets?: KnownSecrets | undefined;
   /** For a turn of an agent with tools. It may still be loading when the step is claimed. */
   turn?: Promise<TurnContext> | undefined;
   errors: number;

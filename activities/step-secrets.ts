@@ -9,9 +9,9 @@ import { isObject } from '#shared/graph/json-value.ts';
 import { stepKeyIn } from '#shared/graph/schedule/step-key.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { callbackAddress } from '#shared/values/callback-address.ts';
-import { secretNamesOfTool } from '#shared/platform/calls/custom-tool.ts';
+import { referencesOfTool } from '#shared/platform/calls/custom-tool.ts';
 import type { RequestCheck } from '#shared/platform/egress/egress.ts';
-import { valueKey } from '#shared/values/secrets.ts';
+import { CONNECTIONS, namesOf, SECRETS, valueKey } from '#shared/values/secrets.ts';
 import {
   openSecrets,
   type StepSecrets,
@@ -30,31 +30,39 @@ export function createAddresses(config: SealingKeys & { api: { publicUrl: string
   return (step) => callbackAddress(config.api.publicUrl, tokens.tokenOf(step));
 }
 
+/** The values of a step, and the names of the connections whose tokens it needs when it sends something. */
+export interface KnownSecrets extends StepSecrets {
+  connections: readonly string[];
+}
+
 /**
- * The secrets that a step needs, still sealed: those of its parameters, or of the headers of its custom tool; and the
- * addresses of callbacks that its parameters contain. They are read before the step is claimed, so that a database
+ * The secrets that a step needs, still sealed: those of its parameters, or of the headers of its custom tool; the
+ * addresses of callbacks that its parameters contain; and the names of connections. They are read before the step is claimed, so that a database
  * outage does not use up a retry of the node. Undefined when it needs none.
  */
 export async function readStepSecrets(
   { db, sealer, addressOf }: { db: Pool; sealer: Sealer | undefined; addressOf: AddressOf },
   { workspace_id: workspaceId, run_id: runId, iteration, secrets: places = [] }: StepCall,
   customTool: CustomTool | undefined,
-): Promise<StepSecrets | undefined> {
-  const names = [
-    ...places.flatMap(({ name, depth }) => (depth === undefined ? [name] : [])),
-    ...(customTool === undefined ? [] : secretNamesOfTool(sealer, customTool)),
+): Promise<KnownSecrets | undefined> {
+  const references = [
+    ...places.flatMap(({ name, depth, connection }) => {
+      if (depth !== undefined) return [];
+      return [{ source: connection === true ? CONNECTIONS : SECRETS, name } as const];
+    }),
+    ...(customTool === undefined ? [] : referencesOfTool(sealer, customTool)),
   ];
-  if (names.length + places.length === 0) return undefined;
+  if (references.length + places.length === 0) return undefined;
+  const names = namesOf(references, SECRETS);
   const sealed =
-    names.length === 0
-      ? new Map<string, never>()
-      : await useSecrets(db, { workspaceId, names: [...new Set(names)] });
+    names.length === 0 ? new Map<string, never>() : await useSecrets(db, { workspaceId, names });
   const addresses = places.flatMap(({ name, depth }) => {
     if (depth === undefined || addressOf === undefined) return [];
     const stepKey = stepKeyIn(name, iteration.slice(0, depth));
     return [[name, addressOf({ runId, stepKey })] as const];
   });
-  return { places, sealed, addresses: new Map(addresses) };
+  const connections = namesOf(references, CONNECTIONS);
+  return { places, sealed, addresses: new Map(addresses), connections };
 }
 
 /** A step's parameters with the values of its secrets and the addresses, and the guards that keep these from leaking. */

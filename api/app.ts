@@ -4,6 +4,7 @@ import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { withCommitsNoted } from '#shared/db/commit-outcome.ts';
 import { recordDataKeyUses } from '#shared/db/people/key-uses.ts';
+import { createConnectionTokens } from '#shared/operations/connections/tokens.ts';
 import { createDataCursors } from '#shared/crypto/data-cursors.ts';
 import { createEgress } from '#shared/platform/egress/egress.ts';
 import { ownServices } from '#shared/platform/egress/own-services.ts';
@@ -75,6 +76,8 @@ import { evidenceRoutes } from './routes/ops/evidence/evidence.ts';
 import { runExportRoutes } from './routes/ops/runs/run-export.ts';
 import { runViewRoutes } from './routes/ops/runs/run-views.ts';
 import { runRoutes } from './routes/ops/runs/runs.ts';
+import { connectionRoutes } from './routes/ops/connections/connections.ts';
+import { connectionCallbackRoutes } from './routes/ops/connections/callbacks.ts';
 import { secretRoutes } from './routes/ops/secrets/secrets.ts';
 import { toolImportRoutes } from './routes/ops/tools/imports.ts';
 import { toolRoutes } from './routes/ops/tools/tools.ts';
@@ -128,6 +131,7 @@ const operationSections: readonly Section[] = [
   ['Runs', approvalRoutes],
   ['Tools', toolRoutes, toolImportRoutes],
   ['Secrets', secretRoutes],
+  ['Connections', connectionRoutes, connectionCallbackRoutes],
   ['Schedules', scheduleRoutes],
   ['API keys', keyRoutes],
   ['Data', dataKeyRoutes],
@@ -159,10 +163,17 @@ function createContext(deps: ApiDeps): RouteContext {
   const keyUses = createKeyUses(deps);
   const dataKeyUses = createKeyUses(deps, recordDataKeyUses);
   const meter = createMeter(deps);
+  const { db, config } = deps;
+  const egress = createEgress({ allow: config.egressAllow, own: ownServices(config) });
+  const sealer = createSealer(config);
   return {
     ...deps,
-    egress: createEgress({ allow: deps.config.egressAllow, own: ownServices(deps.config) }),
-    sealer: createSealer(deps.config),
+    egress,
+    sealer,
+    connectionTokens: createConnectionTokens({
+      ...{ db, sealer, egress },
+      publicUrl: config.api.publicUrl,
+    }),
     tokens,
     keyUses,
     dataKeyUses,

@@ -15,6 +15,7 @@ import type { AdmittedKey, DataAccount } from '#shared/db/data/metering.ts';
 import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
 import type { Tx } from '#shared/db/pool.ts';
 import type { EnabledWebhook } from '#shared/db/inbound/webhooks.ts';
+import type { ConnectionTokens } from '#shared/operations/connections/tokens.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import type { DataCursors } from '#shared/crypto/data-cursors.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';
@@ -69,6 +70,8 @@ export interface RouteContext extends ApiDeps {
   egress: Egress;
   /** Undefined without a key: then no secret can be stored. */
   sealer: Sealer | undefined;
+  /** The tokens of connections, for tests of tools. */
+  connectionTokens: ConnectionTokens;
   keyUses: KeyUses;
   /** The last uses of keys of the data API. */
   dataKeyUses: KeyUses;

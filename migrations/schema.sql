@@ -278,6 +278,88 @@ CREATE TABLE call_waits (
 CREATE INDEX call_waits_of_scope ON public.call_waits USING btree (scope, seq);
 CREATE INDEX call_waits_of_workspace ON public.call_waits USING btree (workspace_id);
 
+CREATE TABLE connection_sign_ins (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  connection_id text NOT NULL,
+  revision integer NOT NULL,
+  member_id text NOT NULL,
+  state_hash bytea NOT NULL,
+  cookie_hash bytea NOT NULL,
+  sealed_verifier text NOT NULL,
+  nonce text NOT NULL,
+  redirect_uri text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT connection_sign_ins_pkey PRIMARY KEY (id),
+  CONSTRAINT connection_sign_ins_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connections(id) ON DELETE CASCADE,
+  CONSTRAINT connection_sign_ins_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id) ON DELETE CASCADE,
+  CONSTRAINT connection_sign_ins_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT connection_sign_ins_cookie_hash_check CHECK ((length(cookie_hash) = 32)),
+  CONSTRAINT connection_sign_ins_state_hash_check CHECK ((length(state_hash) = 32))
+);
+
+CREATE INDEX connection_sign_ins_expired ON public.connection_sign_ins USING btree (expires_at);
+CREATE INDEX connection_sign_ins_of_connection ON public.connection_sign_ins USING btree (connection_id);
+CREATE INDEX connection_sign_ins_of_member ON public.connection_sign_ins USING btree (member_id, expires_at);
+
+CREATE TABLE connection_tokens (
+  connection_id text NOT NULL,
+  workspace_id text NOT NULL,
+  member_id text,
+  revision integer NOT NULL,
+  holder text GENERATED ALWAYS AS (COALESCE(member_id, ''::text)) STORED NOT NULL,
+  signed_in_by text,
+  generation bigint DEFAULT 0 NOT NULL,
+  sealed_access text,
+  sealed_refresh text,
+  expires_at timestamp with time zone,
+  refresh_at timestamp with time zone,
+  needs_sign_in boolean DEFAULT false NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT connection_tokens_pkey PRIMARY KEY (connection_id, holder),
+  CONSTRAINT connection_tokens_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connections(id) ON DELETE CASCADE,
+  CONSTRAINT connection_tokens_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id) ON DELETE CASCADE,
+  CONSTRAINT connection_tokens_signed_in_by_fkey FOREIGN KEY (signed_in_by) REFERENCES members(id) ON DELETE SET NULL,
+  CONSTRAINT connection_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX connection_tokens_of_member ON public.connection_tokens USING btree (member_id) WHERE (member_id IS NOT NULL);
+CREATE INDEX connection_tokens_signed_in ON public.connection_tokens USING btree (signed_in_by) WHERE (signed_in_by IS NOT NULL);
+
+CREATE TABLE connections (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  preset text,
+  grant_type text NOT NULL,
+  owner text NOT NULL,
+  issuer text,
+  names_issuer boolean DEFAULT false NOT NULL,
+  authorization_url text,
+  token_url text NOT NULL,
+  client_id text NOT NULL,
+  sealed_client_secret text,
+  client_auth text NOT NULL,
+  scopes text[] NOT NULL,
+  authorization_params json NOT NULL,
+  allowed_hosts text[] NOT NULL,
+  revision integer DEFAULT 1 NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  last_used_at timestamp with time zone,
+  CONSTRAINT connections_pkey PRIMARY KEY (id),
+  CONSTRAINT connections_name UNIQUE (workspace_id, name),
+  CONSTRAINT connections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT connections_allowed_hosts_check CHECK (((cardinality(allowed_hosts) >= 1) AND (cardinality(allowed_hosts) <= 20))),
+  CONSTRAINT connections_authorize CHECK (((grant_type = 'authorization_code'::text) = (authorization_url IS NOT NULL))),
+  CONSTRAINT connections_client_auth_check CHECK ((client_auth = ANY (ARRAY['basic'::text, 'post'::text, 'none'::text]))),
+  CONSTRAINT connections_client_secret CHECK (((sealed_client_secret IS NULL) = (client_auth = 'none'::text))),
+  CONSTRAINT connections_grant_type_check CHECK ((grant_type = ANY (ARRAY['authorization_code'::text, 'client_credentials'::text]))),
+  CONSTRAINT connections_name_check CHECK ((name ~ '^[A-Z][A-Z0-9_]{0,63}$'::text)),
+  CONSTRAINT connections_of_members CHECK (((grant_type = 'authorization_code'::text) OR (owner = 'workspace'::text))),
+  CONSTRAINT connections_owner_check CHECK ((owner = ANY (ARRAY['workspace'::text, 'member'::text])))
+);
+
 CREATE TABLE custom_tools (
   id text NOT NULL,
   workspace_id text NOT NULL,

@@ -9,6 +9,7 @@ export const workspaceLimits = {
   triggers: { atMost: 1_000, called: 'event triggers', remedy: 'delete some first' },
   tools: { atMost: 1_000, called: 'tools', remedy: 'delete some first' },
   secrets: { atMost: 500, called: 'secrets', remedy: 'delete some first' },
+  connections: { atMost: 100, called: 'connections', remedy: 'delete some first' },
   budgets: { atMost: 200, called: 'budgets', remedy: 'delete some first' },
   /** Includes invited members who have not joined, but not pending sign-ups. */
   members: { atMost: 2_000, called: 'members', remedy: 'remove some first' },

@@ -40,6 +40,7 @@ export const headers = {
     example: '"5Yk3bVw2m0d1Qe8rTz7xUA"',
   }),
   Location: text('Path of the resource', { required: true }),
+  'Set-Cookie': text('Binds the sign-in to this browser', { required: true }),
   'Idempotent-Replayed': text(
     '`true` when an earlier request with this key started the run, or got this answer',
   ),

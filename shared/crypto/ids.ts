@@ -26,6 +26,8 @@ export const idPrefixes = {
   job: 'job',
   inboundEvent: 'iev',
   eventTrigger: 'trg',
+  connection: 'con',
+  signIn: 'sgn',
 } as const;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

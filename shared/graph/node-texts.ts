@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { AgentNode, GraphNode, WaitNode } from '#shared/contract/workflows/graph.ts';
 import { parseExpression } from './expression/expression.ts';
-import { templateReads } from './expression/template.ts';
+import { parseTemplate, templateReads } from './expression/template.ts';
 import { isObject } from './json-value.ts';
 import type { ApprovedNode } from './node-approval.ts';
 import { agentToolsOf } from './node-tools.ts';
 import { sendsCallbacks } from '#shared/values/callbacks.ts';
-import { secretParamsOf, SECRETS } from '#shared/values/secrets.ts';
+import { CONNECTIONS, isConnectionPath, secretParamsOf, SECRETS } from '#shared/values/secrets.ts';
 import { EVENT } from './waits/wait-call.ts';
 
 export interface NodeText {
@@ -125,13 +125,22 @@ const approvalText = (text: string, path: string): NodeText[] =>
 function paramTexts(tool: string, params: JsonObject, path: string): NodeText[] {
   const allowed = secretParamsOf(tool);
   return Object.entries(params).flatMap(([key, value]) => {
-    const traits = {
-      ...(allowed.includes(key) ? { locals: [SECRETS], secrets: true as const } : {}),
-      ...(sendsCallbacks(tool, key) ? { callbacks: true as const } : {}),
-    };
-    return textsIn(value, `${path}.${key}`).map((text): NodeText => ({ ...text, ...traits }));
+    const callbacks = sendsCallbacks(tool, key) ? { callbacks: true as const } : {};
+    const texts = textsIn(value, `${path}.${key}`);
+    if (!allowed.includes(key)) return texts.map((text): NodeText => ({ ...text, ...callbacks }));
+    return texts.map((text): NodeText => {
+      const locals = readsConnections(text.text) ? [SECRETS] : [SECRETS, CONNECTIONS];
+      return { ...text, ...callbacks, locals, secrets: true };
+    });
   });
 }
+
+/** Whether a template reads the key `connections` of the state: some references are not to a connection. */
+const readsConnections = (template: string): boolean =>
+  parseTemplate(template).parts.some(
+    (part) =>
+      typeof part === 'object' && part.path[0] === CONNECTIONS && !isConnectionPath(part.path),
+  );
 
 function mockTexts({ mock }: AgentNode): NodeText[] {
   return (mock?.turns ?? []).flatMap(({ calls = [] }, turn) =>

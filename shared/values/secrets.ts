@@ -10,6 +10,29 @@ export const MIN_SECRET_LENGTH = 8;
 /** The root of references to secrets. No key of the state can be read under this name. */
 export const SECRETS = 'secrets';
 
+/**
+ * The root of references to the access tokens of connections. Only names in capitals are references: a graph of an
+ * earlier version may read other names from its state.
+ */
+export const CONNECTIONS = 'connections';
+
+/** Where the values come from that are inserted when a request is sent. */
+export type ValueSource = typeof SECRETS | typeof CONNECTIONS;
+
+/** What a value is called in messages. */
+export const sourceNoun = (source: ValueSource): string =>
+  source === SECRETS ? 'secret' : 'connection';
+
+/** A reference to a stored value, such as `{secrets.CRM_API_KEY}`. */
+export interface ValueReference {
+  source: ValueSource;
+  name: string;
+}
+
+/** Whether the parts of a template's reference name a connection. */
+export const isConnectionPath = (path: readonly (string | number)[]): boolean =>
+  path.length === 2 && path[0] === CONNECTIONS && SECRET_NAME.test(String(path[1]));
+
 /** The tools' parameters that can contain secrets. */
 const secretParams: Readonly<Record<string, readonly string[]>> = {
   http_request: ['headers', 'query', 'body'],
@@ -34,11 +57,23 @@ export interface SecretPlace {
   name: string;
   /** For a callback: how many loops and maps are around the node `name`. */
   depth?: number;
+  /** Set if `name` is that of a connection. */
+  connection?: true;
 }
 
-/** Names a value among those of a step: a node can have the name of a secret. */
-export const valueKey = ({ name, depth }: Pick<SecretPlace, 'name' | 'depth'>): string =>
-  depth === undefined ? name : `${CALLBACKS}.${name}`;
+/** Names a value among those of a step: a node or a connection can have the name of a secret. */
+export function valueKey({
+  name,
+  depth,
+  connection,
+}: Pick<SecretPlace, 'name' | 'depth' | 'connection'>): string {
+  if (depth !== undefined) return `${CALLBACKS}.${name}`;
+  return connection === true ? `${CONNECTIONS}.${name}` : name;
+}
+
+/** The key of a reference. */
+export const referenceKey = ({ source, name }: ValueReference): string =>
+  valueKey(source === CONNECTIONS ? { name, connection: true } : { name });
 
 /** The parameters with the texts at these locations replaced. `fill` gets a text with its locations. */
 export function fillPlaces(
@@ -119,22 +154,35 @@ export function goesToHosts(url: URL, hosts: readonly string[]): boolean {
   });
 }
 
-/** A reference to a secret in braces, even with a name that no secret can have. */
-const REFERENCE = /\{secrets\.([^{}]*)\}/g;
+/** A reference in braces, even with a name that no secret or connection can have. */
+const REFERENCE = /\{(secrets|connections)\.([^{}]*)\}/g;
 
-/** The names in the references of a plain text, such as a custom tool's header. */
-export const secretNamesIn = (text: string): string[] => [
-  ...new Set([...text.matchAll(REFERENCE)].map(([, name = '']) => name)),
+/** The references of a plain text, such as a custom tool's header, each once. */
+export const referencesIn = (text: string): ValueReference[] => [
+  ...new Map(
+    [...text.matchAll(REFERENCE)].map(([written, source, name = '']) => [
+      written,
+      { source: source as ValueSource, name },
+    ]),
+  ).values(),
 ];
 
-/** A plain text with each reference replaced by what `replace` returns for the reference and its name. */
+/** A plain text with each reference replaced by what `replace` returns for it. */
 export const replaceReferences = (
   text: string,
-  replace: (written: string, name: string) => string,
-): string => text.replace(REFERENCE, (written: string, name: string) => replace(written, name));
+  replace: (reference: ValueReference) => string,
+): string =>
+  text.replace(REFERENCE, (_written, source: ValueSource, name: string) =>
+    replace({ source, name }),
+  );
+
+/** The names of the references of one source, each once. */
+export const namesOf = (references: readonly ValueReference[], source: ValueSource): string[] => [
+  ...new Set(references.flatMap((each) => (each.source === source ? [each.name] : []))),
+];
 
 /** What can be a marker. */
-const MARKED = /\{(?:secrets|callbacks)\.[^{}]*\}/g;
+const MARKED = /\{(?:secrets|connections|callbacks)\.[^{}]*\}/g;
 
 /** A rendered text with everything that can be a marker replaced. */
 export const replaceMarkers = (text: string, replace: (marker: string) => string): string =>

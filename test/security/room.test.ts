@@ -108,6 +108,23 @@ const makers: Record<string, Maker> = {
       INSERT INTO secrets (workspace_id, name, sealed_value, allowed_hosts, description)
       SELECT ${ws()}, 'FULL_' || n, 'x', '{api.example.com}', '' FROM ${rows(n)}`,
   },
+  'POST /api/connections': {
+    noun: 'connections',
+    url: () => '/api/connections',
+    body: () => ({
+      name: `C${(made += 1)}`,
+      authorization_url: 'https://login.example.com/authorize',
+      token_url: 'https://login.example.com/token',
+      client_id: 'x',
+      client_secret: 'a secret of this test',
+      allowed_hosts: ['api.example.com'],
+    }),
+    fill: (n) => sql.fragment`
+      INSERT INTO connections (id, workspace_id, name, grant_type, owner, authorization_url, token_url, client_id,
+                               client_auth, scopes, authorization_params, allowed_hosts)
+      SELECT 'con_' || n, ${ws()}, 'FULL_' || n, 'authorization_code', 'workspace', 'https://a', 'https://a', 'x', 'none',
+             '{}', '{}', '{api.example.com}' FROM ${rows(n)}`,
+  },
   'POST /api/budgets': {
     noun: 'budgets',
     url: () => '/api/budgets',
@@ -255,6 +272,7 @@ const tables: Record<LimitedNoun, string> = {
   triggers: 'event_triggers',
   tools: 'custom_tools',
   secrets: 'secrets',
+  connections: 'connections',
   budgets: 'budgets',
   members: 'members',
   apiKeys: 'api_keys',

@@ -17,6 +17,7 @@ export const auditActions = {
   budget_override: 'Budget overridden',
   cancel: 'Run cancelled',
   create: 'Created',
+  connect: 'Signed in to a connection',
   data_export: 'Data exported',
   data_ingest: 'Records sent',
   data_webhook_create: 'Endpoint added',
@@ -30,6 +31,7 @@ export const auditActions = {
   decision_refused: 'Decision refused',
   delete: 'Deleted',
   discard_draft: 'Draft discarded',
+  disconnect: 'Signed out of a connection',
   event_send: 'Event sent',
   experiment: 'Experiment started',
   experiment_cancel: 'Experiment cancelled',
@@ -87,6 +89,7 @@ export type AuditAction = keyof typeof auditActions;
 export const auditTargets = {
   api_key: 'API key',
   budget: 'Budget',
+  connection: 'Connection',
   data_key: 'Data key',
   data_webhook: 'Webhook endpoint',
   event: 'Event',

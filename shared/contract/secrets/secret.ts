@@ -34,6 +34,16 @@ const allowedHost = z
     examples: ['api.example.com'],
   });
 
+/** Each host once. */
+export const allowedHosts = z
+  .array(allowedHost)
+  .min(1)
+  .max(MAX_HOSTS)
+  // A check that replaces the list, as for times.
+  .check((given) => {
+    given.value = [...new Set(given.value)];
+  });
+
 export const secretInput = z
   .strictObject({
     value: z
@@ -46,14 +56,7 @@ export const secretInput = z
         `needs ${MIN_SECRET_LENGTH} characters besides spaces`,
       )
       .meta({ description: 'Stored sealed. No response contains it', format: 'password' }),
-    allowed_hosts: z
-      .array(allowedHost)
-      .min(1)
-      .max(MAX_HOSTS)
-      // A check that replaces the list, as for times.
-      .check((given) => {
-        given.value = [...new Set(given.value)];
-      }),
+    allowed_hosts: allowedHosts,
     description: z.string().max(1_000).default(''),
   })
   .meta({

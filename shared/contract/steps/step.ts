@@ -106,7 +106,7 @@ export const stepSchema = z
       .meta({
         description:
           'Why its last attempt failed. `timeout`: it took too long, `policy`: refused by a policy, `rejected`: a decision at ' +
-          'a gate, `child`: what it started has failed, `node`: any other error',
+          'a gate, `child`: what it started has failed, `connection`: someone has to sign in to a connection, `node`: any other error',
       }),
     caught: z.boolean().optional().meta({
       description: 'It has failed, and its error edges were taken: the run continues',

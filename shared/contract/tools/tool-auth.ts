@@ -1,10 +1,15 @@
 import { z } from 'zod';
 import { secretName } from '#shared/contract/secrets/secret.ts';
+import { CONNECTIONS, SECRETS, type ValueReference } from '#shared/values/secrets.ts';
 
 /** What a call authenticates with, and where it stands in the request. */
 export const toolAuth = z
   .strictObject({
-    secret: secretName,
+    secret: secretName.optional(),
+    connection: secretName.optional().meta({
+      description: 'A connection, whose access token is sent. Either this or `secret`',
+      examples: ['CRM'],
+    }),
     as: z
       .string()
       .max(210)
@@ -18,5 +23,15 @@ export const toolAuth = z
         examples: ['bearer', 'header:X-Api-Key'],
       }),
   })
-  .meta({ id: 'ToolAuth' });
+  .refine(({ secret, connection }) => (secret === undefined) !== (connection === undefined), {
+    path: ['secret'],
+    message: 'or connection is required, and not both',
+  })
+  .meta({ id: 'ToolAuth', examples: [{ secret: 'CRM_API_KEY', as: 'bearer' }] });
 export type ToolAuth = z.infer<typeof toolAuth>;
+
+/** The secret or connection that a tool authenticates with. */
+export const referenceOf = ({ secret, connection }: ToolAuth): ValueReference =>
+  connection === undefined
+    ? { source: SECRETS, name: secret ?? '' }
+    : { source: CONNECTIONS, name: connection };

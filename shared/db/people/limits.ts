@@ -12,6 +12,7 @@ const counted: Readonly<Record<LimitedNoun, FragmentSqlToken>> = {
   triggers: sql.fragment`event_triggers t WHERE true`,
   tools: sql.fragment`custom_tools t WHERE true`,
   secrets: sql.fragment`secrets t WHERE true`,
+  connections: sql.fragment`connections t WHERE true`,
   budgets: sql.fragment`budgets t WHERE true`,
   members: sql.fragment`members t WHERE status <> 'pending'`,
   apiKeys: sql.fragment`api_keys t WHERE revoked_at IS NULL`,

@@ -4,6 +4,9 @@ import { secretContext } from '#shared/db/webhooks/endpoints.ts';
 import { inviteCodePlace } from '#shared/db/people/invite-codes.ts';
 import { answerPlace } from '#shared/db/idempotency.ts';
 import { headerContext } from '#shared/db/tools/custom-tools.ts';
+import { clientSecretPlace } from '#shared/db/connections/connections.ts';
+import { verifierPlace } from '#shared/db/connections/sign-ins.ts';
+import { tokenPlace } from '#shared/db/connections/tokens.ts';
 import { secretPlace } from './secrets.ts';
 
 /**
@@ -146,10 +149,78 @@ const answers = sealedTable(
   ANSWERS,
 );
 
+const clientRow = keyRow.extend({ workspace_id: z.string(), sealed: z.string() });
+const clientSecrets = sealedTable(
+  'client secrets of connections',
+  (tx, after) =>
+    tx.any(statement(clientRow)`
+      SELECT id AS key, workspace_id, sealed_client_secret AS sealed FROM connections
+      WHERE id > ${after} AND sealed_client_secret IS NOT NULL ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
+    `),
+  async (tx, { key: connectionId, workspace_id: workspaceId, sealed }, reseal) => {
+    const again = reseal(sealed, clientSecretPlace({ workspaceId, connectionId }));
+    if (again === undefined) return;
+    await tx.query(statement(z.object({}))`
+      UPDATE connections SET sealed_client_secret = ${again}
+      WHERE id = ${connectionId} AND workspace_id = ${workspaceId}
+    `);
+  },
+);
+
+const tokenRow = keyRow.extend({
+  workspace_id: z.string(),
+  connection_id: z.string(),
+  member_id: z.string().nullable(),
+  access: z.string().nullable(),
+  refresh: z.string().nullable(),
+});
+const tokens = sealedTable(
+  'tokens of connections',
+  (tx, after) =>
+    tx.any(statement(tokenRow)`
+      SELECT connection_id || '/' || holder AS key, workspace_id, connection_id, member_id,
+             sealed_access AS access, sealed_refresh AS refresh
+      FROM connection_tokens WHERE connection_id || '/' || holder > ${after}
+      ORDER BY key LIMIT ${BATCH}::int FOR NO KEY UPDATE
+    `),
+  async (tx, row, reseal) => {
+    const { workspace_id: workspaceId, connection_id: connectionId, member_id: memberId } = row;
+    const holder = { workspaceId, connectionId, memberId };
+    const { access, refresh } = row;
+    const access2 = access === null ? undefined : reseal(access, tokenPlace(holder, 'access'));
+    const refresh2 = refresh === null ? undefined : reseal(refresh, tokenPlace(holder, 'refresh'));
+    if (access2 === undefined && refresh2 === undefined) return;
+    await tx.query(statement(z.object({}))`
+      UPDATE connection_tokens SET sealed_access = ${access2 ?? access}, sealed_refresh = ${refresh2 ?? refresh}
+      WHERE connection_id = ${connectionId} AND workspace_id = ${workspaceId} AND holder = ${memberId ?? ''}
+    `);
+  },
+);
+
+const verifierRow = keyRow.extend({ workspace_id: z.string(), sealed: z.string() });
+const signIns = sealedTable(
+  'sign-ins to connections',
+  (tx, after) =>
+    tx.any(statement(verifierRow)`
+      SELECT id AS key, workspace_id, sealed_verifier AS sealed FROM connection_sign_ins
+      WHERE id > ${after} ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
+    `),
+  async (tx, { key: id, workspace_id: workspaceId, sealed }, reseal) => {
+    const again = reseal(sealed, verifierPlace(workspaceId, id));
+    if (again === undefined) return;
+    await tx.query(statement(z.object({}))`
+      UPDATE connection_sign_ins SET sealed_verifier = ${again} WHERE id = ${id} AND workspace_id = ${workspaceId}
+    `);
+  },
+);
+
 export const sealedTables: readonly SealedTable[] = [
   secrets,
   toolHeaders,
   endpoints,
   inviteCodes,
   answers,
+  clientSecrets,
+  tokens,
+  signIns,
 ];

@@ -31,6 +31,7 @@ const currentRow = z.object({
   may_set_secrets: z.boolean(),
   custom_tools: z.array(z.string()),
   secrets: z.record(z.string(), z.array(z.string())),
+  connections: z.record(z.string(), z.array(z.string())),
 });
 
 /** The graph of a workflow's current version, or of another version, as saved, with the tools it can call. */
@@ -47,6 +48,8 @@ export interface CurrentGraph {
   workflows: WorkflowDefinitions;
   /** The allowed hosts of the workspace's secrets. */
   secrets: SecretHosts;
+  /** The allowed hosts of the workspace's connections. */
+  connections: SecretHosts;
   /** Problems of the workflows that it calls. */
   calls: CallProblems;
   /** Increases with each change of these names, schemas and hosts. */
@@ -73,7 +76,9 @@ export async function readCurrentGraph(
            w.limits_revision, l.settings AS limits,
            ARRAY(SELECT name FROM custom_tools WHERE workspace_id = ${ids.workspaceId}) AS custom_tools,
            (SELECT coalesce(json_object_agg(name, allowed_hosts), '{}') FROM secrets
-            WHERE workspace_id = ${ids.workspaceId}) AS secrets
+            WHERE workspace_id = ${ids.workspaceId}) AS secrets,
+           (SELECT coalesce(json_object_agg(name, allowed_hosts), '{}') FROM connections
+            WHERE workspace_id = ${ids.workspaceId}) AS connections
     FROM workflows w
     JOIN workspaces s ON s.id = w.workspace_id
     JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = coalesce(${ids.version ?? null}::int, w.version)
@@ -102,6 +107,7 @@ export async function readCurrentGraph(
       workflows: nodes.flatMap(offeredWorkflowsOf),
     }),
     secrets: new Map(Object.entries(row.secrets)),
+    connections: new Map(Object.entries(row.connections)),
     calls: await readCalls(db, ids, row.version, graph),
     toolRevision: row.tool_revision,
     limits:

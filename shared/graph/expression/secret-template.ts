@@ -2,7 +2,14 @@ import { joined } from '#shared/values/json-text.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { type Callbacks, NO_CALLBACKS } from '#shared/graph/waits/callbacks.ts';
 import { CALLBACKS, sendsCallbacks } from '#shared/values/callbacks.ts';
-import { secretParamsOf, SECRETS, type SecretPlace } from '#shared/values/secrets.ts';
+import {
+  CONNECTIONS,
+  isConnectionPath,
+  secretParamsOf,
+  SECRETS,
+  type SecretPlace,
+  type ValueSource,
+} from '#shared/values/secrets.ts';
 import { isObject, memberOf } from '#shared/graph/json-value.ts';
 import {
   parseTemplate,
@@ -13,21 +20,22 @@ import {
 } from './template.ts';
 
 /** A text that could be mistaken for a marker. */
-const MARKER = /\{(?:secrets\.[A-Z][A-Z0-9_]*|callbacks\.[^{}~]+)(?:~(\d{1,9}))?\}/g;
+const MARKER =
+  /\{(?:(?:secrets|connections)\.[A-Z][A-Z0-9_]*|callbacks\.[^{}~]+)(?:~(\d{1,9}))?\}/g;
 const MAX_NUMBER = 999_999_998;
 
 interface Reference {
-  root: typeof SECRETS | typeof CALLBACKS;
+  root: ValueSource | typeof CALLBACKS;
   name: string;
 }
 
-/** The form of a reference to a secret or a callback in rendered texts. */
+/** The form of a reference to a secret, a connection or a callback in rendered texts. */
 const markerOf = ({ root, name }: Reference, number: number): string =>
   number === 0 ? `{${root}.${name}}` : `{${root}.${name}~${number}}`;
 
 /**
  * Fills the templates of a tool's parameters like `renderValue`. Where secrets are allowed, a reference to one becomes
- * a marker, and `secrets` lists the locations; so does a reference to the address of a callback. It only contains the
+ * a marker, and `secrets` lists the locations; so does one to a connection, or to the address of a callback. It only contains the
  * author's references, never text from the state. Throws TemplateError.
  */
 export function renderWithSecrets(
@@ -51,6 +59,9 @@ export function renderWithSecrets(
       );
     return joined(state, {
       ...(references.some(({ root }) => root === SECRETS) ? { [SECRETS]: markers(SECRETS) } : {}),
+      ...(references.some(({ root }) => root === CONNECTIONS)
+        ? { [CONNECTIONS]: withOthers(state, markers(CONNECTIONS)) }
+        : {}),
       ...(callbacks.size > 0 ? { [CALLBACKS]: markers(CALLBACKS) } : {}),
     });
   };
@@ -64,11 +75,22 @@ export function renderWithSecrets(
       setText(params, path, renderTemplate(template, withMarkers(number), writer));
     }
     for (const each of once(here)) {
-      const depth = each.root === CALLBACKS ? { depth: callbacks.get(each.name)! } : {};
-      secrets.push({ path, name: each.name, marker: markerOf(each, number), ...depth });
+      secrets.push({
+        path,
+        name: each.name,
+        marker: markerOf(each, number),
+        ...(each.root === CALLBACKS ? { depth: callbacks.get(each.name)! } : {}),
+        ...(each.root === CONNECTIONS ? { connection: true } : {}),
+      });
     }
   }
   return { params, secrets };
+}
+
+/** The markers beside other names that the state has under this key. */
+function withOthers(state: JsonObject, markers: JsonObject): JsonObject {
+  const own = Object.hasOwn(state, CONNECTIONS) ? state[CONNECTIONS] : undefined;
+  return isObject(own) ? joined(own, markers) : markers;
 }
 
 const once = (references: readonly Reference[]): Iterable<Reference> =>
@@ -77,11 +99,11 @@ const once = (references: readonly Reference[]): Iterable<Reference> =>
 interface MarkedText {
   path: (string | number)[];
   template: string;
-  /** Its references to secrets and callbacks, in order. */
+  /** Its references to secrets, connections and callbacks, in order. */
   references: Reference[];
 }
 
-/** The templates that refer to secrets or callbacks. */
+/** The templates that refer to secrets, connections or callbacks. */
 function markedTexts(tool: string, templates: JsonObject, callbacks: Callbacks): MarkedText[] {
   const allowed = secretParamsOf(tool);
   return Object.entries(templates).flatMap(([key, value]) => {
@@ -113,6 +135,7 @@ const referencesIn = (template: string, { secrets, callbacks }: Allowed): Refere
     if (typeof part === 'string' || part.path.length !== 2) return [];
     const name = String(part.path[1]);
     if (secrets && part.path[0] === SECRETS) return [{ root: SECRETS, name }];
+    if (secrets && isConnectionPath(part.path)) return [{ root: CONNECTIONS, name }];
     return part.path[0] === CALLBACKS && callbacks.has(name) ? [{ root: CALLBACKS, name }] : [];
   });
 

@@ -17,7 +17,7 @@ import { inChat, inHtml } from '#shared/values/markup.ts';
 import { contentTypeIn, isForm } from '#shared/values/form.ts';
 import { type Callbacks, NO_CALLBACKS } from '#shared/graph/waits/callbacks.ts';
 import { CALLBACKS } from '#shared/values/callbacks.ts';
-import { type SecretPlace, SECRETS } from '#shared/values/secrets.ts';
+import { CONNECTIONS, type SecretPlace, SECRETS } from '#shared/values/secrets.ts';
 import { renderUrl } from '#shared/tools.ts';
 import { formTemplate } from './form.ts';
 
@@ -150,7 +150,7 @@ function withFields(templates: JsonObject, state: JsonObject): JsonObject {
   const type = contentTypeIn(headers);
   if (typeof type !== 'string' || typeof body !== 'string') return templates;
   const fields = formTemplate(body);
-  const marked: readonly string[] = [SECRETS, CALLBACKS];
+  const marked: readonly string[] = [SECRETS, CONNECTIONS, CALLBACKS];
   if (fields === undefined || templateReads(type).some(({ key }) => marked.includes(key))) {
     return templates;
   }

@@ -9,6 +9,8 @@ export interface ValidationContext extends ToolDefinitions {
   tools: ReadonlySet<string>;
   /** The workspace's secrets; undefined where they are unknown, so that any may exist. */
   secrets?: SecretHosts;
+  /** The workspace's connections; undefined where they are unknown. */
+  connections?: SecretHosts;
   /** Problems of the workflows that the graph calls; undefined where they are unknown. */
   calls?: CallProblems;
   /** The workspace's members; undefined where they are unknown, so that any approver may exist. */

@@ -1,5 +1,6 @@
 import type { AgentNode, Graph, GraphNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 import { ExpressionError } from '#shared/graph/expression/expression.ts';
+import { outputKey } from '#shared/graph/compile.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 import { nodeTexts, type NodeText, type RootRead, textReads } from '#shared/graph/node-texts.ts';
 import { hint } from '#shared/graph/suggest.ts';
@@ -10,8 +11,14 @@ import { CALLBACKS } from '#shared/values/callbacks.ts';
 import { checkAddress } from './addresses.ts';
 import { checkAgentTools } from './agent-tools.ts';
 import { checkMarkup } from './markup.ts';
-import { checkMockOutputs, checkSecretHosts, checkSecretsIn, refuse } from './secrets.ts';
-import { SECRETS } from '#shared/values/secrets.ts';
+import {
+  checkMockOutputs,
+  checkSecretHosts,
+  checkSecretsIn,
+  refuse,
+  type StoredHosts,
+} from './secrets.ts';
+import { CONNECTIONS, SECRETS } from '#shared/values/secrets.ts';
 import { checkCompoundKeys, namedKeys } from './unreadable-keys.ts';
 import type { Unreadable, ValidationContext } from './context.ts';
 
@@ -31,6 +38,9 @@ export function checkTexts(
   const reads: KeyRead[] = [];
   const keys = namedKeys(graph, context.inputKeys);
   const hasCallbacks = graph.nodes.some(awaitsCallback);
+  const setsConnections =
+    context.inputKeys?.includes(CONNECTIONS) === true ||
+    graph.nodes.some((node) => node.id === CONNECTIONS || outputKey(node) === CONNECTIONS);
   graph.nodes.forEach((node, at) => {
     if (unreadable.has(at)) return;
     if (node.kind === 'tool') {
@@ -46,13 +56,13 @@ export function checkTexts(
     for (const text of texts) {
       const path = `nodes[${at}].${text.path}`;
       checkCompoundKeys(issues, node, text, path, keys);
-      for (const read of checkText(issues, node, text, path, context)) {
+      for (const read of checkText(issues, node, text, path, context, setsConnections)) {
         if (read.key === CALLBACKS && hasCallbacks) continue;
         reads.push({ ...read, node: at, path });
       }
     }
     checkMockOutputs(issues, node, at);
-    checkSecretHosts(issues, node, texts, at, context.secrets);
+    checkSecretHosts(issues, node, texts, at, context);
   });
   return reads;
 }
@@ -134,10 +144,11 @@ function checkText(
   node: GraphNode,
   text: NodeText,
   path: string,
-  { secrets }: ValidationContext,
+  stored: StoredHosts,
+  setsConnections: boolean,
 ): RootRead[] {
   if (text.language === 'template') {
-    checkSecretsIn(issues, node, text, path, secrets);
+    checkSecretsIn(issues, node, text, path, stored, setsConnections);
     for (const { text: braces, position } of parseTemplate(text.text).doubtful) {
       const message = `Node '${node.id}': ${JSON.stringify(braces)} at position ${position} ${doubtAbout(braces)}`;
       issues.warning('template_not_a_reference', message, { node_id: node.id, path, position });

@@ -11,7 +11,7 @@ import { nodeTexts } from '#shared/graph/node-texts.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { customToolName } from '#shared/tools.ts';
 import { CALLBACKS } from '#shared/values/callbacks.ts';
-import { SECRETS } from '#shared/values/secrets.ts';
+import { CONNECTIONS, SECRETS } from '#shared/values/secrets.ts';
 
 /** What an approval of a step is bound to, besides the arguments. */
 export type StepTarget = Pick<StepToApprove, 'schema_digest' | 'tool_digest'>;
@@ -84,7 +84,8 @@ const withSecrets = (node: ApprovedNode): string[] =>
   nodeTexts(node).flatMap(({ secrets, callbacks, text, path }) =>
     templateReads(text).some(
       ({ key }) =>
-        (secrets === true && key === SECRETS) || (callbacks === true && key === CALLBACKS),
+        (secrets === true && (key === SECRETS || key === CONNECTIONS)) ||
+        (callbacks === true && key === CALLBACKS),
     )
       ? [/^params\.([^.[]+)/.exec(path)?.[1] ?? path]
       : [],

@@ -66,13 +66,23 @@ async function runnableOf(workspaceId: string, current: CurrentGraph): Promise<R
 
 async function judge(
   workspaceId: string,
-  { graph, customTools, workflows, secrets, calls, maySetSecrets, toolRevision }: CurrentGraph,
+  {
+    graph,
+    customTools,
+    workflows,
+    secrets,
+    connections,
+    calls,
+    maySetSecrets,
+    toolRevision,
+  }: CurrentGraph,
 ): Promise<Pick<Runnable, 'graph' | 'refusal' | 'toolRevision'>> {
   const report = await checkGraphUntrusted(workspaceId, graph, {
     tools: builtinTools,
     customTools,
     workflows,
     secrets,
+    connections,
     calls,
     maySetSecrets,
   });

@@ -20,12 +20,13 @@ import { recordGovernanceEvent } from '#shared/db/policies/governance.ts';
 import { readPolicies } from '#shared/db/policies/policies.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { useSecrets } from '#shared/db/secrets/secrets.ts';
+import type { RunAccount } from '#shared/db/connections/starters.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { NodeError } from '#shared/node-error.ts';
 import {
   callCustomTool,
   type CustomToolDeps,
-  secretNamesOfTool,
+  referencesOfTool,
 } from '#shared/platform/calls/custom-tool.ts';
 import {
   argumentsUntrusted,
@@ -36,11 +37,22 @@ import { sourceUntrusted } from '#shared/platform/threads/source.ts';
 import { compilePolicies, type Judgment } from '#shared/policies/judge.ts';
 import { calledAs, CODE } from '#shared/tools.ts';
 import { checkToolSecrets } from '#shared/operations/secrets/secrets.ts';
+import type { ConnectionTokens } from '#shared/operations/connections/tokens.ts';
+import { CONNECTIONS, namesOf, SECRETS } from '#shared/values/secrets.ts';
 import { invalid, keepHeadersAtOrigin, sealHeaders } from './tool-headers.ts';
 
 export interface ToolDeps extends CustomToolDeps {
   db: Pool;
+  connectionTokens: ConnectionTokens;
 }
+
+/** A test uses the caller's own accounts. A key acts for its member only in runs, where its name is recorded. */
+export const accountOf =
+  ({ id, signedIn }: Actor) =>
+  async (): Promise<RunAccount> =>
+    id === null || signedIn?.by === 'api_key'
+      ? { missing: 'this test was started with an API key' }
+      : { memberId: id };
 
 /** Registers a tool. Throws AppError `invalid`, `conflict`, and `forbidden` if a graph in use already calls it. */
 export async function registerTool(
@@ -206,22 +218,30 @@ export async function testTool(
     }
   });
   if (judgment.refusal !== undefined) return failed(judgment.refusal, null, 0);
-  const inHeaders = await useSecrets(deps.db, {
-    workspaceId: actor.workspaceId,
-    names: secretNamesOfTool(deps.sealer, tool),
-  });
+  const { workspaceId } = actor;
+  const references = referencesOfTool(deps.sealer, tool);
+  const names = namesOf(references, SECRETS);
+  const sealedValues = await useSecrets(deps.db, { workspaceId, names });
+  const wanted = {
+    workspaceId,
+    names: namesOf(references, CONNECTIONS),
+    account: accountOf(actor),
+  };
+  const values = { places: [], sealed: sealedValues, addresses: new Map<string, string>() };
   const began = performance.now();
   const durationMs = (): number => Math.round(performance.now() - began);
   try {
-    const { result, status } = await callCustomTool(deps, {
-      tool,
-      arguments: judgment.params,
-      secrets: { places: [], sealed: inHeaders, addresses: new Map() },
-      code: testCode(),
-      idempotencyKey: `test:${randomUUID()}`,
-      timeoutMs: Math.min(MAX_TEST_MS, tool.timeout_seconds * 1000),
-      signal: AbortSignal.timeout(MAX_TEST_MS + 1_000),
-    });
+    const { result, status } = await deps.connectionTokens.use(wanted, values, (secrets) =>
+      callCustomTool(deps, {
+        tool,
+        arguments: judgment.params,
+        secrets,
+        code: testCode(),
+        idempotencyKey: `test:${randomUUID()}`,
+        timeoutMs: Math.min(MAX_TEST_MS, tool.timeout_seconds * 1000),
+        signal: AbortSignal.timeout(MAX_TEST_MS + 1_000),
+      }),
+    );
     const duration_ms = durationMs();
     return { ok: true, result, error: null, status, duration_ms, omitted_headers };
   } catch (error) {

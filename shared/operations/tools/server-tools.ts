@@ -14,9 +14,15 @@ import {
   withoutSecrets,
 } from '#shared/platform/secrets/open-secrets.ts';
 import { createSecretCutter, secretsOfHeaders } from '#shared/platform/secrets/secret-cutter.ts';
-import { secretNamesIn } from '#shared/values/secrets.ts';
+import {
+  CONNECTIONS,
+  namesOf,
+  referenceKey,
+  referencesIn,
+  SECRETS,
+} from '#shared/values/secrets.ts';
 import { checkToolSecrets } from '#shared/operations/secrets/secrets.ts';
-import type { ToolDeps } from './custom-tools.ts';
+import { accountOf, type ToolDeps } from './custom-tools.ts';
 import type { Described, Found, SourceTool } from './source-tools.ts';
 
 const MAX_LABEL = 200;
@@ -34,7 +40,7 @@ export async function listServerTools(
 ): Promise<Found> {
   const server = { ...input, auth: undefined, server_url: input.server_url ?? '' };
   // Before any of them is sent.
-  if (Object.values(input.headers).some((text) => secretNamesIn(text).length > 0)) {
+  if (Object.values(input.headers).some((text) => referencesIn(text).length > 0)) {
     requireCapability(actor, 'run_workflows');
   }
   await checkToolSecrets(deps.db, actor.workspaceId, server, server.server_url);
@@ -64,33 +70,40 @@ function sourceTool(input: ServerInput, tool: ServerTool): SourceTool {
 }
 
 async function listTools(
-  { db, sealer, egress }: ToolDeps,
-  { workspaceId }: Actor,
+  { db, sealer, egress, connectionTokens }: ToolDeps,
+  actor: Actor,
   { server_url: serverUrl, headers: given, names }: ServerInput,
   timeoutMs: number,
 ): Promise<ServerTool[]> {
+  const { workspaceId } = actor;
   const signal = AbortSignal.timeout(timeoutMs);
-  const secrets = Object.values(given).flatMap(secretNamesIn);
-  const sealed = await useSecrets(db, { workspaceId, names: secrets });
+  const references = Object.values(given).flatMap(referencesIn);
+  const sealed = await useSecrets(db, { workspaceId, names: namesOf(references, SECRETS) });
   try {
-    const opened = openSecrets(sealer, { sealed, addresses: new Map() }, secrets);
-    const headers = opened.fillHeaders(given);
-    const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
-    // The signal covers all exchanges together, and is checked first.
-    const server = {
-      serverUrl,
-      headers,
-      timeoutMs: timeoutMs + 1_000,
-      redact: cutter.text,
-      signal,
-    };
-    const tools = await withoutSecrets(cutter, () =>
-      listMcpTools(checkedEgress(egress, opened.check), server, names),
+    return await connectionTokens.use(
+      { workspaceId, names: namesOf(references, CONNECTIONS), account: accountOf(actor) },
+      { places: [], sealed, addresses: new Map() },
+      async (values) => {
+        const opened = openSecrets(sealer, values, references.map(referenceKey));
+        const headers = opened.fillHeaders(given);
+        const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
+        // The signal covers all exchanges together, and is checked first.
+        const server = {
+          serverUrl,
+          headers,
+          timeoutMs: timeoutMs + 1_000,
+          redact: cutter.text,
+          signal,
+        };
+        const tools = await withoutSecrets(cutter, () =>
+          listMcpTools(checkedEgress(egress, opened.check), server, names),
+        );
+        // A redacted schema differs from the server's, so a tool pinned to it could never be called.
+        return references.length === 0
+          ? tools
+          : (cutter.json(tools as unknown as Json) as unknown as ServerTool[]);
+      },
     );
-    // A redacted schema differs from the server's, so a tool pinned to it could never be called.
-    return secrets.length === 0
-      ? tools
-      : (cutter.json(tools as unknown as Json) as unknown as ServerTool[]);
   } catch (error) {
     if (!signal.aborted && !(error instanceof NodeError)) throw error;
     const reason = signal.aborted

@@ -27,7 +27,8 @@ import { decidersOf } from '#shared/graph/gates/gate-settings.ts';
 import { toolNamesOf } from '#shared/graph/node-tools.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { toDollars } from '#shared/money/money.ts';
-import { secretNamesOfTool } from '#shared/platform/calls/custom-tool.ts';
+import { referencesOfTool } from '#shared/platform/calls/custom-tool.ts';
+import { namesOf, SECRETS } from '#shared/values/secrets.ts';
 import { dryRunUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { customToolNames } from '#shared/tools.ts';
 import { adHocGraphOf } from '#shared/db/runs/run-request.ts';
@@ -173,7 +174,7 @@ const factsOf = (sealer: Sealer | undefined, tool: CustomTool): CustomToolFacts 
   host: URL.parse(tool.endpoint_url)?.host ?? tool.endpoint_url,
   readOnly: tool.read_only,
   isCode: tool.kind === 'code',
-  secrets: secretNamesOfTool(sealer, tool),
+  secrets: namesOf(referencesOfTool(sealer, tool), SECRETS),
 });
 
 export const inDollars = ({ min, max }: Bounds): Bounds => ({

@@ -30,6 +30,7 @@ export async function validateWorkflow(
     customTools: current.customTools,
     workflows: current.workflows,
     secrets: current.secrets,
+    connections: current.connections,
     calls: current.calls,
     maySetSecrets: current.maySetSecrets,
     ...(await membersFor(db, scope.workspaceId, current.graph)),

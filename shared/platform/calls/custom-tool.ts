@@ -1,8 +1,14 @@
 import { type CustomTool, headerContext } from '#shared/db/tools/custom-tools.ts';
 import { isChanged } from '#shared/db/tools/described-operation.ts';
+import { referenceOf } from '#shared/contract/tools/tool-auth.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { NodeError } from '#shared/node-error.ts';
-import { secretNamesIn, valueKey } from '#shared/values/secrets.ts';
+import {
+  referenceKey,
+  referencesIn,
+  type ValueReference,
+  valueKey,
+} from '#shared/values/secrets.ts';
 import type { Egress, EgressResponse, RequestCheck } from '#shared/platform/egress/egress.ts';
 import { callMcpTool } from './mcp.ts';
 import { type Credentials, credentialsOf, toolRequest } from './tool-request.ts';
@@ -31,7 +37,7 @@ export interface CustomToolDeps {
 export interface CustomToolCall {
   tool: CustomTool;
   arguments: JsonObject;
-  /** The secrets in the tool's headers, see `secretNamesOfTool`, and the addresses of callbacks in its arguments. */
+  /** The values of the tool's headers, see `referencesOfTool`, and the addresses of callbacks in its arguments. */
   secrets?: StepSecrets | undefined;
   /** Whether the tool of an MCP server is compared with the server's list now, instead of with a cached one. */
   fresh?: boolean | undefined;
@@ -70,7 +76,7 @@ export async function callCustomTool(
   if (isChanged(tool)) throw changedTool(tool);
   const stored = openHeaders(deps.sealer, tool);
   const { places, ...values } = call.secrets ?? NO_VALUES;
-  const keys = [...namesIn(stored), ...authNames(tool), ...places.map(valueKey)];
+  const keys = [...references(stored, tool).map(referenceKey), ...places.map(valueKey)];
   const opened = openSecrets(deps.sealer, values, keys);
   const own = credentialsOf(tool, opened.fillHeaders);
   const headers = { ...opened.fillHeaders(stored), ...own.headers };
@@ -113,19 +119,23 @@ async function holdToSchema(tool: CustomTool, args: JsonObject): Promise<void> {
   }
 }
 
-/** The names of the secrets in a tool's headers and credentials. Empty when these cannot be opened: then the call fails. */
-export function secretNamesOfTool(sealer: Sealer | undefined, tool: CustomTool): string[] {
+/**
+ * The references to secrets and connections in a tool's headers and credentials. Empty when these cannot be opened:
+ * then the call fails.
+ */
+export function referencesOfTool(sealer: Sealer | undefined, tool: CustomTool): ValueReference[] {
   try {
-    return [...namesIn(openHeaders(sealer, tool)), ...authNames(tool)];
+    return references(openHeaders(sealer, tool), tool);
   } catch (error) {
     if (error instanceof NodeError) return [];
     throw error;
   }
 }
 
-const authNames = ({ auth }: CustomTool): string[] => (auth === null ? [] : [auth.secret]);
-
-const namesIn = (headers: Headers): string[] => Object.values(headers).flatMap(secretNamesIn);
+const references = (headers: Headers, { auth }: CustomTool): ValueReference[] => [
+  ...Object.values(headers).flatMap(referencesIn),
+  ...(auth === null ? [] : [referenceOf(auth)]),
+];
 
 type Headers = Readonly<Record<string, string>>;
 

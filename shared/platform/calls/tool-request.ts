@@ -1,3 +1,4 @@
+import { referenceOf } from '#shared/contract/tools/tool-auth.ts';
 import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { NodeError } from '#shared/node-error.ts';
@@ -23,13 +24,14 @@ export function credentialsOf(
   fill: (texts: Record<string, string>) => Record<string, string>,
 ): Credentials {
   if (auth === null) return { headers: {}, query: {} };
-  const reference = `{secrets.${auth.secret}}`;
+  const { source, name: value } = referenceOf(auth);
+  const reference = `{${source}.${value}}`;
   const [kind, name] = splitAtColon(auth.as);
   switch (kind) {
     case 'basic': {
-      const { value = '' } = fill({ value: reference });
+      const { user = '' } = fill({ user: reference });
       return {
-        headers: { Authorization: `Basic ${Buffer.from(value, 'utf8').toString('base64')}` },
+        headers: { Authorization: `Basic ${Buffer.from(user, 'utf8').toString('base64')}` },
         query: {},
       };
     }

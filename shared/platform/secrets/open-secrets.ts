@@ -6,6 +6,7 @@ import {
   fillPlaces,
   goesToHosts,
   replaceMarkers,
+  referenceKey,
   replaceReferences,
   type SecretPlace,
   valueKey,
@@ -17,14 +18,22 @@ import { createSecretCutter, type SecretCutter, secretsOfHeaders } from './secre
 /** The stored secrets that a call needs, by name. */
 type SealedSecrets = ReadonlyMap<string, SealedSecret>;
 
+/** The access token of a connection, and the hosts that may receive it. */
+export interface HeldToken {
+  value: string;
+  hosts: readonly string[];
+}
+
 /** The values that a call needs. */
 export interface StoredValues {
   sealed: SealedSecrets;
   /** The addresses of callbacks, by the id of the node that waits. */
   addresses: ReadonlyMap<string, string>;
+  /** The tokens of connections, by name. */
+  tokens?: ReadonlyMap<string, HeldToken> | undefined;
 }
 
-/** The secrets and addresses of a step, and where its parameters contain them. */
+/** The values of a step, and where its parameters contain them. */
 export interface StepSecrets extends StoredValues {
   places: readonly SecretPlace[];
 }
@@ -62,13 +71,14 @@ interface OpenSecret {
  */
 export function openSecrets(
   sealer: Sealer | undefined,
-  { sealed, addresses }: StoredValues,
+  { sealed, addresses, tokens }: StoredValues,
   keys: Iterable<string>,
 ): OpenSecrets {
-  const openOne = (key: string): OpenSecret =>
-    key.startsWith(ADDRESS)
-      ? openAddress(addresses, key.slice(ADDRESS.length))
-      : open(sealer, sealed, key);
+  const openOne = (key: string): OpenSecret => {
+    if (key.startsWith(ADDRESS)) return openAddress(addresses, key.slice(ADDRESS.length));
+    if (key.startsWith(TOKEN)) return openToken(tokens, key.slice(TOKEN.length));
+    return open(sealer, sealed, key);
+  };
   const secrets = new Map([...new Set(keys)].map((key) => [key, openOne(key)]));
   // Only these are requested.
   const valueOf = (key: string): string => secrets.get(key)?.value ?? '';
@@ -79,7 +89,7 @@ export function openSecrets(
       Object.fromEntries(
         Object.entries(headers).map(([name, text]) => [
           name,
-          replaceReferences(text, (_written, it) => valueOf(it)),
+          replaceReferences(text, (reference) => valueOf(referenceKey(reference))),
         ]),
       ),
     check: checkHosts([...secrets.values()]),
@@ -88,8 +98,24 @@ export function openSecrets(
   };
 }
 
-/** No name of a secret begins like this. */
+/** No name of a secret begins like these. */
 const ADDRESS = valueKey({ name: '', depth: 0 });
+const TOKEN = valueKey({ name: '', connection: true });
+
+function openToken(tokens: StoredValues['tokens'], name: string): OpenSecret {
+  const token = tokens?.get(name);
+  if (token === undefined) throw noConnection(name);
+  const { value, hosts } = token;
+  const own = hosts.filter((host) => !coversOtherOwners(host));
+  const what = `the token of the connection '${name}'`;
+  return { what, value, forms: [value], hosts: own, occursIn: occursIn([value]) };
+}
+
+/** The final error for a name that no connection has. */
+export const noConnection = (name: string): NodeError =>
+  new NodeError(`There is no connection '${name}': create it, and resume the run`, {
+    retryable: false,
+  });
 
 function openAddress(addresses: StoredValues['addresses'], name: string): OpenSecret {
   const value = addresses.get(name);
@@ -139,9 +165,10 @@ function fillText(
   valueOf: (name: string) => string,
 ): string {
   const found = new Map(places.map((place) => [place.marker, place]));
-  for (const [marker, { name, depth }] of found) {
+  for (const [marker, { name, depth, connection }] of found) {
     if (text.includes(marker)) continue;
-    const what = depth === undefined ? `secret '${name}'` : `callback '${name}'`;
+    const noun = connection === true ? 'connection' : 'secret';
+    const what = depth === undefined ? `${noun} '${name}'` : `callback '${name}'`;
     throw new NodeError(
       `The reference to the ${what} is no longer in its text: a policy has redacted it`,
       { retryable: false },

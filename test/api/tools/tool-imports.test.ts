@@ -3,6 +3,7 @@ import { toolImportInput } from '#shared/contract/tools/tool-import.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { sql } from '#shared/db/pool.ts';
 import type { Json } from '#shared/json.ts';
+import { createConnectionTokens } from '#shared/operations/connections/tokens.ts';
 import type { ToolDeps } from '#shared/operations/tools/custom-tools.ts';
 import { importTools } from '#shared/operations/tools/tool-imports.ts';
 import { createEgress } from '#shared/platform/egress/egress.ts';
@@ -473,7 +474,10 @@ describe('an import ends in time', () => {
     overrides: {},
   });
   beforeAll(() => {
-    deps = { db: api.db, egress: createEgress({ allow: ['127.0.0.0/8'] }), sealer: undefined };
+    const egress = createEgress({ allow: ['127.0.0.0/8'] });
+    const made = { db: api.db, egress, sealer: undefined };
+    const connectionTokens = createConnectionTokens({ ...made, publicUrl: 'http://ops.test' });
+    deps = { ...made, connectionTokens };
   });
   afterAll(() => deps.egress.close());
 

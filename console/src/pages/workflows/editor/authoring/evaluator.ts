@@ -15,7 +15,7 @@ import { suggest } from '#shared/graph/suggest.ts';
 import { readableKeys } from '#shared/graph/validate/readable-keys.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { CALLBACKS } from '#shared/values/callbacks.ts';
-import { SECRETS } from '#shared/values/secrets.ts';
+import { CONNECTIONS, SECRETS } from '#shared/values/secrets.ts';
 import type { Graph, Run, Step } from '#client/index.ts';
 import { evaluator as texts } from '#console/src/messages/en/workflows/authoring.ts';
 import type { KnownName } from '#console/src/parts/code/completion.ts';
@@ -126,7 +126,7 @@ export function misspelledIn(
 ): { message: string; position: number }[] {
   const known = names.map(({ name }) => name);
   return readsOf(language, text).flatMap(({ key, position }) => {
-    const isKnown = known.includes(key) || key === SECRETS || key === CALLBACKS;
+    const isKnown = known.includes(key) || [SECRETS, CONNECTIONS, CALLBACKS].includes(key);
     const meant = isKnown ? undefined : suggest(key, known);
     if (meant === undefined) return [];
     return [{ message: texts.misspelled(key, meant), position }];
@@ -161,7 +161,8 @@ function withReferences(value: unknown, state: JsonObject): JsonObject {
   };
   // Without a wait for a callback, it is a key like any other.
   const callbacks = Object.hasOwn(state, CALLBACKS) ? {} : referred(CALLBACKS);
-  return { ...state, ...referred(SECRETS), ...callbacks };
+  const connections = Object.hasOwn(state, CONNECTIONS) ? {} : referred(CONNECTIONS);
+  return { ...state, ...referred(SECRETS), ...connections, ...callbacks };
 }
 
 function textsIn(value: unknown): string[] {

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { type Db, statement } from '#shared/db/pool.ts';
+
+const starterRow = z.object({
+  member_id: z.string().nullable(),
+  is_shared: z.boolean(),
+  is_active: z.boolean(),
+  key: z.string().nullable(),
+});
+
+/** The member whose accounts a run uses, or why there is none, as the rest of a sentence. */
+export type RunAccount = { memberId: string } | { missing: string };
+
+/**
+ * The member who started a run, or the run above it that started it. A resume does not change it, and a fork is started
+ * by its forker. Under a debounce, several may have started a run. A key acts for its member only if no other person can
+ * know its secret.
+ */
+export async function readRunAccount(
+  db: Db,
+  { workspaceId, runId }: { workspaceId: string; runId: string },
+): Promise<RunAccount> {
+  const row = await db.maybeOne(statement(starterRow)`
+    WITH RECURSIVE above AS (
+      SELECT r.parent_run_id, r.created_by, r.limits, r.depth FROM runs r
+      WHERE r.id = ${runId} AND r.workspace_id = ${workspaceId}
+      UNION ALL
+      SELECT r.parent_run_id, r.created_by, r.limits, r.depth FROM above a JOIN runs r ON r.id = a.parent_run_id
+      WHERE r.workspace_id = ${workspaceId}
+    ), first AS (
+      SELECT (array_agg(created_by ORDER BY depth))[1] AS member_id,
+             bool_or(limits ->> 'debounce' IS NOT NULL) AS is_shared
+      FROM above
+    )
+    SELECT f.member_id, coalesce(f.is_shared, false) AS is_shared,
+           EXISTS (SELECT FROM members m WHERE m.id = f.member_id AND m.workspace_id = ${workspaceId}
+                   AND m.status = 'active') AS is_active,
+           (SELECT k.name FROM api_keys k
+            WHERE k.member_id = f.member_id AND k.workspace_id = ${workspaceId} AND k.revoked_at IS NULL
+              AND k.created_by IS DISTINCT FROM k.member_id LIMIT 1) AS key
+    FROM first f
+  `);
+  if (row === null || row.member_id === null) return { missing: 'no member started this run' };
+  if (row.is_shared) return { missing: 'under a debounce, several can have started this run' };
+  if (!row.is_active) return { missing: 'the member who started this run was removed' };
+  if (row.key !== null) {
+    return {
+      missing: `another person made the API key '${row.key}' of the member who started this run: revoke it`,
+    };
+  }
+  return { memberId: row.member_id };
+}

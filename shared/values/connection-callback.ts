@@ -1,0 +1,14 @@
+/** Where services send people back after they have signed in. */
+export const CALLBACK_PATH = '/api/connections/callback';
+
+/** The page on which each sign-in ends. */
+export const CONNECTIONS_PAGE = '/connections';
+
+/**
+ * The redirect URI of a connection. A code that another service has sent back must be recognized: an issuer that names
+ * itself can share an address with others, and every other connection has its own.
+ */
+export const callbackUrl = (
+  publicUrl: string,
+  { id, namesIssuer }: { id: string; namesIssuer: boolean },
+): string => `${publicUrl}${CALLBACK_PATH}${namesIssuer ? '' : `/${id}`}`;
