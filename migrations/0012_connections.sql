@@ -80,3 +80,14 @@ ALTER TABLE steps
   DROP CONSTRAINT steps_error_kind_check,
   ADD CONSTRAINT steps_error_kind_check
     CHECK (error_kind IN ('node', 'timeout', 'policy', 'rejected', 'child', 'connection')) NOT VALID;
+
+-- Whether a further trigger, with an input of its own, has joined the run under a debounce: then no one member has started it.
+ALTER TABLE runs ADD COLUMN joined boolean;
+CREATE FUNCTION note_joined_run() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE runs SET joined = true WHERE id = NEW.run_id AND joined IS NULL;
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER run_places_joined AFTER UPDATE OF due_at ON run_places
+  FOR EACH ROW WHEN (OLD.state = 'debounced' AND NEW.state = 'debounced') EXECUTE FUNCTION note_joined_run();

@@ -13,7 +13,7 @@ export type RunAccount = { memberId: string } | { missing: string };
 
 /**
  * The member who started a run, or the run above it that started it. A resume does not change it, and a fork is started
- * by its forker. Under a debounce, several may have started a run. A key acts for its member only if no other person can
+ * by its forker. Under a debounce, others may have joined a run with another input. A key acts for its member only if no other person can
  * know its secret.
  */
 export async function readRunAccount(
@@ -22,14 +22,14 @@ export async function readRunAccount(
 ): Promise<RunAccount> {
   const row = await db.maybeOne(statement(starterRow)`
     WITH RECURSIVE above AS (
-      SELECT r.parent_run_id, r.created_by, r.limits, r.depth FROM runs r
+      SELECT r.parent_run_id, r.created_by, r.joined, r.depth FROM runs r
       WHERE r.id = ${runId} AND r.workspace_id = ${workspaceId}
       UNION ALL
-      SELECT r.parent_run_id, r.created_by, r.limits, r.depth FROM above a JOIN runs r ON r.id = a.parent_run_id
+      SELECT r.parent_run_id, r.created_by, r.joined, r.depth FROM above a JOIN runs r ON r.id = a.parent_run_id
       WHERE r.workspace_id = ${workspaceId}
     ), first AS (
       SELECT (array_agg(created_by ORDER BY depth))[1] AS member_id,
-             bool_or(limits ->> 'debounce' IS NOT NULL) AS is_shared
+             bool_or(joined) AS is_shared
       FROM above
     )
     SELECT f.member_id, coalesce(f.is_shared, false) AS is_shared,
@@ -41,7 +41,7 @@ export async function readRunAccount(
     FROM first f
   `);
   if (row === null || row.member_id === null) return { missing: 'no member started this run' };
-  if (row.is_shared) return { missing: 'under a debounce, several can have started this run' };
+  if (row.is_shared) return { missing: 'further triggers have joined it under a debounce' };
   if (!row.is_active) return { missing: 'the member who started this run was removed' };
   if (row.key !== null) {
     return {
