@@ -1,5 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { sql } from '#shared/db/pool.ts';
+import { createSealer } from '#shared/crypto/sealing.ts';
+import { connectDatabase, sql } from '#shared/db/pool.ts';
+import { NodeError } from '#shared/node-error.ts';
+import {
+  type ConnectionTokens,
+  createConnectionTokens,
+} from '#shared/operations/connections/tokens.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 import {
   CONNECTION_ENV,
@@ -20,6 +27,7 @@ beforeAll(async () => {
 afterEach(() => world.server.intercept(undefined));
 afterAll(() => world.close());
 
+const NO_VALUES = { places: [], sealed: new Map(), addresses: new Map() };
 let number = 0;
 const nextName = () => `C${(number += 1)}`;
 async function signedIn(change: object = {}): Promise<{ name: string; id: string }> {
@@ -215,6 +223,104 @@ describe('a step with a connection', () => {
     );
     expect(away.seen).toEqual([]);
     await Promise.all([home.close(), away.close()]);
+  });
+});
+
+describe('twenty steps at once', () => {
+  test('request one refresh', async () => {
+    const { name, id } = await signedIn();
+    const nodes = Array.from({ length: 20 }, (_, at) =>
+      withToken(name, `${world.target.url}/${at}`, { id: `ask${at}` }),
+    );
+    const workflow = await engine.define({ nodes, edges: [] });
+    await expire(id);
+    const since = world.server.granted.length;
+    const seen = world.tokens().length;
+    const run = await engine.ended(await engine.trigger(workflow));
+    expect([run.error, lastGrants(since)]).toEqual([null, ['refresh_token']]);
+    expect([world.tokens().length - seen, new Set(world.tokens().slice(seen)).size]).toEqual([
+      20, 1,
+    ]);
+  });
+
+  test('request one refresh in three processes, also after a 401', async () => {
+    const { name, id } = await signedIn();
+    const { config } = engine.deps;
+    const egress = createEgress({ allow: ['127.0.0.0/8'] });
+    const deps = { sealer: createSealer(config), egress, publicUrl: 'http://ops.test' };
+    const databases = await Promise.all(
+      Array.from({ length: 3 }, () => connectDatabase(engine.databaseUrl, { maxPoolSize: 2 })),
+    );
+    const processes = databases.map((db) => createConnectionTokens({ db, ...deps }));
+    const wanted = {
+      workspaceId: engine.actor.workspaceId,
+      names: [name],
+      account: async () => ({ missing: 'no one' }),
+    };
+    const send = async (process: ConnectionTokens) =>
+      process.use(wanted, NO_VALUES, async ({ tokens }) => {
+        const { value } = tokens!.get(name)!;
+        if (await world.server.accepts(value)) return value;
+        throw new NodeError('not accepted', { status: 401 });
+      });
+    const sendAll = () =>
+      Promise.all(Array.from({ length: 20 }, (_, at) => send(processes[at % 3]!)));
+    for (const change of [() => expire(id), () => world.server.endAccess()]) {
+      await sendAll();
+      await change();
+      const since = world.server.granted.length;
+      const values = await sendAll();
+      expect([new Set(values).size, lastGrants(since)]).toEqual([1, ['refresh_token']]);
+    }
+    await egress.close();
+    await Promise.all(databases.map((db) => db.end()));
+  });
+});
+
+test('a token that ends while a run waits is refreshed when the run continues', async () => {
+  const { name, id } = await signedIn();
+  const first = withToken(name, `${world.target.url}/first`, { id: 'first' });
+  const second = withToken(name, `${world.target.url}/second`, { id: 'second' });
+  const workflow = await engine.define({
+    nodes: [first, { id: 'gate', kind: 'human_gate' }, second],
+    edges: [
+      { source: 'first', target: 'gate' },
+      { source: 'gate', target: 'second' },
+    ],
+  });
+  const runId = await engine.trigger(workflow);
+  await engine.until(runId, ['paused']);
+  await expire(id);
+  await world.server.endAccess();
+  await engine.approve(runId);
+  expect((await engine.ended(runId)).error).toBeNull();
+});
+
+test('a token that cannot be refreshed ends with a sign-in, and its status says so', async () => {
+  const { name, id } = await signedIn();
+  await expire(id, false);
+  expect(await statusOf(id)).toBe('needs_sign_in');
+  const run = await engine.ended(await engine.start(graph(withToken(name, world.target.url))));
+  expect(run.error).toContain(`Sign in to the connection '${name}' again`);
+});
+
+describe('a change that leads elsewhere', () => {
+  test('deletes the tokens, so that no other host gets them', async () => {
+    const { name, id } = await signedIn();
+    const away = await startHttpServer((_request, response) => sendJson(response, 200, {}));
+    const path = `/api/connections/${id}`;
+    const body = { allowed_hosts: [`127.0.0.1:${away.port}`], client_secret: CLIENT.client_secret };
+    expect((await call('PUT', path, body)).body.status).toBe('not_signed_in');
+    const run = await engine.ended(await engine.start(graph(withToken(name, away.url))));
+    expect([run.error, away.seen]).toEqual([expect.stringContaining('Sign in'), []]);
+    await away.close();
+  });
+
+  test('keeps them for other scopes, and for fewer hosts', async () => {
+    const { id } = await signedIn({ allowed_hosts: ['a.example.com', 'b.example.com'] });
+    const path = `/api/connections/${id}`;
+    const body = { scopes: ['openid'], allowed_hosts: ['a.example.com'] };
+    expect((await call('PUT', path, body)).body.status).toBe('connected');
   });
 });
 
