@@ -20,6 +20,7 @@ import { signInCommands } from './commands/sign-in.ts';
 import { eventCommands } from './commands/events.ts';
 import { limitCommands } from './commands/limits.ts';
 import { triggerCommands } from './commands/triggers.ts';
+import { connectionCommands } from './commands/connections.ts';
 import { secretCommands } from './commands/secrets.ts';
 import { toolCommands } from './commands/tools.ts';
 import { webhookCommands } from './commands/webhooks.ts';
@@ -73,6 +74,7 @@ export function createProgram(): Command {
     limitCommands,
     triggerCommands,
     secretCommands,
+    connectionCommands,
     dataCommands,
     alertCommands,
     webhookCommands,

@@ -16,6 +16,7 @@ import { limitMethods } from './limits.ts';
 import { triggerMethods } from './triggers.ts';
 import { experimentMethods } from './experiments.ts';
 import { inboundEventMethods } from './inbound-events.ts';
+import { connectionMethods } from './connections.ts';
 import { secretMethods } from './secrets.ts';
 import { signInMethods } from './sign-in.ts';
 import {
@@ -69,6 +70,7 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof experimentMethods> &
   ReturnType<typeof inboundEventMethods> &
   ReturnType<typeof secretMethods> &
+  ReturnType<typeof connectionMethods> &
   ReturnType<typeof webhookMethods> &
   ReturnType<typeof templateMethods> &
   ReturnType<typeof workspaceMethods> & {
@@ -122,6 +124,7 @@ export function createClient({
     ...experimentMethods(send),
     ...inboundEventMethods(send),
     ...secretMethods(send),
+    ...connectionMethods(send),
     ...webhookMethods(send),
     ...templateMethods(send),
     ...workspaceMethods(send),

@@ -1315,6 +1315,7 @@ CREATE INDEX run_places_of_key ON public.run_places USING btree (workflow_id, ke
 CREATE INDEX run_places_of_rate ON public.run_places USING btree (workflow_id, rate_key, priority DESC, seq) WHERE (state = 'waiting'::text);
 CREATE INDEX run_places_of_workspace ON public.run_places USING btree (workspace_id, workflow_id, key);
 CREATE INDEX run_places_waiting ON public.run_places USING btree (workspace_id, workflow_id, key) WHERE (state = 'waiting'::text);
+CREATE TRIGGER run_places_joined AFTER UPDATE OF due_at ON public.run_places FOR EACH ROW WHEN (((old.state = 'debounced'::text) AND (new.state = 'debounced'::text))) EXECUTE FUNCTION note_joined_run();
 
 CREATE TABLE run_views (
   workspace_id text NOT NULL,
@@ -1431,6 +1432,7 @@ CREATE TABLE runs (
   event_depth integer,
   limits json,
   cancel_on json,
+  joined boolean,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE SET NULL,
   CONSTRAINT runs_forked_from_fkey FOREIGN KEY (forked_from) REFERENCES runs(id) ON DELETE SET NULL,
@@ -1604,7 +1606,7 @@ CREATE TABLE steps (
   CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
-  CONSTRAINT steps_error_kind_check CHECK ((error_kind = ANY (ARRAY['node'::text, 'timeout'::text, 'policy'::text, 'rejected'::text, 'child'::text]))),
+  CONSTRAINT steps_error_kind_check CHECK ((error_kind = ANY (ARRAY['node'::text, 'timeout'::text, 'policy'::text, 'rejected'::text, 'child'::text, 'connection'::text]))) NOT VALID,
   CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'human_gate'::text, 'merge'::text, 'map'::text, 'workflow'::text, 'wait'::text, 'code'::text]))) NOT VALID,
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text, 'unrecorded'::text])))
 );
@@ -3282,6 +3284,16 @@ BEGIN
   END IF;
   RETURN NULL;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_joined_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE runs SET joined = true WHERE id = NEW.run_id AND joined IS NULL;
+  RETURN NULL;
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.note_policy_revision()
  RETURNS trigger

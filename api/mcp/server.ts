@@ -24,6 +24,7 @@ import { eventTools } from './event-tools.ts';
 import { limitTools } from './limit-tools.ts';
 import { triggerTools } from './trigger-tools.ts';
 import { customToolTools } from './custom-tools.ts';
+import { connectionTools } from './connection-tools.ts';
 import { secretTools } from './secret-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { webhookTools } from './webhook-tools.ts';
@@ -57,6 +58,7 @@ export const tools: readonly McpTool[] = [
   ...limitTools,
   ...customToolTools,
   ...secretTools,
+  ...connectionTools,
   ...policyTools,
 ];
 const byName = new Map(tools.map((tool) => [tool.name, tool]));

@@ -69,6 +69,7 @@ const operationsApi: OpenAPIV3_1.Document = {
       name: 'Tools',
       description: 'Tools of the workspace, called from workflows as `custom:<name>`',
     },
+    { name: 'Connections', description: 'Accounts at other services, by OAuth' },
     { name: 'Secrets', description: 'Values that requests of steps need and no one reads' },
     { name: 'Webhooks', description: 'Inbound events that start runs' },
     { name: 'Webhook endpoints', description: 'Where events of runs and records are sent' },

@@ -22,6 +22,7 @@ const collections: Record<string, Kind> = {
   '/api/triggers': 'trigger',
   '/api/event-replays': 'event replay',
   '/api/tools': 'tool',
+  '/api/connections': 'connection',
   '/api/schedules': 'schedule',
   '/api/keys': 'api key',
   '/api/budgets': 'budget',
@@ -62,7 +63,9 @@ const names: Record<string, Kind | null> = {
   // Valid only within a graph or a run.
   node_id: null,
   step_key: null,
-  // Names a secret of the caller's own workspace.
+  // The client at another service.
+  client_id: null,
+  // Names a secret or a connection of the caller's own workspace.
   name: null,
   // Ids of records in external systems.
   external_ids: null,

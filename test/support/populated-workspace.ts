@@ -16,6 +16,7 @@ export const kinds = [
   'budget',
   'api key',
   'tool',
+  'connection',
   'schedule',
   'trigger',
   'template',
@@ -122,6 +123,15 @@ export async function populate(
     endpoint_url: hook,
     headers: { authorization: `Bearer tool-${mark}` },
   });
+  const connection = await make('/api/connections', {
+    name: mark.toUpperCase(),
+    authorization_url: 'https://login.example.com/authorize',
+    token_url: 'https://login.example.com/token',
+    client_id: mark,
+    client_secret: `client-${mark}`,
+    scopes: [mark],
+    allowed_hosts: [`${mark}.example.com`],
+  });
   const { id: feed } = await make('/api/data/feeds', { name: `Feed ${mark}` });
   const { id: source } = await make('/api/data/sources', {
     name: `Source ${mark}`,
@@ -201,7 +211,7 @@ export async function populate(
     endpoint.secret,
     rotated.secret,
   );
-  secrets.push(`tool-${mark}`, accepted.body.token);
+  secrets.push(`tool-${mark}`, `client-${mark}`, accepted.body.token);
   return {
     mark,
     secrets,
@@ -224,6 +234,7 @@ export async function populate(
       budget: budget.id,
       'api key': key.id,
       tool: tool.id,
+      connection: connection.id,
       schedule: schedule.id,
       trigger: trigger.id,
       template: template.id,

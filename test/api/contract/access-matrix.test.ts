@@ -20,7 +20,8 @@ const row = z.object({});
 let required: TestApi;
 let open: TestApi;
 beforeAll(async () => {
-  required = await startTestApi({ AUTH_MODE: 'required', SECRET_KEY });
+  const ENCRYPTION_KEY = 'a key of the matrix, long enough';
+  required = await startTestApi({ AUTH_MODE: 'required', SECRET_KEY, ENCRYPTION_KEY });
   open = await startTestApi();
 });
 afterAll(async () => {
@@ -104,6 +105,9 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     budgets: await create('/api/budgets', { name: 'x', limit_usd: 1_000 }),
     members: (await addMember('viewer')).id,
     tools: await create('/api/tools', { name: 'x', endpoint_url: 'http://127.0.0.1:9/' }),
+    connections: await create('/api/connections', {
+      ...{ name: 'X', preset: 'github', client_id: 'x', client_secret: 'x' },
+    }),
     schedules: await create('/api/schedules', { workflow_id: workflow, cron: '@yearly' }),
     triggers: await create(`/api/workflows/${workflow}/triggers`, { event: 'x.happened' }),
     keys: await create('/api/keys', { name: 'x', role: 'viewer' }),

@@ -146,7 +146,7 @@ const effects = {
   'changes the workspace, its money, rules or data': {
     needs: 'manage_workspace',
     rows: `SELECT id FROM audit_log
-           WHERE target_type IN ('workspace', 'budget', 'feed', 'source', 'data_webhook') OR action = 'budget_override'`,
+           WHERE target_type IN ('workspace', 'budget', 'feed', 'source', 'data_webhook', 'connection') OR action = 'budget_override'`,
   },
 } as const satisfies Record<string, { needs: Capability; rows: string; added?: boolean }>;
 type Effect = keyof typeof effects;

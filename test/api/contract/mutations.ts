@@ -71,6 +71,10 @@ export const changeNothing: Record<
     await call('PUT', runView.url, runView.body);
     return { url: runView.url };
   },
+  // A sign-in has an entry once it has ended.
+  'POST /api/connections/{id}/authorize': async (context) => ({
+    url: `/api/connections/${await connection(context)}/authorize`,
+  }),
   // A session is a token that the service does not store.
   'POST /api/auth/login': async (context) => {
     const { email } = await signedIn(context);
@@ -212,6 +216,21 @@ const onWorkflow = (action: string, id: string) => ({
 const onMember = (action: string, id: string) => ({
   action,
   target_type: 'member',
+  target_id: id,
+});
+const newConnection = () => ({
+  name: `C${randomText(10).toUpperCase()}`,
+  authorization_url: 'https://login.example.com/authorize',
+  token_url: 'https://login.example.com/token',
+  client_id: 'example',
+  client_secret: 'a secret of this test',
+  allowed_hosts: ['api.example.com'],
+});
+const connection = async ({ call }: MutationContext): Promise<string> =>
+  (await call('POST', '/api/connections', newConnection())).id;
+const onConnection = (action: string, id: unknown) => ({
+  action,
+  target_type: 'connection',
   target_id: id,
 });
 const onTool = (action: string, id: unknown) => ({ action, target_type: 'tool', target_id: id });
@@ -586,6 +605,24 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     const url = '/api/secrets/OLD_API_KEY';
     await call('PUT', url, { value: 'a value of this test', allowed_hosts: ['a.example'] });
     return { url, entry: { action: 'delete', target_type: 'secret', target_id: 'OLD_API_KEY' } };
+  },
+  'POST /api/connections': async () => ({
+    url: '/api/connections',
+    body: newConnection(),
+    entry: onConnection('create', expect.stringMatching(/^con_/)),
+  }),
+  'PUT /api/connections/{id}': async (context) => {
+    const id = await connection(context);
+    const url = `/api/connections/${id}`;
+    return { url, body: { scopes: ['write'] }, entry: onConnection('update', id) };
+  },
+  'DELETE /api/connections/{id}': async (context) => {
+    const id = await connection(context);
+    return { url: `/api/connections/${id}`, entry: onConnection('delete', id) };
+  },
+  'POST /api/connections/{id}/disconnect': async (context) => {
+    const id = await connection(context);
+    return { url: `/api/connections/${id}/disconnect`, entry: onConnection('disconnect', id) };
   },
   'POST /api/events': async () => ({
     url: '/api/events',

@@ -223,6 +223,13 @@ describe('the OpenAPI examples', () => {
       });
       return body.id;
     }
+    if (path.startsWith('/api/connections/')) {
+      const connection = {
+        ...{ name: `C${randomText(10).toUpperCase()}`, client_id: 'x', client_secret: 'x' },
+        ...{ preset: 'github' },
+      };
+      return (await api.call('POST', '/api/connections', connection)).body.id;
+    }
     if (path.startsWith('/api/triggers/')) {
       const url = `/api/workflows/${ids.workflow}/triggers`;
       return (await api.call('POST', url, { event: 'x.happened' })).body.id;

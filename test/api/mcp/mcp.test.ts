@@ -104,6 +104,7 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'get_usage',
       'get_workflow',
       'import_tools',
+      'list_connections',
       'list_custom_tools',
       'list_event_triggers',
       'list_experiments',

@@ -64,7 +64,7 @@ export function connectionRoutes(app: App, context: RouteContext): void {
       body: connectionInput,
       response: responses({ 201: connectionSchema }, 'conflict'),
     },
-    config: { capability: 'manage_workspace', record, headers: ['Location'] },
+    config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
       const connection = await addConnection(context, actor, body);
       return reply
