@@ -59,7 +59,7 @@ describe('a step with a connection', () => {
     const step = await stepOf(run.id);
     expect(step.input.headers.Authorization).toBe(`Bearer {connections.${name}}`);
     expect(run.output).toMatchObject({
-      ask: { body: { headers: { authorization: expect.stringMatching(/^(Bearer )?[*]{3}$/) } } },
+      ask: { body: { headers: { authorization: '***' } } },
     });
     const { body } = await call('GET', `/api/connections/${id}`);
     expect(body.last_used_at).not.toBeNull();

@@ -188,6 +188,13 @@ describe('tours', () => {
     });
   });
 
+  test('docs/connections.md prints its documented output', async () => {
+    const [port] = await freePorts(1);
+    await printsWhatItPromises('docs/connections.md', 'connections', service.apiUrl, {
+      RECEIVER_PORT: String(port),
+    });
+  });
+
   test('`npm run demo` succeeds and cleans up', async () => {
     const script = join(root, 'scripts/demo.ts');
     const { NODE_OPTIONS: _flags, ...env } = process.env;
