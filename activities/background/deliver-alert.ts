@@ -1,5 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { type Alert, type AlertCall, alertTexts } from '#shared/contract/alerts/alerts.ts';
+import { readHolderEmail } from '#shared/db/connections/starters.ts';
 import { readAssigneeEmail } from '#shared/db/gates/assignments.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { messageOf } from '#shared/errors.ts';
@@ -103,6 +104,10 @@ async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
 
 /** Undefined if there is none, including when the gate was decided or assigned to another member in the meantime. */
 async function recipientOf({ db, config }: AlertDeps, alert: Alert): Promise<string | undefined> {
+  if (alert.event === 'connection' && alert.member_id !== null) {
+    const { workspace_id: workspaceId, member_id: memberId } = alert;
+    return (await readHolderEmail(db, { workspaceId, memberId })) ?? undefined;
+  }
   if (alert.event !== 'assigned') return config.alerts.email;
   const { run_id: runId, step_key: stepKey, member_id: memberId } = alert;
   return (await readAssigneeEmail(db, { runId, stepKey, memberId })) ?? undefined;

@@ -628,8 +628,8 @@ describe('a test alert', () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
     const settings = await callOn(engine, 'GET', '/api/workspace/alerts');
     expect(outcomes(settings.body)).toEqual([
-      ['chat', true, 'failed,paused,waiting,budget'],
-      ['email', true, 'failed,paused,waiting,budget'],
+      ['chat', true, 'failed,paused,waiting,budget,connection'],
+      ['email', true, 'failed,paused,waiting,budget,connection'],
     ]);
     answers = [500];
     const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
@@ -665,8 +665,8 @@ describe('a test alert', () => {
     const engine = await engineWith({ ...chatSettings(), ALERT_EMAIL: 'ops@example.com' });
     const { body } = await callOn(engine, 'GET', '/api/workspace/alerts');
     expect(outcomes(body)).toEqual([
-      ['chat', true, 'failed,paused,waiting,budget'],
-      ['email', false, 'failed,paused,waiting,budget'],
+      ['chat', true, 'failed,paused,waiting,budget,connection'],
+      ['email', false, 'failed,paused,waiting,budget,connection'],
     ]);
     expect(body.channels[1].hint).toMatch(/EMAIL_API_KEY.*ALERT_EMAIL/);
     const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');

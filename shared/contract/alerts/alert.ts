@@ -10,7 +10,8 @@ const alertChannelSchema = z
     configured: z.boolean(),
     events: z.array(z.enum(alertEvents)).meta({
       description:
-        'The events it sends once it is configured: runs that failed or paused, and budgets that reached 80% or 100% of their limit',
+        'The events it sends once it is configured: runs that failed, paused or wait for long, budgets that reached 80% or 100% ' +
+        'of their limit, and connections of the workspace that need a sign-in',
     }),
     hint: z.string().meta({ description: 'The service settings that configure it' }),
   })

@@ -7,8 +7,11 @@ import { PRODUCT_NAME } from '#shared/values/product.ts';
 export const runAlertEvents = ['failed', 'paused', 'waiting'] as const;
 export type RunAlertEvent = (typeof runAlertEvents)[number];
 
-/** The events that all channels send: those of runs, and budgets that have spent a part of their limit. */
-export const alertEvents = [...runAlertEvents, 'budget'] as const;
+/**
+ * The events that all channels send: those of runs, budgets that have spent a part of their limit, and connections of the
+ * workspace that need a sign-in.
+ */
+export const alertEvents = [...runAlertEvents, 'budget', 'connection'] as const;
 
 /** The two channels of alerts; each is delivered separately. */
 export const alertChannels = ['chat', 'email'] as const;
@@ -57,6 +60,16 @@ interface BudgetAlert {
   window_start: string | null;
 }
 
+/** A service no longer accepts the sign-in to a connection. */
+export interface ConnectionAlert {
+  event: 'connection';
+  workspace_id: string;
+  connection_id: string;
+  connection_name: string;
+  /** The member whose account it is: the alert goes to them only, by email. Null: that of the workspace. */
+  member_id: string | null;
+}
+
 /** A test alert, requested by a member. */
 export interface TestAlert {
   event: 'test';
@@ -65,7 +78,7 @@ export interface TestAlert {
   by: string | null;
 }
 
-export type Alert = RunAlert | AssignmentAlert | BudgetAlert | TestAlert;
+export type Alert = RunAlert | AssignmentAlert | BudgetAlert | ConnectionAlert | TestAlert;
 
 /** The workflow type that sends one alert. Its workflow id identifies the outbox row. */
 export const ALERT_WORKFLOW = 'sendAlert';
@@ -134,6 +147,14 @@ function contentOf(alert: Alert): { title: string; line: string; page: string } 
     return { title: 'Test alert', line: `This is a test of alerts${by}`, page: '/' };
   }
   if (alert.event === 'budget') return contentOfBudget(alert);
+  if (alert.event === 'connection') {
+    const { connection_id: id, connection_name: name } = alert;
+    return {
+      title: `Sign in again - ${name}`,
+      line: `The service of the connection '${name}' no longer accepts the sign-in: steps that need it fail until someone signs in again`,
+      page: `/connections?connection=${encodeURIComponent(id)}`,
+    };
+  }
   const { run_id, workflow_name, text, node_id, step_key } = alert;
   const run = `Run ${run_id} of '${workflow_name}'`;
   const workflow = oneLine(workflow_name);

@@ -50,3 +50,12 @@ export async function readRunAccount(
   }
   return { memberId: row.member_id };
 }
+
+/** The address of a member whose account it is; null if they were removed. */
+export const readHolderEmail = (
+  db: Db,
+  { workspaceId, memberId }: { workspaceId: string; memberId: string },
+): Promise<string | null> =>
+  db.maybeOneFirst(statement(z.object({ email: z.string() }))`
+    SELECT email FROM members WHERE id = ${memberId} AND workspace_id = ${workspaceId} AND status = 'active'
+  `);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunAlertEvent, TestAlert } from '#shared/contract/alerts/alerts.ts';
+import type { ConnectionAlert, RunAlertEvent, TestAlert } from '#shared/contract/alerts/alerts.ts';
 import type { JsonObject } from '#shared/json.ts';
 import {
   type Db,
@@ -137,6 +137,18 @@ export async function queueTestAlert(
   const alert: TestAlert = { event: 'test', workspace_id: workspaceId, by };
   await tx.query(statement(z.object({}))`
     INSERT INTO outbox (run_id, kind, payload) VALUES (${workspaceId}, 'alert', ${JSON.stringify(alert)}::json)
+  `);
+}
+
+/** Queues the alert that someone has to sign in to a connection again. It belongs to no run, like a test. */
+export async function queueConnectionAlert(
+  tx: Tx,
+  about: Omit<ConnectionAlert, 'event'>,
+): Promise<void> {
+  const alert: ConnectionAlert = { event: 'connection', ...about };
+  await tx.query(statement(z.object({}))`
+    INSERT INTO outbox (run_id, kind, payload)
+    VALUES (${about.workspace_id}, 'alert', ${JSON.stringify(alert)}::json)
   `);
 }
 

@@ -165,7 +165,7 @@ export const containsSecrets = (node: GraphNode): boolean =>
   nodeTexts(node).some((text) => text.secrets === true && secretsOf(text.text).length > 0);
 
 /** The references of a template to secrets and connections. */
-export const secretsOf = (text: string): ValueReference[] =>
+const secretsOf = (text: string): ValueReference[] =>
   parseTemplate(text).parts.flatMap((part) => {
     const source = typeof part === 'object' ? sourceOf(part.path) : undefined;
     if (source === undefined || typeof part === 'string') return [];

@@ -177,8 +177,9 @@ async function finish(
     const stored = await storeSignIn(deps.db, signer, connection, { access, refresh, expiresIn });
     return stored ? undefined : 'changed';
   } catch (error) {
-    if (error instanceof TokenError)
+    if (error instanceof TokenError) {
       return error.reason === 'temporary' ? 'unavailable' : 'refused';
+    }
     if (error instanceof SealError || error instanceof NodeError) return 'unavailable';
     throw error;
   }

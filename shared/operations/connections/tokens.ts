@@ -13,6 +13,7 @@ import {
   tokenPlace,
 } from '#shared/db/connections/tokens.ts';
 import type { Pool, Tx } from '#shared/db/pool.ts';
+import { queueConnectionAlert } from '#shared/db/runs/outbox.ts';
 import { NodeError } from '#shared/node-error.ts';
 import {
   clientTokens,
@@ -30,7 +31,7 @@ import {
 import { CONNECTIONS_PAGE } from '#shared/values/connection-callback.ts';
 
 /** Connections that a call needs, and whose accounts it may use if members own them. */
-export interface WantedTokens {
+interface WantedTokens {
   workspaceId: string;
   names: readonly string[];
   account: () => Promise<RunAccount>;
@@ -65,48 +66,7 @@ const MAX_REFRESHES = 3;
 const MAX_TRIES = 3;
 
 export function createConnectionTokens(deps: TokenDeps): ConnectionTokens {
-  const refreshes = new Map<string, Promise<void>>();
-  const slots = createSlots(MAX_REFRESHES);
-
-  /** Waits for the refresh of the same tokens that is in progress, or begins one. */
-  const refreshOnce = (held: HeldTokens, holder: TokenHolder, after: number): Promise<void> => {
-    const key = `${held.id}/${holder.memberId ?? ''}`;
-    const running = refreshes.get(key);
-    if (running !== undefined) return running;
-    const begun = slots(() => refresh(deps, held, holder, after)).finally(() =>
-      refreshes.delete(key),
-    );
-    refreshes.set(key, begun);
-    return begun;
-  };
-
-  const tokenOf = async (
-    workspaceId: string,
-    name: string,
-    memberId: string | null,
-    after = -1,
-  ): Promise<CurrentToken> => {
-    for (let tries = 1; ; tries += 1) {
-      const held = await readHeldTokens(deps.db, { workspaceId, name, memberId });
-      if (held === undefined) throw noConnection(name);
-      if (isFresh(held, after)) return opened(deps, held, holderOf(workspaceId, held, memberId));
-      requireRefreshable(deps, held);
-      if (tries === MAX_TRIES) {
-        throw new NodeError(`The token of the connection '${name}' ends before it can be used`);
-      }
-      const holder = holderOf(workspaceId, held, memberId);
-      try {
-        await refreshOnce(held, holder, after);
-      } catch (error) {
-        // The present one is still valid for a moment.
-        const lasts = held.has_expired !== true && (held.generation ?? 0) > after;
-        const isTemporary = error instanceof NodeError && error.retryable;
-        if (!isTemporary || !lasts || held.sealed_access === null) throw error;
-        return opened(deps, held, holder);
-      }
-    }
-  };
-
+  const refreshOnce = createRefreshes(deps);
   const tokensOf = async (
     { workspaceId, names, account }: WantedTokens,
     before: ReadonlyMap<string, CurrentToken> = new Map(),
@@ -115,12 +75,11 @@ export function createConnectionTokens(deps: TokenDeps): ConnectionTokens {
     const memberId = await memberFor(owners, account);
     const found = new Map<string, CurrentToken>();
     for (const name of names) {
-      const after = before.get(name)?.generation;
-      found.set(name, await tokenOf(workspaceId, name, memberId, after));
+      const after = before.get(name)?.generation ?? -1;
+      found.set(name, await tokenOf(deps, refreshOnce, { workspaceId, name, memberId, after }));
     }
     return found;
   };
-
   return {
     use: async (wanted, secrets, call) => {
       if (wanted.names.length === 0) return call(secrets);
@@ -138,6 +97,57 @@ export function createConnectionTokens(deps: TokenDeps): ConnectionTokens {
       }
     },
   };
+}
+
+/** Requests another token, after the generation that a service has refused. */
+type Refresh = (held: HeldTokens, holder: TokenHolder, after: number) => Promise<void>;
+
+/** Waits for the refresh of the same tokens that is in progress, or begins one. */
+function createRefreshes(deps: TokenDeps): Refresh {
+  const refreshes = new Map<string, Promise<void>>();
+  const slots = createSlots(MAX_REFRESHES);
+  return (held, holder, after) => {
+    const key = `${held.id}/${holder.memberId ?? ''}`;
+    const running = refreshes.get(key);
+    if (running !== undefined) return running;
+    const begun = slots(() => refresh(deps, held, holder, after)).finally(() =>
+      refreshes.delete(key),
+    );
+    refreshes.set(key, begun);
+    return begun;
+  };
+}
+
+/** The token of a connection, refreshed if it is due. Throws NodeError. */
+async function tokenOf(
+  deps: TokenDeps,
+  refreshOnce: Refresh,
+  {
+    workspaceId,
+    name,
+    memberId,
+    after,
+  }: { workspaceId: string; name: string; memberId: string | null; after: number },
+): Promise<CurrentToken> {
+  for (let tries = 1; ; tries += 1) {
+    const held = await readHeldTokens(deps.db, { workspaceId, name, memberId });
+    if (held === undefined) throw noConnection(name);
+    const holder = holderOf(workspaceId, held, memberId);
+    if (isFresh(held, after)) return opened(deps, held, holder);
+    requireRefreshable(deps, held);
+    if (tries === MAX_TRIES) {
+      throw new NodeError(`The token of the connection '${name}' ends before it can be used`);
+    }
+    try {
+      await refreshOnce(held, holder, after);
+    } catch (error) {
+      // The present one is still valid for a moment.
+      const lasts = held.has_expired !== true && (held.generation ?? 0) > after;
+      const isTemporary = error instanceof NodeError && error.retryable;
+      if (!isTemporary || !lasts || held.sealed_access === null) throw error;
+      return opened(deps, held, holder);
+    }
+  }
 }
 
 /** The member whose accounts are used; null if only the workspace's are. Throws NodeError if there is none. */
@@ -218,6 +228,12 @@ async function refresh(
       if (!(error instanceof TokenError)) throw error;
       if (error.reason === 'grant' && held.grant === 'authorization_code') {
         await requireSignIn(tx, holder);
+        await queueConnectionAlert(tx, {
+          workspace_id: workspaceId,
+          connection_id: holder.connectionId,
+          connection_name: name,
+          member_id: memberId,
+        });
         return undefined;
       }
       const message = `There is no token for the connection '${name}': ${error.message}`;

@@ -188,18 +188,28 @@ const alertPayload = z.discriminatedUnion('event', [
     window: z.enum(budgetWindows),
     window_start: z.string().nullable(),
   }),
+  z.object({
+    event: z.literal('connection'),
+    workspace_id: z.string(),
+    connection_id: z.string(),
+    connection_name: z.string(),
+    member_id: z.string().nullable(),
+  }),
   z.object({ workspace_id: z.string(), event: z.literal('test'), by: z.string().nullable() }),
 ]) satisfies z.ZodType<Alert>;
 
 function summaryOf(alert: Alert): string {
   if (alert.event === 'test') return 'Test alert';
   if (alert.event === 'budget') return `Budget at ${alert.percent}%: ${alert.budget_name}`;
+  if (alert.event === 'connection') return `Sign in again: ${alert.connection_name}`;
   return `Run ${alert.event}: ${alert.workflow_name}`;
 }
 
 /** A member gets their own alert by email, even if the operators get none. */
 function channelsFor(alert: Alert, { alerts, email }: DispatchDeps['config']): AlertChannel[] {
-  if (alert.event !== 'assigned') return alerts.channels;
+  const isPersonal =
+    alert.event === 'assigned' || (alert.event === 'connection' && alert.member_id !== null);
+  if (!isPersonal) return alerts.channels;
   return email.apiKey === undefined ? [] : ['email'];
 }
 

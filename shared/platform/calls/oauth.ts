@@ -82,7 +82,7 @@ export async function newVerifier(): Promise<{ verifier: string; challenge: stri
   return { verifier, challenge: await oauth.calculatePKCECodeChallenge(verifier) };
 }
 
-/** An ID token is only sent, and then has to be right, if it was asked for and its issuer is known. */
+/** An ID token is only sent, and then has to be right, if it was requested and its issuer is known. */
 export const asksForIdToken = ({
   issuer,
   scopes,
@@ -233,7 +233,8 @@ function authOf({ clientAuth, clientSecret = '' }: TokenClient): oauth.ClientAut
 
 /** Every request passes the guard. */
 const optionsOf = (egress: Egress) => ({
-  // The contract only allows http:// on this machine.
+  // The contract only allows http:// on this machine. It is only deprecated as a warning.
+  // oxlint-disable-next-line typescript/no-deprecated
   [oauth.allowInsecureRequests]: true,
   [oauth.customFetch]: async (
     url: string,
@@ -258,7 +259,7 @@ const optionsOf = (egress: Egress) => ({
 
 /**
  * The answer of a token endpoint as the standard has it. Some services send errors with 200, types of their own, or
- * null for what is missing. An ID token that was not asked for is left out, since no one reads it.
+ * null for what is missing. An ID token that was not requested is left out, since no one reads it.
  */
 async function normalized(answer: Response, keepsIdToken: boolean): Promise<Response> {
   const { status, headers } = answer;
@@ -272,7 +273,7 @@ async function normalized(answer: Response, keepsIdToken: boolean): Promise<Resp
   if (typeof body['scope'] !== 'string') delete body['scope'];
   const isError = typeof body['error'] === 'string';
   if (!isError && typeof body['access_token'] === 'string') {
-    // Only bearer tokens are asked for.
+    // Only bearer tokens are requested.
     body['token_type'] = 'bearer';
   }
   return new Response(JSON.stringify(body), {

@@ -31,8 +31,9 @@ export function connectionCallbackRoutes(app: App, context: RouteContext): void 
       cookieOf: (id) => readSignInCookie(request.headers.cookie, id),
     });
     const { problem, signInId: id } = result;
-    if (id !== undefined)
+    if (id !== undefined) {
       reply.header('set-cookie', signInCookie(publicUrl, { id, value: '', seconds: 0 }));
+    }
     const shown = new URLSearchParams({
       result: problem === undefined ? 'connected' : 'error',
       ...(problem === undefined ? {} : { reason: problem }),
