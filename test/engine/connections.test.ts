@@ -6,6 +6,7 @@ import {
   type ConnectionTokens,
   createConnectionTokens,
 } from '#shared/operations/connections/tokens.ts';
+import { resealEverything } from '#shared/operations/secrets/reseal.ts';
 import { createEgress } from '#shared/platform/egress/egress.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 import {
@@ -322,6 +323,40 @@ describe('a change that leads elsewhere', () => {
     const body = { scopes: ['openid'], allowed_hosts: ['a.example.com'] };
     expect((await call('PUT', path, body)).body.status).toBe('connected');
   });
+});
+
+test('a new encryption key opens client secrets, tokens and open sign-ins', async () => {
+  const { name, id } = await signedIn();
+  await call('POST', `/api/connections/${id}/authorize`);
+  const { encryptionKey } = engine.deps.config;
+  const another = 'another key of this test, long enough';
+  const rotate = (to: string, from: string) =>
+    resealEverything(engine.db, createSealer({ encryptionKey: to, previousEncryptionKey: from })!);
+  const totals = (await rotate(another, encryptionKey!)).filter(({ table }) =>
+    table.includes('connections'),
+  );
+  expect(totals.map(({ resealed, unreadable }) => [resealed > 0, unreadable])).toEqual([
+    [true, 0],
+    [true, 0],
+    [true, 0],
+  ]);
+  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  const sealer = createSealer({ encryptionKey: another });
+  const { db, actor } = engine;
+  const tokens = createConnectionTokens({ db, sealer, egress, publicUrl: 'http://ops.test' });
+  const { workspaceId } = actor;
+  const account = async () => ({ missing: 'no one' });
+  const use = () =>
+    tokens.use({ workspaceId, names: [name], account }, NO_VALUES, async (values) =>
+      world.server.accepts(values.tokens!.get(name)!.value),
+    );
+  expect(await use()).toBe(true);
+  await expire(id);
+  expect(await use()).toBe(true);
+  await egress.close();
+  await rotate(encryptionKey!, another);
+  const run = await engine.ended(await engine.start(graph(withToken(name, world.target.url))));
+  expect(run.error).toBeNull();
 });
 
 test('a disconnect deletes the tokens', async () => {
