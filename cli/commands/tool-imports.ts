@@ -10,6 +10,7 @@ interface ImportOptions {
   operation?: string[];
   server?: string;
   secret?: string;
+  connection?: string;
   as?: string;
   prefix?: string;
   headers?: string;
@@ -28,6 +29,7 @@ export function importCommand(tools: Command): void {
     .option('-o, --operation <id>', 'only this operation of the document; can be repeated', collect)
     .option('--server <url>', "where the API is, instead of the document's first server")
     .option('--secret <name>', 'the secret that calls of the API authenticate with')
+    .option('--connection <name>', 'the connection whose token is sent instead of a secret')
     .option('--as <place>', 'where it stands: bearer, basic, header:<name> or query:<name>')
     .option('-p, --prefix <prefix>', 'what the names begin with here')
     .option('-l, --list', 'import nothing: say what an import would do')
@@ -52,21 +54,12 @@ export function importCommand(tools: Command): void {
 
 async function importOf(
   url: string | undefined,
-  {
-    openapi,
-    name: names,
-    operation: operations,
-    server,
-    secret,
-    as,
-    prefix,
-    ...given
-  }: ImportOptions,
+  { openapi, name: names, operation: operations, server, prefix, ...given }: ImportOptions,
 ): Promise<BodyOf<'POST /api/tools/import'>> {
   if ((url === undefined) === (openapi === undefined)) {
     throw misuse('name either the address of an MCP server or --openapi');
   }
-  if (as !== undefined && secret === undefined) throw misuse('--as needs --secret');
+  const auth = authOf(given);
   const headers =
     given.headers === undefined
       ? undefined
@@ -77,11 +70,26 @@ async function importOf(
     names,
     operations,
     server,
-    auth: secret === undefined ? undefined : { secret, as: as ?? 'bearer' },
+    auth,
     prefix,
     headers,
     ...(given.list === true ? { only_list: true } : {}),
   };
+}
+
+/** What calls authenticate with. */
+function authOf({
+  secret,
+  connection,
+  as,
+}: ImportOptions): BodyOf<'POST /api/tools/import'>['auth'] {
+  if (secret !== undefined && connection !== undefined) {
+    throw misuse('name either --secret or --connection');
+  }
+  if (secret !== undefined) return { secret, as: as ?? 'bearer' };
+  if (connection !== undefined) return { connection, as: as ?? 'bearer' };
+  if (as !== undefined) throw misuse('--as needs --secret or --connection');
+  return undefined;
 }
 
 /** A URL as it is, and the text of a file. */

@@ -49,6 +49,27 @@ const expire = (id: string, refreshable = true) =>
 const lastGrants = (since: number) => world.server.granted.slice(since).map(({ grant }) => grant);
 
 describe('a step with a connection', () => {
+  test('sends the token for an imported operation, and never shows it', async () => {
+    const { name } = await signedIn();
+    const { body } = await call('POST', '/api/tools/import', {
+      openapi: {
+        openapi: '3.1.0',
+        info: { title: 'Account', version: '1' },
+        servers: [{ url: world.target.url }],
+        paths: { '/me': { get: { operationId: `me-${name}`, responses: {} } } },
+      },
+      auth: { connection: name, as: 'bearer' },
+    });
+    const tool_name = `custom:${body.created[0].name}`;
+    const node = { id: 'ask', kind: 'tool', tool_name, params: {} };
+    const run = await engine.ended(await engine.start(graph(node)));
+    expect(run.error).toBeNull();
+    const token = world.tokens().at(-1)!;
+    expect(await world.server.accepts(token)).toBe(true);
+    expect(JSON.stringify(await stepOf(run.id))).toContain(`"authorization":"***"`);
+    expect(JSON.stringify(await stepOf(run.id))).not.toContain(token);
+  });
+
   test('sends the token, and its result and record do not contain it', async () => {
     const { name, id } = await signedIn();
     const run = await engine.ended(
