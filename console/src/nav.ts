@@ -74,6 +74,7 @@ const tools: NavSection = {
   icon: IconTool,
   pages: [
     { label: pages.tools, to: '/tools' },
+    { label: pages.connections, to: '/connections' },
     { label: pages.secrets, to: '/secrets' },
   ],
 };

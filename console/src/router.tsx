@@ -208,6 +208,12 @@ const pages = [
   }),
   createRoute({
     ...within,
+    path: '/connections',
+    validateSearch: (search) => texts(search, 'result', 'connection', 'reason'),
+    component: page(() => import('./pages/connections/connections.tsx'), 'ConnectionsPage'),
+  }),
+  createRoute({
+    ...within,
     path: '/secrets',
     component: page(() => import('./pages/secrets/secrets.tsx'), 'SecretsPage'),
   }),

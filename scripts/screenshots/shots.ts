@@ -42,6 +42,8 @@ export async function shotsOf(client: Client): Promise<Shot[]> {
     ...(await eventShots(client)),
     { name: 'tools', path: '/tools' },
     { name: 'tool-new', path: '/tools', act: press('New tool') },
+    { name: 'connections', path: '/connections' },
+    { name: 'connection-new', path: '/connections', act: press('New connection') },
     { name: 'secrets', path: '/secrets' },
     { name: 'queues', path: '/queues' },
     { name: 'budgets', path: '/budgets' },

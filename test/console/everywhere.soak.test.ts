@@ -82,6 +82,7 @@ const addresses: Record<string, (of: Everything) => string[]> = {
   '/events': () => ['/events', '/events?show=waiting'],
   '/events/$eventId': ({ sentEventId }) => [`/events/${sentEventId}`],
   '/tools': () => ['/tools'],
+  '/connections': () => ['/connections', '/connections?result=error&reason=denied'],
   '/secrets': () => ['/secrets'],
   '/budgets': () => ['/budgets'],
   '/usage': () => ['/usage'],

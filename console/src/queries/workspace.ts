@@ -31,6 +31,21 @@ export const secretsQuery = queryOptions({
   queryFn: ({ signal }) => api().listSecrets({}, { signal }),
 });
 
+export const connectionsKey = ['connections'] as const;
+
+/** The connections to other services, by name, with the status of the reader's own accounts. */
+export const connectionsQuery = queryOptions({
+  queryKey: connectionsKey,
+  queryFn: ({ signal }) => api().listConnections({}, { signal }),
+});
+
+/** Well-known services to connect to. They only change with the version. */
+export const connectionPresetsQuery = queryOptions({
+  queryKey: ['connection-presets'],
+  queryFn: ({ signal }) => api().listConnectionPresets({ signal }),
+  staleTime: Infinity,
+});
+
 export const toolsKey = ['tools'] as const;
 
 /** The custom tools of the workspace. */

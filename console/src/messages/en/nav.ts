@@ -26,6 +26,7 @@ export const nav = {
     events: 'Events',
     queues: 'Queues',
     tools: 'Tools',
+    connections: 'Connections',
     secrets: 'Secrets',
     webhooks: 'Webhooks',
     budgets: 'Budgets',
