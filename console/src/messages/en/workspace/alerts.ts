@@ -12,7 +12,7 @@ export const eventTexts = {
   paused: 'runs waiting at a gate',
   waiting: 'runs that still wait after a reminder',
   budget: 'budgets at 80% and 100% of their limit',
-  connection: 'connections that need a new sign-in',
+  connection: 'connections that need a sign-in',
 } as const satisfies Record<AlertChannel['events'][number], string>;
 
 const list = new Intl.ListFormat('en');
