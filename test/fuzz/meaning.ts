@@ -32,6 +32,8 @@ const kindsOfPaths: readonly (readonly [string, Kind])[] = [
   ['/api/runs', 'run'],
   ['/api/members', 'mem'],
   ['/api/tools', 'tool'],
+  ['/api/connections', 'con'],
+  ['/api/triggers', 'trg'],
   ['/api/schedules', 'sch'],
   ['/api/keys', 'key'],
   ['/api/budgets', 'bud'],
@@ -75,6 +77,7 @@ export function pathValues(operation: Operation, source: Source): Record<string,
     if (parent !== undefined) return { ...values, id: parent };
   }
   if (names.includes('version')) values['version'] = String(random.int(1, 2));
+  if (operation.path.startsWith('/api/secrets/')) values['name'] = 'FUZZED';
   for (const name of names) {
     const own = kind ?? kindsOfFields[name];
     values[name] ??= (own && state.id(own, random, states)) ?? `${own ?? 'x'}_unknown`;
@@ -103,6 +106,8 @@ const meanings: Record<string, Meaning> = {
   cron: ({ random }) => random.pick(crons),
   timezone: ({ random }) => random.pick(zones),
   endpoint_url: url,
+  authorization_url: url,
+  token_url: url,
   url,
   regex: ({ random }) => random.pick(['\\bEMP-\\d{6}\\b', '^a+$', '[a-z]{2,4}']),
   pattern: ({ random }) => random.pick(['^x', 'secret', '[0-9]+$']),

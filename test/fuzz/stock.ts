@@ -64,6 +64,13 @@ const makers = {
   },
   tool: ({ ask, serial, outside }) =>
     ask('POST /api/tools', { body: { name: serial, endpoint_url: `${outside}/tools/plain` } }),
+  con: ({ ask, serial, outside }) => {
+    const name = `C${serial.toUpperCase().replaceAll(/\W/g, '_')}`;
+    const client = { client_id: serial, client_secret: serial, preset: 'github' };
+    return ask('POST /api/connections', {
+      body: { name, ...client, token_url: `${outside}/tools/plain` },
+    });
+  },
   mem: ({ ask, serial }) => {
     const body = { name: serial, email: `${serial}@example.com`, role: 'viewer' };
     return ask('POST /api/members/invite', { body });
