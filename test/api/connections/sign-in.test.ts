@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
 import { rowTexts } from '#test/support/stored-texts.ts';
+import { readSignInCookie, signInCookie } from '#api/routes/ops/connections/cookie.ts';
 import { useTestApi } from '#test/api/test-api.ts';
 import {
   type AuthorizationServer,
@@ -266,4 +267,17 @@ describe('a mix-up of two issuers', () => {
     expect(evil.seen).toEqual([]);
     await evil.close();
   });
+});
+
+test('with TLS, no other host can set the cookie', () => {
+  const cookie = { id: 'sgn_1', value: 'abc', seconds: 600 };
+  expect(signInCookie('https://ops.example/base', cookie)).toBe(
+    '__Host-sign_in_sgn_1=abc; Path=/; Secure; Max-Age=600; HttpOnly; SameSite=Lax',
+  );
+  const read = (header: string) => readSignInCookie('https://ops.example', header, 'sgn_1');
+  expect(read('other=1; __Host-sign_in_sgn_1=abc')).toBe('abc');
+  expect([read('sign_in_sgn_1=abc'), read('__Host-sign_in_sgn_2=abc')]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });

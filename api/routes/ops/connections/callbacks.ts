@@ -28,7 +28,7 @@ export function connectionCallbackRoutes(app: App, context: RouteContext): void 
       error: text('error') ?? (given['error'] === undefined ? undefined : 'error'),
       iss: text('iss'),
       connectionId,
-      cookieOf: (id) => readSignInCookie(request.headers.cookie, id),
+      cookieOf: (id) => readSignInCookie(publicUrl, request.headers.cookie, id),
     });
     const { problem, signInId: id } = result;
     if (id !== undefined) {
