@@ -51,6 +51,7 @@ const targetName = sql.fragment`
     WHEN 'api_key' THEN (SELECT name FROM api_keys WHERE id = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'workspace' THEN (SELECT name FROM workspaces WHERE id = a.target_id AND id = a.workspace_id)
     WHEN 'budget' THEN (SELECT name FROM budgets WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'connection' THEN (SELECT name FROM connections WHERE id = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'tool' THEN (SELECT name FROM custom_tools WHERE id = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'secret' THEN (SELECT name FROM secrets WHERE name = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'template' THEN (SELECT name FROM templates WHERE id = a.target_id AND workspace_id = a.workspace_id)

@@ -89,7 +89,12 @@ describe('a sign-in', () => {
     const code = new URL(back).searchParams.get('code')!;
     expect([rows.includes(code), rows.includes(CLIENT.client_secret)]).toEqual([false, false]);
     const { logs } = (await api.call('GET', '/api/audit?target_type=connection')).body;
-    expect(logs[0]).toMatchObject({ action: 'connect', target_id: id, actor_id: me.id });
+    expect(logs[0]).toMatchObject({
+      action: 'connect',
+      target_id: id,
+      target_name: (await read(id)).name,
+      actor_id: me.id,
+    });
   });
 
   test('counts once', async () => {
