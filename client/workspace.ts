@@ -44,9 +44,14 @@ function settingMethods(send: Send) {
     getMetricsOverview: (options?: CallOptions): Promise<MetricsOverview> =>
       send('GET /api/metrics/overview', [], { options }),
 
-    /** The channels for alerts about failed and waiting runs. */
+    /** What the workspace sends alerts for, and over which channels. */
     getAlerts: (options?: CallOptions): Promise<AlertSettings> =>
       send('GET /api/workspace/alerts', [], { options }),
+    /** Replaces all settings of alerts. A masked URL keeps the stored one. */
+    setAlerts: (
+      body: BodyOf<'PUT /api/workspace/alerts'>,
+      options?: WriteOptions,
+    ): Promise<AlertSettings> => send('PUT /api/workspace/alerts', [], { body, options }),
     /** Sends a test to every configured channel. Fails with 409 if there is none. */
     testAlerts: (options?: CallOptions): Promise<AnswerOf<'POST /api/workspace/alerts/test'>> =>
       send('POST /api/workspace/alerts/test', [], { options }),

@@ -1688,6 +1688,21 @@ CREATE TABLE webhook_signatures (
 
 CREATE INDEX webhook_signatures_by_age ON public.webhook_signatures USING btree (workflow_id, signed_at);
 
+CREATE TABLE workflow_alerts (
+  workflow_id text NOT NULL,
+  workspace_id text NOT NULL,
+  chat_webhook_sealed text,
+  chat_webhook_origin text,
+  email text[],
+  events text[],
+  CONSTRAINT workflow_alerts_pkey PRIMARY KEY (workflow_id),
+  CONSTRAINT workflow_alerts_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT workflow_alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace_alerts(workspace_id) ON DELETE CASCADE,
+  CONSTRAINT workflow_alerts_chat CHECK (((chat_webhook_sealed IS NULL) = (chat_webhook_origin IS NULL)))
+);
+
+CREATE INDEX workflow_alerts_by_workspace ON public.workflow_alerts USING btree (workspace_id);
+
 CREATE TABLE workflow_drafts (
   workflow_id text NOT NULL,
   workspace_id text NOT NULL,
@@ -1807,6 +1822,18 @@ CREATE TABLE workflows (
 );
 
 CREATE INDEX workflows_by_workspace ON public.workflows USING btree (workspace_id, created_at DESC, id DESC);
+
+CREATE TABLE workspace_alerts (
+  workspace_id text NOT NULL,
+  chat_webhook_sealed text,
+  chat_webhook_origin text,
+  email text[] DEFAULT '{}'::text[] NOT NULL,
+  events text[] NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workspace_alerts_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT workspace_alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT workspace_alerts_chat CHECK (((chat_webhook_sealed IS NULL) = (chat_webhook_origin IS NULL)))
+);
 
 CREATE TABLE workspace_policies (
   workspace_id text NOT NULL,

@@ -1,10 +1,12 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { type Alert, type AlertCall, alertTexts } from '#shared/contract/alerts/alerts.ts';
 import { readHolderEmail } from '#shared/db/connections/starters.ts';
+import { SealError, type Sealer } from '#shared/crypto/sealing.ts';
 import { readAssigneeEmail } from '#shared/db/gates/assignments.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { messageOf } from '#shared/errors.ts';
 import type { BackgroundActivities } from '#shared/execution.ts';
+import { type TargetDeps, targetsOf, webhookUrlOf } from '#shared/operations/alerts/targets.ts';
 import type { Config } from '#shared/platform/config.ts';
 import { type Egress, EgressError } from '#shared/platform/egress/egress.ts';
 import type { Logger } from '#shared/platform/logger.ts';
@@ -13,7 +15,8 @@ import { isRetryableStatus, isSuccess } from '#shared/platform/calls/outside.ts'
 import { postChatMessage } from '#activities/tools/send-chat-message.ts';
 
 export interface AlertDeps {
-  config: Pick<Config, 'alerts' | 'api' | 'chatWebhookUrl'>;
+  config: TargetDeps['config'] & Pick<Config, 'api'>;
+  sealer: Sealer | undefined;
   egress: Egress;
   mailer: Mailer | undefined;
   db: Pool;
@@ -34,8 +37,8 @@ class DeliveryError extends Error {
 }
 
 /**
- * One attempt to deliver one alert over one channel. Addresses come from the configuration and stay in this activity:
- * the history and the log only contain the channel. A channel that is no longer configured is skipped.
+ * One attempt to deliver one alert over one channel. Addresses are read now, and stay in this activity: the history and
+ * the log only contain the channel. A channel that is no longer configured is skipped.
  */
 export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliverAlert'] {
   return async ({ alert, channel }: AlertCall) => {
@@ -80,7 +83,7 @@ interface Attempt {
 }
 
 async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
-  const url = deps.config.chatWebhookUrl;
+  const url = webhookUrlOf(await targetsOf(deps, alert), deps);
   if (url === undefined) return;
   const answer = await postChatMessage(deps.egress, url, {
     text: alertTexts(alert, deps.config.api.publicUrl).chat,
@@ -96,21 +99,23 @@ async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
 
 async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
   if (deps.mailer === undefined) return;
-  const email = await recipientOf(deps, alert);
-  if (email === undefined) return;
+  const to = await recipientsOf(deps, alert);
+  if (to.length === 0) return;
   const { subject, body } = alertTexts(alert, deps.config.api.publicUrl);
-  await deps.mailer.send({ to: [email], subject, text: body }, attempt);
+  await deps.mailer.send({ to, subject, text: body }, attempt);
 }
 
-/** Undefined if there is none, including when the gate was decided or assigned to another member in the meantime. */
-async function recipientOf({ db, config }: AlertDeps, alert: Alert): Promise<string | undefined> {
+/** Empty if there are none, including when the gate was decided or assigned to another member in the meantime. */
+async function recipientsOf(deps: AlertDeps, alert: Alert): Promise<string[]> {
   if (alert.event === 'connection' && alert.member_id !== null) {
     const { workspace_id: workspaceId, member_id: memberId } = alert;
-    return (await readHolderEmail(db, { workspaceId, memberId })) ?? undefined;
+    const email = await readHolderEmail(deps.db, { workspaceId, memberId });
+    return email === null ? [] : [email];
   }
-  if (alert.event !== 'assigned') return config.alerts.email;
+  if (alert.event !== 'assigned') return (await targetsOf(deps, alert)).email?.to ?? [];
   const { run_id: runId, step_key: stepKey, member_id: memberId } = alert;
-  return (await readAssigneeEmail(db, { runId, stepKey, memberId })) ?? undefined;
+  const email = await readAssigneeEmail(deps.db, { runId, stepKey, memberId });
+  return email === null ? [] : [email];
 }
 
 function toDeliveryError(error: unknown, channel: AlertCall['channel']): DeliveryError {
@@ -120,6 +125,12 @@ function toDeliveryError(error: unknown, channel: AlertCall['channel']): Deliver
     return new DeliveryError(text, isRetryableStatus(error.status));
   }
   if (error instanceof EgressError) return new DeliveryError(error.message, error.retryable);
+  if (error instanceof SealError) {
+    return new DeliveryError(
+      'The stored URL cannot be opened with the present ENCRYPTION_KEY',
+      false,
+    );
+  }
   // The worker is stopping, or there was an internal error: another attempt may succeed.
   const kind = error instanceof Error ? error.name : messageOf(error);
   return new DeliveryError(`Sending over ${channel} was interrupted (${kind})`, true);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { alertSettingsSchema } from '#shared/contract/alerts/alert.ts';
 import { refuseEmptyPeriod } from '#shared/contract/common.ts';
 import {
   dataDeliveryQuery,
@@ -15,6 +16,7 @@ import {
 import { pingEndpoint, redeliver, redeliverRange } from '#shared/db/webhooks/deliveries.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { deleteEndpoint, listEndpoints, readEndpoint } from '#shared/db/webhooks/endpoints.ts';
+import { alertSettings } from '#shared/operations/alerts/alerts.ts';
 import {
   changeEndpoint,
   registerEndpoint,
@@ -51,6 +53,18 @@ const sends = { ...changes, openWorldHint: true };
 const replaces = { ...sends, destructiveHint: true };
 
 export const webhookTools = [
+  defineTool({
+    name: 'get_alerts',
+    title: 'Read the alerts of the workspace',
+    description:
+      'Reads what the workspace sends alerts for, over which channels, and what differs for the runs of a workflow. ' +
+      'URLs are masked.',
+    capability: 'view',
+    annotations: looksOnly,
+    input: z.strictObject({}),
+    output: alertSettingsSchema,
+    handle: async ({ context, actor }) => alertSettings(context, actor),
+  }),
   defineTool({
     name: 'list_webhooks',
     title: 'List webhook endpoints',

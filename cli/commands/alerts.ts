@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
-import { inSession } from '#cli/session.ts';
+import type { BodyOf } from '#client/index.ts';
+import { readJsonObject } from '#cli/input.ts';
+import { ifMatch, inSession } from '#cli/session.ts';
 import { recordCommand } from '#cli/records.ts';
 
 export function alertCommands(program: Command): void {
-  const alerts = program.command('alerts').description('see alert channels');
+  const alerts = program.command('alerts').description('see and set the alerts of the workspace');
 
   alerts
     .command('list')
@@ -17,6 +19,25 @@ export function alertCommands(program: Command): void {
           Events: (row) => row.events.join(', '),
           Hint: (row) => (row.configured ? null : row.hint),
         });
+      }),
+    );
+
+  recordCommand(alerts, ['get', 'show the settings'], {
+    read: (client) => client.getAlerts(),
+    fields: ({ channels: _channels, ...settings }) => settings,
+  });
+
+  alerts
+    .command('set')
+    .description('replace the settings')
+    // The URL of a webhook is a secret, which must not be a process argument.
+    .requiredOption('-f, --file <file>', 'the settings as JSON; - for standard input')
+    .addOption(ifMatch('settings'))
+    .action(
+      inSession<{ file: string }>(async ({ client, output, known }, _args, { file }) => {
+        const body = (await readJsonObject(file)) as BodyOf<'PUT /api/workspace/alerts'>;
+        const { channels: _channels, ...settings } = await client.setAlerts(body, known);
+        output.record(settings);
       }),
     );
 

@@ -180,7 +180,7 @@ export const environmentSchema = z.object({
 
 type Environment = z.infer<typeof environmentSchema>;
 
-/** Configured alert channels. None: alerts are neither sent nor queued. */
+/** The alert channels that the service configures, for its first workspace. */
 function alertChannelsOf(e: Environment): AlertChannel[] {
   const email = e.EMAIL_API_KEY !== undefined && e.ALERT_EMAIL !== undefined;
   return [

@@ -22,6 +22,8 @@ interface RunAlert {
   event: RunAlertEvent;
   run_id: string;
   workspace_id: string;
+  /** Missing in alerts stored before this field existed: then the settings of the workspace count. */
+  workflow_id?: string;
   workflow_name: string;
   /** The run's error, the gate's prompt, or what the step waits for. */
   text: string;
@@ -83,7 +85,7 @@ export type Alert = RunAlert | AssignmentAlert | BudgetAlert | ConnectionAlert |
 /** The workflow type that sends one alert. Its workflow id identifies the outbox row. */
 export const ALERT_WORKFLOW = 'sendAlert';
 
-/** Contains no address: addresses are secrets and stay in the configuration of the sender. */
+/** Contains no address: addresses are secrets, and the sender reads them when it sends. */
 export interface SendAlertInput {
   alert: Alert;
   channels: AlertChannel[];

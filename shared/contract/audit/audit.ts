@@ -11,6 +11,7 @@ import {
 export const auditActions = {
   accept_invite: 'Invitation accepted',
   alert_test: 'Test alerts sent',
+  alerts_update: 'Alerts changed',
   approve: 'Approved',
   approve_member: 'Member approved',
   assign: 'Gate assigned',

@@ -39,7 +39,7 @@ export const SECRET_OVERLAP_HOURS = 24;
 
 const MAX_URL_LENGTH = 2_000;
 
-const endpointUrl = z
+export const endpointUrl = z
   .string()
   .max(MAX_URL_LENGTH)
   .refine((text) => {

@@ -219,9 +219,9 @@ async function remind(
                        THEN clock_timestamp() + (settings ->> 'remind_seconds')::float8 * interval '1 s' END
     WHERE run_id = ${run_id} AND step_key = ${step_key} AND round = ${round}
   `);
-  if (!alerts) return;
-  const gate = { nodeId, stepKey: step_key };
-  await queueAlert(tx, { runId: run_id, event: 'paused', text: `Reminder: ${prompt}`, ...gate });
+  const gate = { runId: run_id, nodeId, stepKey: step_key };
+  const text = `Reminder: ${prompt}`;
+  await queueAlert(tx, { ...gate, event: 'paused', text, byService: alerts });
 }
 
 const wait = z.object({ wait_ms: z.number().nullable() });

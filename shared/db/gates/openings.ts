@@ -35,7 +35,7 @@ const lockedRun = z.object({
   limited: z.boolean(),
 });
 
-/** How a pause is announced: whether alerts are sent, and the URLs of the gates' pages. */
+/** How a pause is announced: whether the service has an address for alerts, and the URLs of the gates' pages. */
 interface PauseNotice {
   alerts: boolean;
   publicUrl: string;
@@ -45,7 +45,7 @@ interface PauseNotice {
  * Pauses a run at its open gates: opens the new ones, and marks the run `paused` with one `run_paused` frame for the
  * gate that has been waiting longest. If a decision already exists, nothing is paused and the decisions are returned.
  * Idempotent, even after a reset and after the run has ended. `noticed`: a notice for the parent was queued. Each
- * `run_paused` frame comes with an event for webhook endpoints and, if `alerts` is set, with an alert. `gone`: the run
+ * `run_paused` frame comes with an event for webhook endpoints and an alert. `gone`: the run
  * has ended, or another execution continues it, so no decision will come. `left`: it may have left its slot. A run that
  * waits for another one gets its decisions when it has it.
  */
@@ -286,8 +286,8 @@ async function announcePause(
     ...(callKey === null ? {} : { step_key: callKey }),
   };
   await appendFrames(tx, call.run_id, [frame]);
-  if (!call.alerts) return;
-  await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId, stepKey });
+  const place = { runId: call.run_id, nodeId, stepKey };
+  await queueAlert(tx, { ...place, event: 'paused', text, byService: call.alerts });
 }
 
 const announcementOf = (

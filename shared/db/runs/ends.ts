@@ -189,7 +189,8 @@ interface FailedEnd {
   error: string;
   failure: RunFailure;
   execution?: string;
-  alerts: boolean;
+  /** Whether the service has an address for alerts. `none`: the end sends no alert. */
+  alerts: boolean | 'none';
 }
 
 /** Ends a locked, open run as `failed`, and cancels the open runs below it. Resuming the run also resumes those. */
@@ -207,7 +208,7 @@ export async function cancelBelow(tx: Tx, below: readonly string[]): Promise<voi
       runId,
       error: 'Cancelled with the run that started it',
       failure: { kind: 'cancelled', with_parent: true },
-      alerts: false,
+      alerts: 'none',
     });
     await enqueueLater(tx, { runId, kind: 'cancel' });
   }
@@ -234,7 +235,10 @@ async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
                           most_pending => ${MAX_PENDING}, tells_parent => ${end.failure.with_parent !== true})
   `);
   await appendFrames(tx, end.runId, [{ run_id: end.runId, type: 'run_failed', error: end.error }]);
-  if (end.alerts) await queueAlert(tx, { runId: end.runId, event: 'failed', text: end.error });
+  if (end.alerts !== 'none') {
+    const { runId, error: text, alerts: byService } = end;
+    await queueAlert(tx, { runId, event: 'failed', text, byService });
+  }
   return { hasParent, hasSlot };
 }
 

@@ -10,6 +10,7 @@ import {
   type Tx,
 } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
+import { hasAlerts } from '#shared/db/alerts/alerts.ts';
 
 const outboxKinds = [
   'start',
@@ -83,8 +84,9 @@ export async function enqueueLater(
 }
 
 /**
- * Queues one alert in the transaction of the status change, so that there is one per change. The reconciler sends it
- * within its interval. The text is stored now, since the run and its workflow may be deleted or renamed before then.
+ * Queues one alert in the transaction of the status change, so that there is one per change, if the workspace has alerts.
+ * `byService`: whether the service has an address for its first workspace. The reconciler sends it within its interval. The
+ * text is stored now, since the run and its workflow may be deleted or renamed before then.
  */
 export async function queueAlert(
   tx: Tx,
@@ -94,16 +96,17 @@ export async function queueAlert(
     text: string;
     nodeId?: string;
     stepKey?: string;
+    byService: boolean;
   },
 ): Promise<void> {
   await tx.query(statement(z.object({}))`
     INSERT INTO outbox (run_id, kind, payload)
     SELECT r.id, 'alert', json_strip_nulls(json_build_object(
-             'run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_name', w.name, 'event', ${alert.event}::text,
+             'run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_id', w.id, 'workflow_name', w.name, 'event', ${alert.event}::text,
              'text', ${alert.text}::text, 'node_id', ${alert.nodeId ?? null}::text,
              'step_key', ${alert.stepKey ?? null}::text))
     FROM runs r JOIN workflows w ON w.id = r.workflow_id AND w.workspace_id = r.workspace_id
-    WHERE r.id = ${alert.runId} AND r.rehearsal IS NULL
+    WHERE r.id = ${alert.runId} AND r.rehearsal IS NULL AND ${hasAlerts(alert.byService)}
   `);
 }
 

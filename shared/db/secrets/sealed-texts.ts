@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
+import { webhookPlace } from '#shared/db/alerts/alerts.ts';
 import { secretContext } from '#shared/db/webhooks/endpoints.ts';
 import { inviteCodePlace } from '#shared/db/people/invite-codes.ts';
 import { answerPlace } from '#shared/db/idempotency.ts';
@@ -214,6 +215,42 @@ const signIns = sealedTable(
   },
 );
 
+const webhookRow = keyRow.extend({ workspace_id: z.string(), sealed: z.string() });
+const alertWebhooks = sealedTable(
+  'webhooks of alerts',
+  (tx, after) =>
+    tx.any(statement(webhookRow)`
+      SELECT workspace_id AS key, workspace_id, chat_webhook_sealed AS sealed FROM workspace_alerts
+      WHERE workspace_id > ${after} AND chat_webhook_sealed IS NOT NULL
+      ORDER BY workspace_id LIMIT ${BATCH}::int FOR NO KEY UPDATE
+    `),
+  async (tx, { workspace_id: workspaceId, sealed }, reseal) => {
+    const again = reseal(sealed, webhookPlace(workspaceId));
+    if (again === undefined) return;
+    await tx.query(statement(z.object({}))`
+      UPDATE workspace_alerts SET chat_webhook_sealed = ${again} WHERE workspace_id = ${workspaceId}
+    `);
+  },
+);
+
+const workflowAlertWebhooks = sealedTable(
+  'webhooks of alerts of workflows',
+  (tx, after) =>
+    tx.any(statement(webhookRow)`
+      SELECT workflow_id AS key, workspace_id, chat_webhook_sealed AS sealed FROM workflow_alerts
+      WHERE workflow_id > ${after} AND chat_webhook_sealed IS NOT NULL
+      ORDER BY workflow_id LIMIT ${BATCH}::int FOR NO KEY UPDATE
+    `),
+  async (tx, { key: workflowId, workspace_id: workspaceId, sealed }, reseal) => {
+    const again = reseal(sealed, webhookPlace(workspaceId, workflowId));
+    if (again === undefined) return;
+    await tx.query(statement(z.object({}))`
+      UPDATE workflow_alerts SET chat_webhook_sealed = ${again}
+      WHERE workflow_id = ${workflowId} AND workspace_id = ${workspaceId}
+    `);
+  },
+);
+
 export const sealedTables: readonly SealedTable[] = [
   secrets,
   toolHeaders,
@@ -223,4 +260,6 @@ export const sealedTables: readonly SealedTable[] = [
   clientSecrets,
   tokens,
   signIns,
+  alertWebhooks,
+  workflowAlertWebhooks,
 ];

@@ -118,11 +118,12 @@ export async function remindOfWait(
     RETURNING node_id, label, kind,
       coalesce((SELECT array_agg(e ->> 'name') FROM json_array_elements(waits_for -> 'events') AS e), '{}') AS events
   `);
-  if (wait === null || !alerts) return wait !== null;
+  if (wait === null) return false;
   const { node_id: nodeId, label, kind, events } = wait;
   const awaited = { time: 'a time', event: events.join(' or '), callback: 'a callback' }[kind];
   const text = `'${label}' waits for ${awaited}`;
-  await queueAlert(tx, { runId: run_id, event: 'waiting', text, nodeId, stepKey: step_key });
+  const place = { runId: run_id, nodeId, stepKey: step_key };
+  await queueAlert(tx, { ...place, event: 'waiting', text, byService: alerts });
   return true;
 }
 

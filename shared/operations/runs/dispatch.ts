@@ -14,6 +14,7 @@ import { readStartable } from '#shared/db/runs/restart.ts';
 import { complete, isFirst, type OutboxRow, postpone } from '#shared/db/runs/outbox.ts';
 import { markLost } from '#shared/db/runs/silent.ts';
 import { messageOf } from '#shared/errors.ts';
+import { channelsOf, targetsOf } from '#shared/operations/alerts/targets.ts';
 import { startJobExecution } from '#shared/operations/jobs/dispatch.ts';
 import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import { SIGNAL_CHILD, SIGNAL_DECISION, SIGNAL_RESUMED, SIGNAL_WAITED } from '#shared/execution.ts';
@@ -160,6 +161,7 @@ const alertPayload = z.discriminatedUnion('event', [
   z.object({
     run_id: z.string(),
     workspace_id: z.string(),
+    workflow_id: z.string().optional(),
     workflow_name: z.string(),
     event: z.enum(runAlertEvents),
     text: z.string(),
@@ -205,20 +207,20 @@ function summaryOf(alert: Alert): string {
   return `Run ${alert.event}: ${alert.workflow_name}`;
 }
 
-/** A member gets their own alert by email, even if the operators get none. */
-function channelsFor(alert: Alert, { alerts, email }: DispatchDeps['config']): AlertChannel[] {
+/** A member gets their own alert by email, even if the workspace gets none. */
+async function channelsFor(alert: Alert, { db, config }: DispatchDeps): Promise<AlertChannel[]> {
   const isPersonal =
     alert.event === 'assigned' || (alert.event === 'connection' && alert.member_id !== null);
-  if (!isPersonal) return alerts.channels;
-  return email.apiKey === undefined ? [] : ['email'];
+  if (isPersonal) return config.email.apiKey === undefined ? [] : ['email'];
+  return channelsOf(await targetsOf({ db, config }, alert));
 }
 
 /** The execution's id comes from its row, so a row that is dispatched twice sends one alert. */
 async function alert(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
-  const { temporal, config } = deps;
+  const { temporal } = deps;
   const content = alertPayload.parse(row.payload);
-  const channels = channelsFor(content, config);
-  // The channel was disabled after the alert was queued.
+  const channels = await channelsFor(content, deps);
+  // The workspace does not want it, or the channel was disabled after the alert was queued.
   if (channels.length === 0) return DONE;
   const input: SendAlertInput = {
     alert: content,

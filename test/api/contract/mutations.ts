@@ -555,6 +555,11 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     body: { plan: 'enterprise' },
     entry: { action: 'plan_change', target_type: 'workspace', target_id: workspaceId },
   }),
+  'PUT /api/workspace/alerts': async ({ workspaceId }) => ({
+    url: '/api/workspace/alerts',
+    body: { on: ['failed'] },
+    entry: { action: 'alerts_update', target_type: 'workspace', target_id: workspaceId },
+  }),
   // No server listens there; only the worker finds out.
   'POST /api/workspace/alerts/test': async ({ workspaceId }) => ({
     url: '/api/workspace/alerts/test',

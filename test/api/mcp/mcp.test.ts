@@ -91,6 +91,7 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'discard_draft',
       'dry_run_workflow',
       'fork_run',
+      'get_alerts',
       'get_backtest',
       'get_draft',
       'get_event',
