@@ -17,9 +17,11 @@ export const metricsQuery = queryOptions({
   queryFn: ({ signal }) => api().getMetricsOverview({ signal }),
 });
 
-/** The channels for alerts about failed and waiting runs. */
+export const alertsKey = ['alerts'] as const;
+
+/** What the workspace sends alerts for, and where they go. */
 export const alertsQuery = queryOptions({
-  queryKey: ['alerts'],
+  queryKey: alertsKey,
   queryFn: ({ signal }) => api().getAlerts({ signal }),
 });
 

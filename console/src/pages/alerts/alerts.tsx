@@ -1,6 +1,7 @@
-import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import type { AlertChannel } from '#client/index.ts';
+import type { AlertChannel, AlertSettings } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import {
   alerts as text,
@@ -13,23 +14,44 @@ import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Section } from '#console/src/parts/page.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { alertsQuery } from '#console/src/queries/workspace.ts';
 import { useMay } from '#console/src/queries/identity.ts';
+import { AlertsForm } from './alerts-form.tsx';
 
-/** Alerts about runs that need a person. The operator of the service configures the channels. */
+/** What the workspace sends alerts for, and where they go. */
 export function Alerts() {
   const alerts = useQuery(alertsQuery);
+  const mayChange = useMay('manage_workspace');
+  const [editing, { open, close }] = useDisclosure(false);
   const configured = alerts.data?.channels.filter((channel) => channel.configured) ?? [];
   return (
-    <Section title={text.title} actions={configured.length > 0 && <SendTest />}>
+    <Section
+      title={text.title}
+      actions={
+        mayChange &&
+        alerts.data !== undefined && (
+          <>
+            {configured.length > 0 && <SendTest />}
+            <Button size="compact-sm" variant="default" onClick={open}>
+              {text.edit}
+            </Button>
+          </>
+        )
+      }
+    >
       <Dimmed>{text.about}</Dimmed>
       <Loaded query={alerts}>
-        {({ channels }) => (
-          <SimpleGrid cols={{ base: 1, sm: 2 }}>
-            {channels.map((channel) => (
-              <ChannelCard key={channel.channel} channel={channel} />
-            ))}
-          </SimpleGrid>
+        {(settings) => (
+          <>
+            <SimpleGrid cols={{ base: 1, sm: 2 }}>
+              {settings.channels.map((channel) => (
+                <ChannelCard key={channel.channel} of={channel} settings={settings} />
+              ))}
+            </SimpleGrid>
+            {!mayChange && <Dimmed size="xs">{text.permissionNeeded}</Dimmed>}
+            {editing && <AlertsForm record={settings} onClose={close} />}
+          </>
         )}
       </Loaded>
     </Section>
@@ -37,11 +59,15 @@ export function Alerts() {
 }
 
 function ChannelCard({
-  channel: { channel, configured, events, hint },
+  of: { channel, configured, source, events, hint },
+  settings,
 }: {
-  channel: AlertChannel;
+  of: AlertChannel;
+  settings: AlertSettings;
 }) {
   const names = events.map((event) => eventTexts[event]);
+  const address = channel === 'chat' ? settings.chat_webhook_url : settings.email.join(', ');
+  const sends = configured ? text.sendsFor(names) : text.canSendFor(names);
   return (
     <Card withBorder>
       <Stack gap="xs">
@@ -53,8 +79,13 @@ function ChannelCard({
             {configured ? text.configured : text.notConfigured}
           </Tag>
         </Group>
-        <Text size="sm">{configured ? text.sendsFor(names) : text.canSendFor(names)}</Text>
-        <Dimmed size="xs">{hint}</Dimmed>
+        <Text size="sm">{names.length === 0 ? text.sendsNothing : sends}</Text>
+        {source === 'workspace' && (
+          <Text size="sm">
+            <UserText>{text.to(address ?? '')}</UserText>
+          </Text>
+        )}
+        <Dimmed size="xs">{source === 'service' ? text.fromService : !configured && hint}</Dimmed>
       </Stack>
     </Card>
   );
@@ -65,7 +96,6 @@ function SendTest() {
     changes: [],
     done: ({ channels }) => text.testSent(channels.map((channel) => channelNames[channel])),
   });
-  if (!useMay('manage_workspace')) return null;
   return (
     <ActionButton size="compact-sm" action={test}>
       {text.test}

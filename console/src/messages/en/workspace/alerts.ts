@@ -21,11 +21,44 @@ const list = new Intl.ListFormat('en');
 export const alerts = {
   title: 'Alerts',
   about:
-    'Sent when a run fails or waits for approval, and when 80% and 100% of a budget is spent, with a link. Addresses and credentials are part of the service configuration.',
+    'Sent when a run fails or waits for approval, and when 80% and 100% of a budget is spent, with a link.',
+  permissionNeeded: 'You need the manage_workspace permission to change alerts.',
   configured: 'Configured',
   notConfigured: 'Not configured',
+  fromService: 'Uses the address of the service, since the workspace has none of its own.',
   sendsFor: (events: readonly string[]) => `Sends alerts for ${list.format(events)}.`,
+  sendsNothing: 'Sends no alerts: every event is turned off.',
   canSendFor: (events: readonly string[]) => `Can send alerts for ${list.format(events)}.`,
+  to: (address: string) => `To ${address}`,
+  edit: 'Edit alerts',
   test: 'Send test alert',
   testSent: (channels: readonly string[]) => `Test alert sent: ${channels.join(', ')}`,
+} as const;
+
+/** Messages for the form of alerts. */
+export const alertsForm = {
+  title: 'Edit alerts',
+  saved: 'Alerts changed',
+  chat: 'Chat webhook',
+  chatAbout:
+    'The URL of an incoming webhook, such as one of Slack. It is never shown again: keep the *** to keep the URL.',
+  email: 'Email addresses',
+  emailAbout: 'Get one email for each alert. Press Enter after each address.',
+  on: 'Send alerts for',
+  events: {
+    failed: 'Failed and cancelled runs',
+    paused: 'Runs that wait at a gate, and reminders',
+    waiting: 'Runs that still wait after a reminder',
+    budget: 'Budgets at 80% and 100% of their limit',
+  } satisfies Record<AlertChannel['events'][number], string>,
+  workflows: 'Workflows with other settings',
+  workflowsAbout: 'What you leave off is as for the workspace.',
+  addWorkflow: 'Add workflow',
+  noWorkflow: 'No workflow has this name',
+  settingsOf: (name: string) => `Alerts of ${name}`,
+  removeFor: (name: string) => `Remove alerts of ${name}`,
+  ownChat: 'Other chat webhook',
+  ownEmail: 'Other email addresses',
+  ownEmailAbout: 'Without any address, the workflow sends no email.',
+  ownEvents: 'Other events',
 } as const;

@@ -1,0 +1,101 @@
+import { Checkbox, Stack, TagsInput, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { AlertSettings } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { alertsForm as text } from '#console/src/messages/en/workspace/alerts.ts';
+import { FormModal } from '#console/src/pages/data/form-modal.tsx';
+import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { alertsKey } from '#console/src/queries/workspace.ts';
+import { WorkflowAlerts } from './workflow-alerts.tsx';
+
+type AlertEvent = AlertSettings['on'][number];
+
+/** Edits what the workspace sends alerts for, and where they go. */
+export const AlertsForm = editForm<AlertSettings, { onClose: () => void }>(function AlertsFields({
+  editing,
+  onClose,
+}) {
+  const { chat_webhook_url, email, on, workflows } = editing.record;
+  const [fields, setFields] = useState({ chat_webhook_url, email, on, workflows });
+  const change = (part: Partial<typeof fields>): void => setFields({ ...fields, ...part });
+  const save = useEdit(editing, fields, (known) => api().setAlerts(fields, known), {
+    changes: [alertsKey],
+    done: text.saved,
+    onDone: onClose,
+  });
+  return (
+    <FormModal title={text.title} submit={words.saveChanges} action={save} onClose={onClose}>
+      <TextInput
+        label={text.chat}
+        description={text.chatAbout}
+        placeholder="https://hooks.example.com/services/..."
+        type="url"
+        data-autofocus
+        maxLength={2_000}
+        value={fields.chat_webhook_url ?? ''}
+        onChange={({ currentTarget: { value } }) =>
+          change({ chat_webhook_url: value === '' ? null : value })
+        }
+      />
+      <AddressesInput
+        label={text.email}
+        description={text.emailAbout}
+        value={fields.email}
+        onChange={(value) => change({ email: value })}
+      />
+      <EventsInput label={text.on} value={fields.on} onChange={(value) => change({ on: value })} />
+      <WorkflowAlerts
+        workflows={fields.workflows}
+        events={fields.on}
+        onChange={(value) => change({ workflows: value })}
+      />
+    </FormModal>
+  );
+});
+
+export function AddressesInput({
+  value,
+  onChange,
+  ...rest
+}: {
+  label: string;
+  description: string;
+  value: string[];
+  onChange: (value: string[]) => void;
+}) {
+  return (
+    <TagsInput
+      {...rest}
+      placeholder="ops@example.com"
+      value={value}
+      onChange={onChange}
+      maxTags={20}
+      acceptValueOnBlur
+    />
+  );
+}
+
+export function EventsInput({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: AlertEvent[];
+  onChange: (value: AlertEvent[]) => void;
+}) {
+  return (
+    <Checkbox.Group
+      label={label}
+      value={value}
+      onChange={(chosen) => onChange(chosen as AlertEvent[])}
+    >
+      <Stack gap="xs" mt="xs">
+        {Object.entries(text.events).map(([event, about]) => (
+          <Checkbox key={event} value={event} label={about} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
+  );
+}
