@@ -45,6 +45,7 @@ import { serveReference } from './http/reference.ts';
 import { serializer } from './http/responses.ts';
 import { alertRoutes } from './routes/ops/alerts/alerts.ts';
 import { approvalRoutes } from './routes/ops/gates/approvals.ts';
+import { decideRoutes } from './routes/ops/gates/decide.ts';
 import { auditRoutes } from './routes/ops/audit/audit.ts';
 import { authRoutes } from './routes/ops/people/auth.ts';
 import { backtestRoutes } from './routes/ops/policies/backtests.ts';
@@ -128,7 +129,7 @@ const operationSections: readonly Section[] = [
   ['Runs', nodeTestRoutes],
   ['Workflows', pinRoutes],
   ['Webhooks', webhookRoutes, hookRoutes, inboundEventRoutes],
-  ['Runs', approvalRoutes],
+  ['Runs', approvalRoutes, decideRoutes],
   ['Tools', toolRoutes, toolImportRoutes],
   ['Secrets', secretRoutes],
   ['Connections', connectionRoutes, connectionCallbackRoutes],

@@ -65,11 +65,15 @@ export const isConsoleAsset = (route: RouteOptions): boolean => route.url === `$
 
 function sendDocument(reply: FastifyReply, document: string): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
-  return reply
-    .code(200)
-    .type('text/html; charset=utf-8')
-    .header('content-security-policy', policyWith(nonce))
-    .send(document.replaceAll(NONCE, nonce));
+  return (
+    reply
+      .code(200)
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', policyWith(nonce))
+      // Pages are private, and the address of one can be a credential.
+      .header('x-robots-tag', 'noindex, nofollow')
+      .send(document.replaceAll(NONCE, nonce))
+  );
 }
 
 /**

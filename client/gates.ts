@@ -1,7 +1,15 @@
 import { byCursor } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
-import type { QueryOf } from './routes.ts';
-import type { Approval, CheckedRun, Gate, JsonObject, Run } from './types.ts';
+import type { BodyOf, QueryOf } from './routes.ts';
+import type {
+  Approval,
+  CheckedRun,
+  Gate,
+  JsonObject,
+  LinkDecision,
+  OpenedLink,
+  Run,
+} from './types.ts';
 
 export interface AssignmentOptions extends CallOptions {
   /** The gate, if several are open. Default: the oldest. */
@@ -60,6 +68,14 @@ export function gateMethods(send: Send) {
         },
         options,
       }),
+    /** What the link of an email is about. The token is the credential. Changes nothing. */
+    openDecideLink: (token: string, options?: CallOptions): Promise<OpenedLink> =>
+      send('POST /api/decide/open', [], { body: { token }, options }),
+    /** Decides with the link of an email, as the member who got it. */
+    decideByLink: (
+      body: BodyOf<'POST /api/decide'>,
+      options?: CallOptions,
+    ): Promise<LinkDecision> => send('POST /api/decide', [], { body, options }),
     /**
      * Approves or rejects a gate at which a run waits: the oldest open gate, or the one in the options. With `onlyCheck`,
      * `shown` has what the decision would set in motion, and the `digest` to send with it.

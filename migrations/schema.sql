@@ -762,6 +762,34 @@ CREATE TABLE data_turns (
   CONSTRAINT data_turns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
+CREATE TABLE decide_links (
+  id text NOT NULL,
+  token_hash bytea NOT NULL,
+  workspace_id text NOT NULL,
+  alert text NOT NULL,
+  member_id text NOT NULL,
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  round integer NOT NULL,
+  opened_at timestamp with time zone NOT NULL,
+  digest text,
+  generation integer NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  mailed_at timestamp with time zone,
+  used_at timestamp with time zone,
+  approved boolean,
+  CONSTRAINT decide_links_pkey PRIMARY KEY (id),
+  CONSTRAINT decide_links_alert_member_id_key UNIQUE (alert, member_id),
+  CONSTRAINT decide_links_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT decide_links_run_id_step_key_round_fkey FOREIGN KEY (run_id, step_key, round) REFERENCES gates(run_id, step_key, round) ON DELETE CASCADE,
+  CONSTRAINT decide_links_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT decide_links_token_hash_check CHECK ((length(token_hash) = 32)),
+  CONSTRAINT decide_links_used CHECK (((used_at IS NULL) = (approved IS NULL)))
+);
+
+CREATE INDEX decide_links_by_gate ON public.decide_links USING btree (run_id, step_key, round);
+CREATE INDEX decide_links_by_workspace ON public.decide_links USING btree (workspace_id);
+
 CREATE TABLE event_cancels (
   event_id text NOT NULL,
   run_id text NOT NULL,
@@ -966,6 +994,7 @@ CREATE TABLE gates (
   title text,
   reads json,
   recheck jsonb,
+  decided_by_link boolean,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
   CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT gates_decided_by_kind_check CHECK ((decided_by_kind = ANY (ARRAY['member'::text, 'deadline'::text, 'request'::text]))),
@@ -1829,6 +1858,8 @@ CREATE TABLE workspace_alerts (
   chat_webhook_origin text,
   email text[] DEFAULT '{}'::text[] NOT NULL,
   events text[] NOT NULL,
+  decide_by_link boolean DEFAULT false NOT NULL,
+  link_generation integer DEFAULT 0 NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT workspace_alerts_pkey PRIMARY KEY (workspace_id),
   CONSTRAINT workspace_alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,

@@ -1,8 +1,13 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { type Alert, type AlertCall, alertTexts } from '#shared/contract/alerts/alerts.ts';
+import {
+  type Alert,
+  type AlertCall,
+  alertTexts,
+  isMemberAlert,
+  type MemberAlert,
+} from '#shared/contract/alerts/alerts.ts';
 import { readHolderEmail } from '#shared/db/connections/starters.ts';
 import { SealError, type Sealer } from '#shared/crypto/sealing.ts';
-import { readAssigneeEmail } from '#shared/db/gates/assignments.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { messageOf } from '#shared/errors.ts';
 import type { BackgroundActivities } from '#shared/execution.ts';
@@ -13,9 +18,10 @@ import type { Logger } from '#shared/platform/logger.ts';
 import { MailError, type Mailer } from '#shared/platform/mailer.ts';
 import { isRetryableStatus, isSuccess } from '#shared/platform/calls/outside.ts';
 import { postChatMessage } from '#activities/tools/send-chat-message.ts';
+import { mailMembers } from './mail-members.ts';
 
 export interface AlertDeps {
-  config: TargetDeps['config'] & Pick<Config, 'api'>;
+  config: TargetDeps['config'] & Pick<Config, 'api' | 'encryptionKey'>;
   sealer: Sealer | undefined;
   egress: Egress;
   mailer: Mailer | undefined;
@@ -99,22 +105,24 @@ async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
 
 async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
   if (deps.mailer === undefined) return;
-  const to = await recipientsOf(deps, alert);
+  const { mailer } = deps;
+  if (isMemberAlert(alert)) return mailMembers({ ...deps, mailer }, alert, attempt);
+  const to = await addressesOf(deps, alert);
   if (to.length === 0) return;
   const { subject, body } = alertTexts(alert, deps.config.api.publicUrl);
-  await deps.mailer.send({ to, subject, text: body }, attempt);
+  await mailer.send({ to, subject, text: body }, attempt);
 }
 
-/** Empty if there are none, including when the gate was decided or assigned to another member in the meantime. */
-async function recipientsOf(deps: AlertDeps, alert: Alert): Promise<string[]> {
-  if (alert.event === 'connection' && alert.member_id !== null) {
-    const { workspace_id: workspaceId, member_id: memberId } = alert;
-    const email = await readHolderEmail(deps.db, { workspaceId, memberId });
-    return email === null ? [] : [email];
+/** The addresses of the workspace, or the member whose sign-in has ended. */
+async function addressesOf(
+  deps: AlertDeps,
+  alert: Exclude<Alert, MemberAlert>,
+): Promise<string[]> {
+  if (alert.event !== 'connection' || alert.member_id === null) {
+    return (await targetsOf(deps, alert)).email?.to ?? [];
   }
-  if (alert.event !== 'assigned') return (await targetsOf(deps, alert)).email?.to ?? [];
-  const { run_id: runId, step_key: stepKey, member_id: memberId } = alert;
-  const email = await readAssigneeEmail(deps.db, { runId, stepKey, memberId });
+  const { workspace_id: workspaceId, member_id: memberId } = alert;
+  const email = await readHolderEmail(deps.db, { workspaceId, memberId });
   return email === null ? [] : [email];
 }
 

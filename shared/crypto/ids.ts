@@ -28,6 +28,7 @@ export const idPrefixes = {
   eventTrigger: 'trg',
   connection: 'con',
   signIn: 'sgn',
+  decideLink: 'lnk',
 } as const;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -13,8 +13,11 @@ export interface Actor {
   signedIn?: SignedIn;
 }
 
-/** How the caller of a request has signed in. `none`: in open mode, without a credential. */
-export type SignedIn = { by: 'session' | 'none' } | { by: 'api_key'; key_id: string };
+/**
+ * How the caller of a request has signed in. `none`: in open mode, without a credential. `link`: not at all, but with the
+ * link of an email to the member.
+ */
+export type SignedIn = { by: 'session' | 'none' | 'link' } | { by: 'api_key'; key_id: string };
 
 /** Throws AppError `forbidden` with the capability when the actor does not hold it. */
 export function requireCapability(

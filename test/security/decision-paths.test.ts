@@ -263,6 +263,9 @@ const entryPoints: Record<string, Requests> = {
     [runId, waitingId, rehearsal].map((id) => [`/api/runs/${id}/resume`, {}]),
   'POST /api/runs/{id}/approve': ({ waitingId }, rehearsal) =>
     [waitingId, rehearsal].map((id) => [`/api/runs/${id}/approve`, { input: { ref: 1 } }]),
+  // The tokens are in the emails of others.
+  'POST /api/decide': ({ waitingId }) =>
+    [waitingId, 'x'].map((token) => ['/api/decide', { token, decision: 'approve' }]),
   'POST /api/runs/{id}/budget-override': ({ waitingId }) => [
     [`/api/runs/${waitingId}/budget-override`, {}],
   ],
@@ -286,7 +289,15 @@ async function rehearsed({ waitingId }: Source): Promise<string> {
 }
 
 test('covers every operation that starts or continues a run', () => {
-  const schemas = ['Run', 'CheckedRun', 'Fork', 'NodeTest', 'HookAnswer', 'StartedJob'];
+  const schemas = [
+    'Run',
+    'CheckedRun',
+    'Fork',
+    'NodeTest',
+    'HookAnswer',
+    'StartedJob',
+    'LinkDecision',
+  ];
   const document = app.swagger() as { paths: Record<string, Record<string, any>> };
   const starting = operationsOf(app).filter(({ method, path }) => {
     const responses = document.paths[path]?.[method.toLowerCase()]?.responses ?? {};

@@ -108,6 +108,10 @@ describe('tours', () => {
     await printsWhatItPromises('docs/approvals.md', 'approvals', service.apiUrl);
   });
 
+  test('docs/approvals.md prints the documented output of links', async () => {
+    await printsWhatItPromises('docs/approvals.md', 'links', service.apiUrl);
+  });
+
   test('docs/retention-and-alerts.md prints its documented output', async () => {
     await printsWhatItPromises('docs/retention-and-alerts.md', 'alerts', service.apiUrl);
   });

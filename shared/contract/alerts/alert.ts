@@ -71,6 +71,14 @@ export const alertSettingsInput = z.strictObject({
     })
     .default({})
     .meta({ description: 'What differs for the runs of a workflow, by its id' }),
+  decide_by_link: z.boolean().default(false).meta({
+    description:
+      'Whether emails to members have a link that decides the gate as that member, without signing in. Turning it off ends all links',
+  }),
+  accept_link_risk: z.literal(true).optional().meta({
+    description:
+      'Required to turn `decide_by_link` on: anyone who has the email can decide as the member',
+  }),
 });
 
 const workflowAlertsSchema = z
@@ -89,6 +97,7 @@ export const alertSettingsSchema = z
     }),
     on: z.array(z.enum(alertEvents)),
     workflows: z.record(z.string(), workflowAlertsSchema),
+    decide_by_link: z.boolean(),
     channels: z.array(alertChannelSchema).meta({ description: 'What counts for the workspace' }),
     etag,
   })

@@ -48,6 +48,19 @@ interface AssignmentAlert {
   by: string | null;
 }
 
+/** A gate is open, or still is. The alert goes to those who are expected to decide it, by email, each with a link. */
+interface RequestAlert {
+  event: 'requested';
+  run_id: string;
+  workspace_id: string;
+  workflow_name: string;
+  /** The gate's prompt. */
+  text: string;
+  node_id: string;
+  step_key: string;
+  round: number;
+}
+
 /** A budget that has spent this much of its limit. The amounts are in micro-dollars. */
 interface BudgetAlert {
   event: 'budget';
@@ -80,7 +93,19 @@ export interface TestAlert {
   by: string | null;
 }
 
-export type Alert = RunAlert | AssignmentAlert | BudgetAlert | ConnectionAlert | TestAlert;
+export type Alert =
+  | RunAlert
+  | AssignmentAlert
+  | RequestAlert
+  | BudgetAlert
+  | ConnectionAlert
+  | TestAlert;
+
+/** An alert that goes to members, not to the addresses of the workspace. */
+export type MemberAlert = AssignmentAlert | RequestAlert;
+
+export const isMemberAlert = (alert: Alert): alert is MemberAlert =>
+  alert.event === 'assigned' || alert.event === 'requested';
 
 /** The workflow type that sends one alert. Its workflow id identifies the outbox row. */
 export const ALERT_WORKFLOW = 'sendAlert';
@@ -133,6 +158,34 @@ export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
   };
 }
 
+/**
+ * The text of an email with which a member can decide. The token is in the fragment, so that no server gets it when the
+ * page is opened. `expiresAt` is ISO 8601.
+ */
+export function linkText(
+  body: string,
+  {
+    publicUrl,
+    token,
+    name,
+    expiresAt,
+  }: Record<'publicUrl' | 'token' | 'name' | 'expiresAt', string>,
+): string {
+  const end = body.lastIndexOf('\n');
+  const until = `${expiresAt.slice(0, 16).replace('T', ' ')} UTC`;
+  return [
+    body.slice(0, end),
+    '',
+    `Decide without signing in, until ${until}, once:`,
+    `${publicUrl}/decide#${token}`,
+    '',
+    `The link is for ${oneLine(name)}. Anyone who has it can decide in this name, so do not forward this email.`,
+    '',
+    'Or sign in:',
+    body.slice(end + 1),
+  ].join('\n');
+}
+
 /** The alert with these texts. */
 const written = <A extends Alert>(alert: A, write: (text: string) => string): A => ({
   ...alert,
@@ -164,6 +217,13 @@ function contentOf(alert: Alert): { title: string; line: string; page: string } 
     return {
       title: `Approval assigned to you - ${workflow}`,
       line: `${alert.by ?? 'An API key'} assigned you an approval of ${run}: ${text}`,
+      page: gatePage(run_id, alert.node_id, step_key),
+    };
+  }
+  if (alert.event === 'requested') {
+    return {
+      title: `Your approval is needed - ${workflow}`,
+      line: `${run} waits for your decision: ${text}`,
       page: gatePage(run_id, alert.node_id, step_key),
     };
   }

@@ -97,6 +97,9 @@ const gateLineSchema = z
     by_id: z.string().nullable(),
     by: z.string().nullable(),
     by_kind: z.enum(decidedByKinds).nullable(),
+    by_link: z.literal(true).optional().meta({
+      description: 'It was decided with the link of an email to the member',
+    }),
     reason: z.string().nullable(),
     input: jsonObject.nullable().meta({ description: 'What the approvers sent' }),
     timed_out: z.enum(timeoutActions).nullable(),

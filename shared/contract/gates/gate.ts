@@ -14,6 +14,7 @@ export const gateDecisionSchema = z
     at: timestamp,
     reason: z.string().nullable(),
     input: jsonObject.optional(),
+    by_link: z.literal(true).optional().meta({ description: 'With the link of an email' }),
     accepted_changes: differencesSchema.optional().meta({
       description: 'With `accept_changes`: what had changed since the gate opened',
     }),
@@ -31,6 +32,9 @@ export const decisionSchema = z
     by_kind: z.enum(decidedByKinds).meta({
       description:
         'Who decided: `member` for a person, also with a key; `deadline`; or `request`, in a rehearsal. The decision of a request counts for no effect',
+    }),
+    by_link: z.literal(true).optional().meta({
+      description: 'With the link of an email to the member, without signing in',
     }),
     at: timestamp,
     reason: z.string().nullable(),
@@ -164,6 +168,9 @@ export const gateRuleFields = {
   not_the_starter: z.boolean().optional().meta({
     description:
       'True: the members who started the run, or one from which it starts, cannot decide',
+  }),
+  signed_in: z.boolean().optional().meta({
+    description: 'True: only members who have signed in can decide, not with an API key or a link',
   }),
   deciders: z.int().optional().meta({
     description:

@@ -70,8 +70,9 @@ const askingFields = {
   approvers: approversSchema.optional(),
   /** How many different members must approve; the default is 1. A single rejection rejects. */
   required: z.int().min(1).max(5).optional(),
-  /** Members who started the run, or a run that it started from, cannot decide. */
+  /** Who cannot: members who started the run, or one before it; callers without a session, such as a key or a link. */
   not_the_starter: z.boolean().optional(),
+  signed_in: z.boolean().optional(),
   /** How long it waits for a decision. Requires `on_timeout`. */
   timeout_seconds: z.number().positive().max(MAX_WAIT_SECONDS).optional(),
   on_timeout: z.enum(timeoutActions).optional(),

@@ -33,6 +33,7 @@ const storedAlerts = z.object({
   origin: z.string().nullable(),
   email: z.array(z.string()),
   events,
+  decide_by_link: z.boolean(),
 });
 
 /** The settings of a workspace, and those of its workflows by their ids. */
@@ -45,13 +46,14 @@ const noAlerts: StoredAlerts = {
   origin: null,
   email: [],
   events: [...alertEvents],
+  decide_by_link: false,
   workflows: [],
 };
 
 /** The workspace's own settings. Without any, it has no addresses, and would send all events. */
 export async function readAlerts(db: Db, workspaceId: string): Promise<StoredAlerts> {
   const row = await db.maybeOne(statement(storedAlerts)`
-    SELECT chat_webhook_sealed AS sealed, chat_webhook_origin AS origin, email, events
+    SELECT chat_webhook_sealed AS sealed, chat_webhook_origin AS origin, email, events, decide_by_link
     FROM workspace_alerts WHERE workspace_id = ${workspaceId}
   `);
   if (row === null) return noAlerts;
@@ -151,11 +153,13 @@ async function requireWorkflows(
 async function write(tx: Tx, workspaceId: string, alerts: StoredAlerts): Promise<void> {
   const { sealed, origin, email, events: on, workflows } = alerts;
   await tx.query(statement(z.object({}))`
-    INSERT INTO workspace_alerts (workspace_id, chat_webhook_sealed, chat_webhook_origin, email, events)
-    VALUES (${workspaceId}, ${sealed}, ${origin}, ${sql.array(email, 'text')}, ${sql.array(on, 'text')})
+    INSERT INTO workspace_alerts AS a (workspace_id, chat_webhook_sealed, chat_webhook_origin, email, events, decide_by_link)
+    VALUES (${workspaceId}, ${sealed}, ${origin}, ${sql.array(email, 'text')}, ${sql.array(on, 'text')},
+            ${alerts.decide_by_link})
     ON CONFLICT (workspace_id) DO UPDATE SET
       chat_webhook_sealed = excluded.chat_webhook_sealed, chat_webhook_origin = excluded.chat_webhook_origin,
-      email = excluded.email, events = excluded.events, updated_at = now()
+      email = excluded.email, events = excluded.events, decide_by_link = excluded.decide_by_link, updated_at = now(),
+      link_generation = a.link_generation + CASE WHEN a.decide_by_link AND NOT excluded.decide_by_link THEN 1 ELSE 0 END
   `);
   await tx.query(statement(z.object({}))`
     DELETE FROM workflow_alerts WHERE workspace_id = ${workspaceId}
@@ -179,17 +183,19 @@ function changedFields(before: StoredAlerts, after: StoredAlerts): string[] {
     ...(differs('email') ? ['email'] : []),
     ...(differs('events') ? ['on'] : []),
     ...(differs('workflows') ? ['workflows'] : []),
+    ...(differs('decide_by_link') ? ['decide_by_link'] : []),
   ];
 }
 
 /** Without addresses: only how many, and the server of the webhook. */
 const detailsOf = (
   changed: string[],
-  { origin, email, events: on, workflows }: StoredAlerts,
+  { origin, email, events: on, workflows, decide_by_link }: StoredAlerts,
 ): JsonObject => ({
   changed,
   chat_webhook: origin,
   emails: email.length,
   on,
   workflows: workflows.map(({ workflow_id }) => workflow_id),
+  decide_by_link,
 });

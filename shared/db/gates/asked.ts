@@ -69,6 +69,7 @@ export interface StoredDecision {
   at: string;
   reason: string | null;
   timed_out: 'approve' | 'reject' | 'fail' | null;
+  by_link: true | null;
 }
 
 export interface AskedGate extends Pick<
@@ -109,7 +110,7 @@ type Scope = { workspaceId: string; runId: string };
 export const decisionRecord = sql.fragment`
   CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'by_kind', ${decidedByKind}, 'at', g.decided_at, 'reason', g.reason,
-    'timed_out', g.timed_out) END`;
+    'timed_out', g.timed_out, 'by_link', CASE WHEN g.decided_by_link THEN true END) END`;
 
 /** The member who decided a gate `g`. */
 export const deciderOf = sql.fragment`
@@ -186,10 +187,12 @@ export async function readEarlierOpenings(
 
 export const toDecision = ({
   timed_out,
+  by_link: byLink,
   at,
   ...decision
 }: StoredDecision): Gate['earlier'][0]['decision'] => ({
   ...decision,
   at: storedTime(at),
   ...(timed_out === null ? {} : { timed_out }),
+  ...(byLink === true ? { by_link: true } : {}),
 });

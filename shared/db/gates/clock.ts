@@ -12,6 +12,7 @@ import { acceptsWorkOf, hasKey } from '#shared/db/runs/row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { readDecisions } from './answers.ts';
 import { closeGate } from './close.ts';
+import { queueRequests } from './decide-links.ts';
 import type { RecheckDifference } from '#shared/contract/gates/recheck.ts';
 import type { GateSettings } from '#shared/graph/gates/gate-settings.ts';
 import { auditedChanges, isFinished } from './recheck-rules.ts';
@@ -222,6 +223,7 @@ async function remind(
   const gate = { runId: run_id, nodeId, stepKey: step_key };
   const text = `Reminder: ${prompt}`;
   await queueAlert(tx, { ...gate, event: 'paused', text, byService: alerts });
+  await queueRequests(tx, { runId: run_id, stepKeys: [step_key], reminds: true });
 }
 
 const wait = z.object({ wait_ms: z.number().nullable() });

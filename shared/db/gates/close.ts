@@ -27,6 +27,8 @@ export interface OpenGate {
 export interface Closing {
   approved: boolean;
   by: { id: string | null; name: string | null; kind: 'member' | 'deadline' | 'request' };
+  /** Whether a member decided with a link, without signing in. */
+  byLink?: boolean;
   input?: JsonObject | null;
   reason?: string | null;
   votes?: readonly GateVote[] | null;
@@ -69,6 +71,7 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
         status = ${approved ? 'approved' : 'rejected'}, input = ${jsonOrNull(input)}, reason = ${reason || null},
         decisions = ${jsonOrNull(closing.votes ?? null)}, timed_out = ${timedOut}, decided_at = clock_timestamp(),
         decided_by = ${by.id}, decided_by_name = ${by.name}, decided_by_kind = ${by.kind},
+        decided_by_link = ${closing.byLink === true ? true : null},
         decided_digest = ${closing.digest ?? null}, decided_arguments = ${jsonOrNull(closing.arguments ?? null)},
         reused_from = ${closing.reusedFrom ?? null}, situation = NULL,
         consequences = coalesce(${jsonOrNull(closing.shown?.consequences ?? null)}, consequences),

@@ -37,6 +37,8 @@ export interface Decision extends GateChoice, GateAnswer {
   accept_changes?: boolean | undefined;
   /** The recheck that was made for this decision. */
   rechecked?: string;
+  /** The link that the member decides with. */
+  link?: { id: string };
   /** The step key of the gate whose form the input was validated against. */
   checked?: string;
 }

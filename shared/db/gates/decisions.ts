@@ -12,6 +12,7 @@ import { closeGate } from './close.ts';
 import type { Decision, Shown, ShownFor } from './decision.ts';
 import { findGateToDecide, type GateToDecide, refusalFor } from './gate-to-decide.ts';
 import { acceptedChanges, auditedChanges, needsRecheck } from './recheck-rules.ts';
+import { useLink } from './decide-links.ts';
 import { findShown } from './shown.ts';
 import { mayStillDecide } from './standing.ts';
 
@@ -229,6 +230,7 @@ async function count(
   const given = decision.input ?? null;
   const input = gate.input === null ? given : { ...gate.input, ...given };
   const closes = !approved || votes.length >= required;
+  if (decision.link !== undefined) await useLink(tx, decision.link, { ...gate, approved });
   if (closes) await close(tx, decision, gate, { votes, input });
   else await keepOpen(tx, runId, gate, { votes, input, shown });
   const withdraws = changes && gate.votes.length > 0;
@@ -247,7 +249,7 @@ async function count(
 }
 
 const voteOf = (
-  { actor, approved, reason, input }: Decision,
+  { actor, approved, reason, input, link }: Decision,
   accepted: GateVote['accepted_changes'],
 ): GateVote => ({
   member_id: actor.id,
@@ -255,6 +257,7 @@ const voteOf = (
   approved,
   at: new Date().toISOString(),
   reason: reason || null,
+  ...(link === undefined ? {} : { by_link: true }),
   ...(input === undefined ? {} : { input }),
   ...(accepted === undefined ? {} : { accepted_changes: accepted }),
 });
@@ -286,7 +289,7 @@ async function keepOpen(
 
 async function close(
   tx: Tx,
-  { runId, actor, approved, reason, changed, shown }: Decision,
+  { runId, actor, approved, reason, changed, shown, link }: Decision,
   gate: GateToDecide,
   { votes, input }: Collected,
 ): Promise<void> {
@@ -296,6 +299,7 @@ async function close(
     {
       approved,
       by: { id: actor.id, name: actor.name, kind: 'member' },
+      byLink: link !== undefined,
       input,
       reason,
       votes: gate.settings === null ? null : votes,
@@ -312,7 +316,7 @@ async function close(
 
 async function recordVote(
   tx: Tx,
-  { actor, runId, approved, reason, changed, shown }: Decision,
+  { actor, runId, approved, reason, changed, shown, link }: Decision,
   { node_id, step_key, tool, digest }: GateToDecide,
   progress: JsonObject,
 ): Promise<void> {
@@ -328,6 +332,7 @@ async function recordVote(
       digest,
       decided_digest: changed?.digest ?? (shown?.digest === digest ? undefined : shown?.digest),
       signed_in: actor.signedIn,
+      by_link: link === undefined ? null : true,
       ...progress,
     }) as JsonObject,
   });
@@ -335,13 +340,13 @@ async function recordVote(
 
 async function recordRefusal(
   tx: Tx,
-  { actor, runId, approved }: Decision,
+  { actor, runId, approved, link }: Decision,
   { gate: { node_id, step_key }, reason }: { gate: GateToDecide; reason: string },
 ): Promise<void> {
   await recordAudit(tx, actor, {
     action: 'decision_refused',
     targetType: 'run',
     targetId: runId,
-    details: { node_id, step_key, approved, reason },
+    details: { node_id, step_key, approved, reason, ...(link && { by_link: true }) },
   });
 }

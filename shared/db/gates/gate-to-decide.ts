@@ -97,10 +97,13 @@ export async function findGateToDecide(
 export async function refusalFor(
   db: Db,
   gate: GateToDecide,
-  { id, workspaceId }: Actor,
+  { id, workspaceId, signedIn }: Actor,
 ): Promise<string | undefined> {
   const { settings, label, starters, member_role: role, votes } = gate;
   if (settings === null) return undefined;
+  if (settings.signed_in === true && signedIn?.by !== 'session') {
+    return `Gate '${label}' can only be decided by a member who has signed in: use a session`;
+  }
   const member = id === null || role === null ? null : { id, role };
   const asked = { member, starters, adminsStandIn: false };
   const refusal = refusedDecision(settings, label, asked);

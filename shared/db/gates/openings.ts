@@ -14,6 +14,7 @@ import { callDigest } from '#shared/crypto/call-digest.ts';
 import type { GateDecision } from '#shared/graph/gates/gate-decision.ts';
 import { type Announcement, announceGates } from './announcements.ts';
 import { readDecisions } from './answers.ts';
+import { queueRequests } from './decide-links.ts';
 import { type ReadsOfGate, storeReads } from './rechecks.ts';
 import { type ShownGate, showGates } from './shown.ts';
 import { decideRecordedCalls, decideRehearsed } from './rehearsed.ts';
@@ -89,6 +90,8 @@ export async function pauseAtGates(
     );
     if (run.allow === null) await decideRecordedCalls(tx, call.run_id, call.gates);
     else await decideRehearsed(tx, call.run_id, call.gates, run.allow);
+    const stepKeys = opened.map(({ step_key }) => step_key);
+    await queueRequests(tx, { runId: call.run_id, stepKeys, reminds: false });
     const decisions = await decisionsOf(tx, call.run_id, call.gates);
     if (run.limited && (await isQueued(tx, call.run_id, decisions.length > 0))) {
       return { decisions: [], noticed: false };

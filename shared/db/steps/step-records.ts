@@ -43,7 +43,10 @@ export interface StepFields {
   tries: number | null;
   policy: Step['policy'];
   decision:
-    | (Omit<StepDecision, 'timed_out'> & { timed_out: StepDecision['timed_out'] | null })
+    | (Omit<StepDecision, 'timed_out' | 'by_link'> & {
+        timed_out: StepDecision['timed_out'] | null;
+        by_link: true | null;
+      })
     | null;
   decisions: GateVote[] | null;
   parent_step_key: string | null;
@@ -76,7 +79,7 @@ interface EarlierAttempt {
 const lastDecision = sql.fragment`
   SELECT CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'by_kind', ${decidedByKind}, 'at', g.decided_at, 'reason', g.reason,
-    'timed_out', g.timed_out) END
+    'timed_out', g.timed_out, 'by_link', CASE WHEN g.decided_by_link THEN true END) END
   FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 
 /** The members' decisions in the last round of the gate of step `s`. */
@@ -187,7 +190,7 @@ function toStep(row: StepRow): Step {
     ...(row.decision === null
       ? {}
       : {
-          decision: withoutNullTimeout({ ...row.decision, at: storedTime(row.decision.at) }),
+          decision: withoutNullFields({ ...row.decision, at: storedTime(row.decision.at) }),
         }),
     ...(row.decisions === null ? {} : { decisions: row.decisions }),
     ...agentPartOf(row),
@@ -209,12 +212,14 @@ const childOf = ({ id, status }: NonNullable<StepRow['child']>) => ({
   ...(status === 'paused' ? { paused_child: true as const } : {}),
 });
 
-const withoutNullTimeout = ({
+const withoutNullFields = ({
   timed_out: timedOut,
+  by_link: byLink,
   ...decision
 }: NonNullable<StepRow['decision']>): StepDecision => ({
   ...decision,
   ...(timedOut === null ? {} : { timed_out: timedOut }),
+  ...(byLink === true ? { by_link: true } : {}),
 });
 
 function agentPartOf({ parent_step_key, turn, call_index: index, call_tool: tool }: StepRow) {

@@ -6,6 +6,7 @@ const settingNames = [
   'approvers',
   'required',
   'not_the_starter',
+  'signed_in',
   'timeout_seconds',
   'on_timeout',
   'remind_seconds',

@@ -146,6 +146,7 @@ export function isWeaker(own: GateRules, other: GateRules): boolean {
   if (other.covers !== undefined && own.covers === undefined) return true;
   if ((own.required ?? 1) < (other.required ?? 1)) return true;
   if (other.not_the_starter === true && own.not_the_starter !== true) return true;
+  if (other.signed_in === true && own.signed_in !== true) return true;
   if (other.input_schema !== undefined && own.input_schema === undefined) return true;
   if (rechecksAfter(own) > rechecksAfter(other)) return true;
   if (other.approvers !== undefined) {

@@ -59,6 +59,7 @@ export async function alertSettings(
     workflows: Object.fromEntries(
       shown.workflows.map((each) => [each.workflow_id, toWorkflowAlerts(each)]),
     ),
+    decide_by_link: stored.decide_by_link,
     channels: alertChannels.map((channel) => ({
       channel,
       configured: targets[channel] !== undefined,
@@ -105,6 +106,7 @@ export async function changeAlerts(
     if (typeof url === 'string' && !isMaskedUrl(url)) await requireCallable(deps.egress, url);
   }
   await replaceAlerts(deps.db, actor, (before) => {
+    if (input.decide_by_link && !before.decide_by_link) requireLinks(deps.sealer, input);
     const chat = webhookFor(deps.sealer, input.chat_webhook_url, {
       kept: before,
       field: 'chat_webhook_url',
@@ -121,8 +123,20 @@ export async function changeAlerts(
       events: on ?? null,
     }));
     const sorted = workflows.toSorted((a, b) => (a.workflow_id < b.workflow_id ? -1 : 1));
-    return { ...chat, email: input.email, events: input.on, workflows: sorted };
+    const { email, on: events, decide_by_link } = input;
+    return { ...chat, email, events, workflows: sorted, decide_by_link };
   });
+}
+
+/** Throws AppError `invalid` unless the caller knows what links are, and the service can make them. */
+function requireLinks(sealer: Sealer | undefined, { accept_link_risk }: AlertSettingsInput): void {
+  if (sealer === undefined) {
+    throw invalid('decide_by_link needs ENCRYPTION_KEY, which is not set on this service');
+  }
+  if (accept_link_risk === true) return;
+  throw invalid(
+    'decide_by_link lets anyone who has an email decide as its member: send accept_link_risk: true to turn it on',
+  );
 }
 
 type NullableWebhook = { [Field in keyof StoredWebhook]: StoredWebhook[Field] | null };

@@ -1,4 +1,4 @@
-import type { Alert, AlertChannel } from '#shared/contract/alerts/alerts.ts';
+import { type Alert, type AlertChannel, isMemberAlert } from '#shared/contract/alerts/alerts.ts';
 import { SealError, type Sealer } from '#shared/crypto/sealing.ts';
 import { type AlertRow, readAlertRow, webhookPlace } from '#shared/db/alerts/alerts.ts';
 import type { Db } from '#shared/db/pool.ts';
@@ -28,7 +28,7 @@ export async function targetsOf(deps: TargetDeps, alert: Alert): Promise<AlertTa
   const workflowId = 'workflow_id' in alert ? alert.workflow_id : undefined;
   const place = { workspaceId: alert.workspace_id, workflowId };
   const row = await readAlertRow(deps.db, place);
-  if (row === undefined || alert.event === 'assigned') return none;
+  if (row === undefined || isMemberAlert(alert)) return none;
   if (alert.event !== 'test' && !row.events.includes(alert.event)) return none;
   return addressesIn(row, deps.config, place);
 }

@@ -38,6 +38,8 @@ const MAX_FAILURES = {
   change: 10,
   /** Every sign-up counts, whether it succeeds or not. */
   signup: 100,
+  /** For opening links that do not exist. */
+  link: 100,
 } as const;
 /** Each count also removes some expired rows, so that the table does not grow. */
 const DROP_BATCH = 20;
@@ -198,6 +200,10 @@ async function beginAttempt(
   await dropEndedWindows(db, DROP_BATCH);
   return { forgive: () => forgiveAttempt(db, subjects) };
 }
+
+/** Counts the use of a link by an address. A link that exists is forgiven. Throws AppError `rate_limited`. */
+export const beginLinkUse = (db: Pool, address: string): ReturnType<typeof beginAttempt> =>
+  beginAttempt(db, { link: addressBlock(address) });
 
 /** The network of an address, by the usual assignment of networks: 24 bits of IPv4, 48 of IPv6. */
 function networkOf(text: string): string {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   type Alert,
   ALERT_WORKFLOW,
+  isMemberAlert,
   type AlertChannel,
   runAlertEvents,
   type SendAlertInput,
@@ -180,6 +181,16 @@ const alertPayload = z.discriminatedUnion('event', [
     by: z.string().nullable(),
   }),
   z.object({
+    run_id: z.string(),
+    workspace_id: z.string(),
+    workflow_name: z.string(),
+    event: z.literal('requested'),
+    text: z.string(),
+    node_id: z.string(),
+    step_key: z.string(),
+    round: z.number(),
+  }),
+  z.object({
     event: z.literal('budget'),
     workspace_id: z.string(),
     budget_id: z.string(),
@@ -207,10 +218,10 @@ function summaryOf(alert: Alert): string {
   return `Run ${alert.event}: ${alert.workflow_name}`;
 }
 
-/** A member gets their own alert by email, even if the workspace gets none. */
+/** Members get their own alerts by email, even if the workspace gets none. */
 async function channelsFor(alert: Alert, { db, config }: DispatchDeps): Promise<AlertChannel[]> {
   const isPersonal =
-    alert.event === 'assigned' || (alert.event === 'connection' && alert.member_id !== null);
+    isMemberAlert(alert) || (alert.event === 'connection' && alert.member_id !== null);
   if (isPersonal) return config.email.apiKey === undefined ? [] : ['email'];
   return channelsOf(await targetsOf({ db, config }, alert));
 }

@@ -355,8 +355,10 @@ const aSchedule = async (make: MutationContext['call'], enabled: boolean) => ({
   enabled,
 });
 
-// Keys call the data API, a secret URL authorizes hooks, and `auth` routes concern the caller's own account.
-const hasCapabilities = (route: string) => !/ (\/v1|\/api\/hooks|\/api\/auth)\//.test(route);
+// Keys call the data API, a secret URL authorizes hooks, the token of an email authorizes a decision as its member, and `auth`
+// routes concern the caller's own account.
+const hasCapabilities = (route: string) =>
+  !/ (\/v1\/|\/api\/hooks\/|\/api\/auth\/|\/api\/decide$)/.test(route);
 
 const send = async (
   [method = '']: string[],

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { createCallbackTokens } from '#shared/crypto/callback-tokens.ts';
+import { decideTokenHash } from '#shared/crypto/decide-tokens.ts';
 import { newId, randomText } from '#shared/crypto/ids.ts';
 import { type Pool, sql } from '#shared/db/pool.ts';
 import type { Json } from '#shared/json.ts';
@@ -75,6 +76,11 @@ export const changeNothing: Record<
   'POST /api/connections/{id}/authorize': async (context) => ({
     url: `/api/connections/${await connection(context)}/authorize`,
   }),
+  // Programs that check emails can call it.
+  'POST /api/decide/open': async (context) => ({
+    url: '/api/decide/open',
+    body: { token: (await linked(context)).token },
+  }),
   // A session is a token that the service does not store.
   'POST /api/auth/login': async (context) => {
     const { email } = await signedIn(context);
@@ -94,6 +100,24 @@ const graphs = {
     edges: [{ source: 'a', target: 'b' }],
   },
 } satisfies Record<string, Json>;
+
+/** A run that waits at a gate, and the link that was mailed to a member. */
+const linked = async (context: MutationContext) => {
+  const { call, db, workspaceId } = context;
+  await call('PUT', '/api/workspace/alerts', { decide_by_link: true, accept_link_risk: true });
+  const runId = await run(context, 'gated');
+  await context.until(runId, 'paused');
+  const { digest } = await call('GET', `/api/runs/${runId}/gates/gate`);
+  const token = randomText(43);
+  const memberId = (await call('GET', '/api/members')).find((each: any) => each.is_owner).id;
+  await db.query(sql.unsafe`
+    INSERT INTO decide_links (id, token_hash, workspace_id, alert, member_id, run_id, step_key, round, opened_at, generation,
+                              expires_at)
+    SELECT ${newId('decideLink')}, ${sql.binary(decideTokenHash(token))}, ${workspaceId}, ${token}, ${memberId}, g.run_id,
+           g.step_key, g.round, g.opened_at, a.link_generation, now() + interval '1 day'
+    FROM gates g JOIN workspace_alerts a ON a.workspace_id = ${workspaceId} WHERE g.run_id = ${runId}`);
+  return { token, digest: digest as string, runId };
+};
 
 const runView = { url: '/api/run-views/Failed', body: { filter: 'status=failed' } };
 const dataKey = { name: 'Example', mode: 'live', scopes: ['usage:read'] };
@@ -496,6 +520,14 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
       url: `/api/runs/${id}/approve`,
       body: { approved: true },
       entry: onRun('approve', id),
+    };
+  },
+  'POST /api/decide': async (context) => {
+    const { token, digest, runId } = await linked(context);
+    return {
+      url: '/api/decide',
+      body: { token, digest, decision: 'approve' },
+      entry: onRun('approve', runId),
     };
   },
   'POST /api/runs/{id}/assign': async (context) => {

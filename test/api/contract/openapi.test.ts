@@ -288,6 +288,9 @@ describe('the OpenAPI examples', () => {
       createSchedule: 404,
       // Names an unknown feed.
       ingestRecords: 404,
+      // Name an unknown link.
+      openDecideLink: 404,
+      decideByLink: 404,
       // Names an unknown run.
       savePin: 404,
       // Names an unknown event.
@@ -314,7 +317,7 @@ describe('the OpenAPI examples', () => {
       expectDescribedHeaders(id, answer, resolvedAnswers(document, operation)[answer.status]);
       executed += 1;
     }
-    expect(executed).toBe(65);
+    expect(executed).toBe(69);
     // Without a worker, the test of a node uses up its waiting time.
   }, 60_000);
 
