@@ -76,6 +76,12 @@ const invite = createRoute({
   component: page(() => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
 });
 
+const decideLink = createRoute({
+  getParentRoute: () => root,
+  path: '/decide',
+  component: page(() => import('./pages/gates/decide-link.tsx'), 'DecideLinkPage'),
+});
+
 /** Routes that require an identity: a signed-in member or, in open mode, anyone. */
 const inside = createRoute({
   getParentRoute: () => root,
@@ -345,7 +351,7 @@ const pages = [
 ] as const;
 
 export const router = createRouter({
-  routeTree: root.addChildren([login, signup, invite, inside.addChildren(pages)]),
+  routeTree: root.addChildren([login, signup, invite, decideLink, inside.addChildren(pages)]),
   defaultPreload: 'intent',
   defaultPendingComponent: PendingPage,
   defaultErrorComponent: PageFailure,

@@ -77,6 +77,7 @@ export const gateRules = {
   label: 'Approval rules',
   progress: (approved: string, required: string) => `${approved} of ${required} approved`,
   notTheStarter: 'Members who started the run, or one before it, cannot decide.',
+  signedIn: 'Only members who have signed in can decide.',
   deadline: {
     approve: 'Deadline in {left}, {at}, then the gate is approved.',
     reject: 'Deadline in {left}, {at}, then the gate is rejected.',

@@ -1,4 +1,4 @@
-import { Checkbox, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Checkbox, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { AlertSettings } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
@@ -6,6 +6,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { alertsForm as text } from '#console/src/messages/en/workspace/alerts.ts';
 import { FormModal } from '#console/src/pages/data/form-modal.tsx';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { alertsKey } from '#console/src/queries/workspace.ts';
 import { WorkflowAlerts } from './workflow-alerts.tsx';
 
@@ -16,16 +17,26 @@ export const AlertsForm = editForm<AlertSettings, { onClose: () => void }>(funct
   editing,
   onClose,
 }) {
-  const { chat_webhook_url, email, on, workflows } = editing.record;
-  const [fields, setFields] = useState({ chat_webhook_url, email, on, workflows });
+  const { chat_webhook_url, email, on, workflows, decide_by_link } = editing.record;
+  const [fields, setFields] = useState({ chat_webhook_url, email, on, workflows, decide_by_link });
+  const [known, setKnown] = useState(false);
+  const turnsOn = fields.decide_by_link && !editing.base.decide_by_link;
   const change = (part: Partial<typeof fields>): void => setFields({ ...fields, ...part });
-  const save = useEdit(editing, fields, (known) => api().setAlerts(fields, known), {
-    changes: [alertsKey],
-    done: text.saved,
-    onDone: onClose,
-  });
+  const save = useEdit(
+    editing,
+    fields,
+    (state) =>
+      api().setAlerts({ ...fields, ...(turnsOn && known && { accept_link_risk: true }) }, state),
+    { changes: [alertsKey], done: text.saved, onDone: onClose },
+  );
   return (
-    <FormModal title={text.title} submit={words.saveChanges} action={save} onClose={onClose}>
+    <FormModal
+      title={text.title}
+      submit={words.saveChanges}
+      action={save}
+      ready={!turnsOn || known}
+      onClose={onClose}
+    >
       <TextInput
         label={text.chat}
         description={text.chatAbout}
@@ -50,6 +61,20 @@ export const AlertsForm = editForm<AlertSettings, { onClose: () => void }>(funct
         events={fields.on}
         onChange={(value) => change({ workflows: value })}
       />
+      <Switch
+        label={text.links}
+        description={text.linksAbout}
+        checked={fields.decide_by_link}
+        onChange={({ currentTarget: { checked } }) => change({ decide_by_link: checked })}
+      />
+      {turnsOn && (
+        <Checkbox
+          label={text.linksKnown}
+          checked={known}
+          onChange={({ currentTarget: { checked } }) => setKnown(checked)}
+        />
+      )}
+      {!fields.decide_by_link && editing.base.decide_by_link && <Dimmed>{text.linksEnd}</Dimmed>}
     </FormModal>
   );
 });

@@ -49,6 +49,7 @@ export function Alerts() {
                 <ChannelCard key={channel.channel} of={channel} settings={settings} />
               ))}
             </SimpleGrid>
+            {settings.decide_by_link && <Text size="sm">{text.links}</Text>}
             {!mayChange && <Dimmed size="xs">{text.permissionNeeded}</Dimmed>}
             {editing && <AlertsForm record={settings} onClose={close} />}
           </>

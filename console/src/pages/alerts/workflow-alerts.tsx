@@ -68,13 +68,8 @@ function WorkflowCard({
   onChange: (own: Own) => void;
   onRemove: () => void;
 }) {
-  /** Without the fields that are turned off. */
-  const change = (part: { [Field in keyof Own]: Own[Field] | undefined }): void =>
-    onChange(
-      Object.fromEntries(
-        Object.entries({ ...own, ...part }).filter(([, value]) => value !== undefined),
-      ),
-    );
+  /** Requests leave out the fields that are turned off. */
+  const change = (part: Partial<Own>): void => onChange({ ...own, ...part });
   return (
     <Card withBorder role="group" aria-label={text.settingsOf(name)}>
       <Stack gap="sm">

@@ -119,6 +119,7 @@ export const moreNodeFields = {
     hint: 'Different members. One rejection rejects. Default: 1',
   },
   notTheStarter: { label: 'Not by the member who started the run' },
+  signedIn: { label: 'Only by members who have signed in' },
   callTitle: {
     label: 'Title',
     hint: 'What is approved, in one line: Pay {args.amount}. Default: the tool and its first arguments.',

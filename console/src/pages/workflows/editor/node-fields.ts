@@ -172,6 +172,7 @@ const approval: FieldGroup = {
     { name: 'approvers.members', ...more.approverMembers, input: 'members' },
     { name: 'required', ...more.required, ...wholeFrom(1, 5) },
     { name: 'not_the_starter', ...more.notTheStarter, input: 'flag' },
+    { name: 'signed_in', ...more.signedIn, input: 'flag' },
   ],
 };
 
