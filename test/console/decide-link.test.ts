@@ -98,6 +98,11 @@ describeConsole(
       await page.getByRole('heading', { name: 'Approved' }).waitFor();
       const decided = async () => (await engine.run(runId)).steps[0]!.decision;
       expect(await decided()).toMatchObject({ approved: true, reason: 'As agreed' });
+      const decidedPage = await open('/approvals/decided');
+      await decidedPage.page
+        .getByText(/, by link$/)
+        .first()
+        .waitFor();
       const again = await open(path);
       await again.page
         .getByText("You have already approved gate 'Payment' with this link")

@@ -45,6 +45,7 @@ const addresses: Record<string, (of: Everything) => string[]> = {
   '/login': () => ['/login'],
   '/signup': () => ['/signup'],
   '/invite': ({ inviteCode }) => [`/invite?code=${inviteCode}`],
+  '/decide': () => ['/decide'],
   '/': () => ['/'],
   '/runs': () => ['/runs'],
   '/runs/$runId': ({ runId, failedRunId, pausedRunId, agentRunId }) => [

@@ -106,6 +106,8 @@ export const decision = {
   rejectedAtDeadline: 'Rejected at its deadline, {at}',
   withReason: '{decision}: {reason}',
   apiKey: 'an API key',
+  /** Decided with the link of an email, without signing in. */
+  byLink: '{by}, by link',
 } as const;
 
 /** Messages for a decision that is not sent yet, and for the notice when it is. */

@@ -72,9 +72,9 @@ function Decided({ row }: { row: DecidedGate }) {
         {decision.by_kind === 'deadline' ? (
           text.deadline
         ) : decider !== null && decider.id === own ? (
-          assignee.you(decider.name)
+          <ByText by={assignee.you(decider.name)} byLink={decision.by_link} />
         ) : (
-          <ByText by={decision.by} />
+          <ByText by={decision.by} byLink={decision.by_link} />
         )}
       </Text>
       <When at={decision.at} ago />

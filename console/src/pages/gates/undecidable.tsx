@@ -98,7 +98,10 @@ function Decided({ decision, isOwn }: { decision: NonNullable<Step['decision']>;
         ) : decision.timed_out === undefined ? (
           <Message
             text={text.decidedBy}
-            values={{ by: <ByText by={decision.by} />, at: <When at={decision.at} /> }}
+            values={{
+              by: <ByText by={decision.by} byLink={decision.by_link} />,
+              at: <When at={decision.at} />,
+            }}
           />
         ) : (
           <Message text={text.decidedAtDeadline} values={{ at: <When at={decision.at} /> }} />
