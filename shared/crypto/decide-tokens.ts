@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { deriveKey, type SealingKeys } from './sealing.ts';
 
 /** The email whose link a token is for: what sends it, its recipient, and the opening of the gate. */
-export interface MailedGate {
+interface MailedGate {
   alert: string;
   memberId: string;
   runId: string;

@@ -122,6 +122,7 @@ const WITHOUT_RULES = {
   approvers: null,
   required: null,
   not_the_starter: null,
+  signed_in: null,
   expires_at: null,
   on_timeout: null,
 };

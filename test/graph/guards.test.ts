@@ -366,6 +366,8 @@ describe('a graph requires less approval', () => {
     [{ required: 3 }, { required: 2 }, false],
     [{}, { not_the_starter: true }, true],
     [{ not_the_starter: true }, {}, false],
+    [{}, { signed_in: true }, true],
+    [{ signed_in: true }, {}, false],
     [{}, members('a'), true],
     [members('a', 'b'), members('a'), true],
     [members('a'), members('a', 'b'), false],

@@ -110,7 +110,6 @@ export const alertTestSchema = z
   .meta({ id: 'AlertTest' });
 
 export type AlertSettingsInput = z.infer<typeof alertSettingsInput>;
-export type WorkflowAlertsInput = z.infer<typeof workflowAlertsInput>;
 export type WorkflowAlerts = z.infer<typeof workflowAlertsSchema>;
 export type AlertSettings = z.infer<typeof alertSettingsSchema>;
 export type AlertTest = z.infer<typeof alertTestSchema>;

@@ -67,11 +67,6 @@ export async function readAlerts(db: Db, workspaceId: string): Promise<StoredAle
 /** The oldest workspace. The settings of the service are its default. */
 const firstWorkspace = sql.fragment`(SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1)`;
 
-export const isFirstWorkspace = (db: Db, workspaceId: string): Promise<boolean> =>
-  db.oneFirst(statement(z.object({ first: z.boolean() }))`
-    SELECT coalesce(${firstWorkspace} = ${workspaceId}, false) AS first
-  `);
-
 /** Whether alerts of run `r` can have an address. `byService`: whether the service has one for its first workspace. */
 export const hasAlerts = (byService: boolean) => sql.fragment`(
   ${byService}::boolean AND r.workspace_id = ${firstWorkspace}

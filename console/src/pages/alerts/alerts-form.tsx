@@ -1,4 +1,4 @@
-import { Checkbox, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Checkbox, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { AlertSettings } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
@@ -8,9 +8,8 @@ import { FormModal } from '#console/src/pages/data/form-modal.tsx';
 import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { alertsKey } from '#console/src/queries/workspace.ts';
+import { AddressesInput, EventsInput } from './alert-inputs.tsx';
 import { WorkflowAlerts } from './workflow-alerts.tsx';
-
-type AlertEvent = AlertSettings['on'][number];
 
 /** Edits what the workspace sends alerts for, and where they go. */
 export const AlertsForm = editForm<AlertSettings, { onClose: () => void }>(function AlertsFields({
@@ -78,49 +77,3 @@ export const AlertsForm = editForm<AlertSettings, { onClose: () => void }>(funct
     </FormModal>
   );
 });
-
-export function AddressesInput({
-  value,
-  onChange,
-  ...rest
-}: {
-  label: string;
-  description: string;
-  value: string[];
-  onChange: (value: string[]) => void;
-}) {
-  return (
-    <TagsInput
-      {...rest}
-      placeholder="ops@example.com"
-      value={value}
-      onChange={onChange}
-      maxTags={20}
-      acceptValueOnBlur
-    />
-  );
-}
-
-export function EventsInput({
-  label,
-  value,
-  onChange,
-}: {
-  label: string;
-  value: AlertEvent[];
-  onChange: (value: AlertEvent[]) => void;
-}) {
-  return (
-    <Checkbox.Group
-      label={label}
-      value={value}
-      onChange={(chosen) => onChange(chosen as AlertEvent[])}
-    >
-      <Stack gap="xs" mt="xs">
-        {Object.entries(text.events).map(([event, about]) => (
-          <Checkbox key={event} value={event} label={about} />
-        ))}
-      </Stack>
-    </Checkbox.Group>
-  );
-}

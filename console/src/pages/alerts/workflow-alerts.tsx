@@ -7,7 +7,7 @@ import { AddSelect } from '#console/src/parts/forms/add-select.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { workflowsQuery } from '#console/src/queries/workflows.ts';
-import { AddressesInput, EventsInput } from './alerts-form.tsx';
+import { AddressesInput, EventsInput } from './alert-inputs.tsx';
 
 type Workflows = AlertSettings['workflows'];
 type Own = Workflows[string];
