@@ -396,6 +396,56 @@ describe('a link', () => {
   }, 60_000);
 });
 
+test('a link that ends while its decision is made leaves no decision', async () => {
+  const ann = await member();
+  const { runId } = await mailed(ann);
+  const { db, deps, actor } = engine;
+  const id = String(
+    await db.oneFirst(sql.unsafe`
+    SELECT id FROM decide_links WHERE run_id = ${runId}`),
+  );
+  const decision = {
+    actor: { ...actor, id: ann.id, role: 'editor', signedIn: { by: 'link' } },
+    runId,
+    approved: true,
+    link: { id },
+  } as const;
+  // What ends it, and what takes that back.
+  const ends = [
+    [
+      sql.unsafe`UPDATE decide_links SET expires_at = now()`,
+      sql.unsafe`UPDATE decide_links SET expires_at = now() + interval '1 day'`,
+    ],
+    [
+      sql.unsafe`UPDATE decide_links SET used_at = now(), approved = false`,
+      sql.unsafe`UPDATE decide_links SET used_at = NULL, approved = NULL`,
+    ],
+    [
+      sql.unsafe`UPDATE decide_links SET opened_at = opened_at - interval '1 s'`,
+      sql.unsafe`UPDATE decide_links SET opened_at = opened_at + interval '1 s'`,
+    ],
+    [
+      sql.unsafe`UPDATE workspace_alerts SET link_generation = link_generation + 1`,
+      sql.unsafe`UPDATE workspace_alerts SET link_generation = link_generation - 1`,
+    ],
+    [
+      sql.unsafe`UPDATE workspace_alerts SET decide_by_link = false`,
+      sql.unsafe`UPDATE workspace_alerts SET decide_by_link = true`,
+    ],
+  ] as const;
+  for (const [end, takeBack] of ends) {
+    await db.query(end);
+    await expect(decideGate(deps, decision)).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'This link has ended: open it again to read why',
+    });
+    await db.query(takeBack);
+  }
+  expect((await engine.run(runId)).status).toBe('paused');
+  await decideGate(deps, decision);
+  await engine.until(runId, ['success']);
+}, 60_000);
+
 describe('a link that has ended says why', () => {
   const both = async (token: string) => [
     statusAndDetail(await open(token)),
