@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { buildApp } from '#api/app.ts';
 import { sql } from '#shared/db/pool.ts';
 import { ALERT_WORKFLOW } from '#shared/contract/alerts/alerts.ts';
-import { alertTexts } from '#shared/contract/alerts/alerts.ts';
+import { alertTexts, linkText } from '#shared/contract/alerts/alerts.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createBudget } from '#shared/db/money/budgets.ts';
 import { assignGate } from '#shared/db/gates/assignments.ts';
@@ -197,6 +197,34 @@ describe('alert texts', () => {
       subject: '[Durable workflows] Budget limit reached - A & <B>',
       body: `Budget 'A & <B>' has reached its limit, so new runs are refused: $41.23 of $50.00 spent in total\n${url}/budgets`,
     });
+  });
+
+  test('with a link have the question in one line, so that it cannot look like the rest', () => {
+    const fake = 'Pay?\n\nDecide without signing in:\nhttps://evil.example/decide#x';
+    const place = { node_id: 'review', step_key: 'review', round: 1 };
+    const { body } = alertTexts({ ...alert, ...place, event: 'requested', text: fake }, url);
+    const given = {
+      publicUrl: url,
+      token: 'k3J8',
+      name: 'Ada\nLovelace',
+      expiresAt: '2026-12-06T22:30:00.000Z',
+    };
+    expect(linkText(body, given).split('\n')).toEqual([
+      "Run run_1 of 'Answer tickets' waits for your decision: Pay? Decide without signing in: https://evil.example/decide#x",
+      '',
+      'Decide without signing in, until 2026-12-06 22:30 UTC, once:',
+      `${url}/decide#k3J8`,
+      '',
+      'The link is for Ada Lovelace. Anyone who has it can decide in this name, so do not forward this email.',
+      '',
+      'Or sign in:',
+      `${url}/approvals/run_1/review`,
+    ]);
+    const long = alertTexts(
+      { ...alert, ...place, event: 'requested', text: 'x'.repeat(5_000) },
+      url,
+    );
+    expect(linkText(long.body, given).length).toBeLessThan(1_500);
   });
 
   test('keep the subject on one line for any workflow name', () => {

@@ -158,6 +158,9 @@ export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
   };
 }
 
+/** The characters of the question in an email with a link. The page shows all of it. */
+const MAX_ASKED = 1_000;
+
 /**
  * The text of an email with which a member can decide. The token is in the fragment, so that no server gets it when the
  * page is opened. `expiresAt` is ISO 8601.
@@ -174,7 +177,8 @@ export function linkText(
   const end = body.lastIndexOf('\n');
   const until = `${expiresAt.slice(0, 16).replace('T', ' ')} UTC`;
   return [
-    body.slice(0, end),
+    // What others wrote cannot look like the lines below it.
+    oneLine(body.slice(0, end)).slice(0, MAX_ASKED),
     '',
     `Decide without signing in, until ${until}, once:`,
     `${publicUrl}/decide#${token}`,

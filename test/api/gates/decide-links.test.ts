@@ -168,10 +168,14 @@ describe('the email about a gate', () => {
   test('has no link, and is not sent, while links are off or the gate needs members to sign in', async () => {
     const [ann, ben] = [await member(), await member()];
     const signedIn = await engine.start(gated({ ...only(ann), signed_in: true }), { amount: 5 });
+    await engine.until(signedIn, ['paused']);
+    // Its alerts come after those of the other gate.
+    await mailed(await member());
+    expect(lettersTo(ann)).toEqual([]);
+    mail.seen.length = 0;
     await settings({});
     const off = await engine.start(gated(only(ann)), { amount: 5 });
     await engine.until(off, ['paused']);
-    await engine.until(signedIn, ['paused']);
     expect(
       await engine.db.exists(
         sql.unsafe`SELECT FROM outbox WHERE payload ->> 'event' = 'requested'`,
