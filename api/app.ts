@@ -3,8 +3,8 @@ import websocket from '@fastify/websocket';
 import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { withCommitsNoted } from '#shared/db/commit-outcome.ts';
-import { recordDataKeyUses } from '#shared/db/people/key-uses.ts';
 import { createConnectionTokens } from '#shared/operations/connections/tokens.ts';
+import { recordAuthorizationUses, recordDataKeyUses } from '#shared/db/people/key-uses.ts';
 import { createDataCursors } from '#shared/crypto/data-cursors.ts';
 import { createEgress } from '#shared/platform/egress/egress.ts';
 import { ownServices } from '#shared/platform/egress/own-services.ts';
@@ -34,6 +34,7 @@ import { refuseUnsafeInput } from './http/input-guard.ts';
 import { routedUrl } from './inbound/address.ts';
 import { createKeyUses } from './identity/key-uses.ts';
 import { mcpRoutes } from './mcp/route.ts';
+import { oauthRoutes } from './oauth/routes.ts';
 import { createMeter } from './data/meter.ts';
 import { compareRecords } from './http/conditional.ts';
 import { acceptIdempotencyKeys } from './http/idempotency.ts';
@@ -46,6 +47,7 @@ import { serializer } from './http/responses.ts';
 import { alertRoutes } from './routes/ops/alerts/alerts.ts';
 import { approvalRoutes } from './routes/ops/gates/approvals.ts';
 import { decideRoutes } from './routes/ops/gates/decide.ts';
+import { authorizationRoutes } from './routes/ops/authorizations/authorizations.ts';
 import { auditRoutes } from './routes/ops/audit/audit.ts';
 import { authRoutes } from './routes/ops/people/auth.ts';
 import { backtestRoutes } from './routes/ops/policies/backtests.ts';
@@ -135,6 +137,7 @@ const operationSections: readonly Section[] = [
   ['Connections', connectionRoutes, connectionCallbackRoutes],
   ['Schedules', scheduleRoutes],
   ['API keys', keyRoutes],
+  ['Authorizations', authorizationRoutes],
   ['Data', dataKeyRoutes],
   ['Workspace', workspaceRoutes, alertRoutes, usageRoutes],
   ['Audit', auditRoutes],
@@ -163,6 +166,7 @@ function createContext(deps: ApiDeps): RouteContext {
   const tokens = createSessionTokens(deps.config.auth.secretKey);
   const keyUses = createKeyUses(deps);
   const dataKeyUses = createKeyUses(deps, recordDataKeyUses);
+  const authorizationUses = createKeyUses(deps, recordAuthorizationUses);
   const meter = createMeter(deps);
   const { db, config } = deps;
   const egress = createEgress({ allow: config.egressAllow, own: ownServices(config) });
@@ -177,11 +181,12 @@ function createContext(deps: ApiDeps): RouteContext {
     }),
     tokens,
     keyUses,
+    authorizationUses,
     dataKeyUses,
     dataCursors: createDataCursors(deps.config.auth.secretKey),
     meter,
     dataAccess: createDataAccess({ ...deps, meter, dataKeyUses }),
-    authenticator: createAuthenticator({ ...deps, tokens, keyUses }),
+    authenticator: createAuthenticator({ ...deps, tokens, keyUses, authorizationUses }),
     inFlight: createInFlight(MAX_IN_FLIGHT),
   };
 }
@@ -246,6 +251,10 @@ function registerRoutes(app: App, context: RouteContext): void {
     registerSections(scope, context, operationSections);
   });
   app.register(async (scope) => {
+    refuseUnsafeInput(scope);
+    oauthRoutes(scope.withTypeProvider<ZodTypeProvider>(), context);
+  });
+  app.register(async (scope) => {
     guardDataRoutes(scope, context);
     refuseUnsafeInput(scope);
     acceptIdempotencyKeys(scope);
@@ -269,7 +278,7 @@ function registerSections(scope: App, context: RouteContext, sections: readonly 
 /** The HTTP application, not yet listening. Closing it ends its sockets; the caller closes the resources in `deps`. */
 export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLimits): App {
   const context = createContext(deps);
-  const { keyUses, dataKeyUses, egress } = context;
+  const { keyUses, authorizationUses, dataKeyUses, egress } = context;
   const { corsOrigins, documentedUrl, rateLimitPerMinute } = deps.config.api;
   const app = createServer(deps, limits);
   app.addHook('onRequest', (_request, _reply, next) => withCommitsNoted(next));
@@ -279,6 +288,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
     await Promise.all([
       context.inFlight.settled(),
       keyUses.stop(),
+      authorizationUses.stop(),
       dataKeyUses.stop(),
       egress.close(),
     ]);

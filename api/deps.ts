@@ -30,7 +30,8 @@ import type { InFlight } from './load/in-flight.ts';
 type Credential =
   | { kind: 'none' }
   | { kind: 'session'; session: Session }
-  | { kind: 'api_key'; keyId: string };
+  | { kind: 'api_key'; keyId: string }
+  | { kind: 'authorization'; authorizationId: string };
 
 export interface Caller {
   actor: Actor;
@@ -38,8 +39,14 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** The actor of a request. Throws AppError `unauthenticated`. */
-  identify(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Promise<Caller>;
+  /**
+   * The actor of a request. Only with `tokens`, an access token of the authorization server counts. Throws AppError
+   * `unauthenticated`.
+   */
+  identify(
+    request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+    accepted?: { tokens: boolean },
+  ): Promise<Caller>;
   /** The actor of a session token. Throws AppError `unauthenticated`. */
   identifySession(token: string): Promise<Caller>;
   /** The actor of requests without a credential. Throws AppError `unauthenticated` if they are not allowed. */
@@ -73,6 +80,8 @@ export interface RouteContext extends ApiDeps {
   /** The tokens of connections, for tests of tools. */
   connectionTokens: ConnectionTokens;
   keyUses: KeyUses;
+  /** The last uses of what members granted to clients. */
+  authorizationUses: KeyUses;
   /** The last uses of keys of the data API. */
   dataKeyUses: KeyUses;
   dataAccess: DataAccess;
@@ -98,6 +107,8 @@ declare module 'fastify' {
     also?: readonly Capability[];
     /** The scope that a key of the data API needs for the route. Such routes declare this instead of a capability. */
     scope?: DataScope;
+    /** Whether access tokens of the authorization server count. On all other routes, they are invalid. */
+    tokens?: boolean;
     /** Whether it is a WebSocket. All other routes only accept plain HTTP. */
     stream?: boolean;
     /** Additional headers of its successful responses, for the OpenAPI document. */

@@ -26,6 +26,7 @@ CREATE TABLE api_keys (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
+  decide boolean DEFAULT true NOT NULL,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_secret_hash_key UNIQUE (secret_hash),
   CONSTRAINT api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
@@ -120,6 +121,64 @@ CREATE TABLE audit_unsealed (
   seq bigint NOT NULL,
   CONSTRAINT audit_unsealed_pkey PRIMARY KEY (workspace_id, seq)
 );
+
+CREATE TABLE authorization_codes (
+  code_hash bytea NOT NULL,
+  authorization_id text NOT NULL,
+  redirect_uri text NOT NULL,
+  code_challenge text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone,
+  CONSTRAINT authorization_codes_pkey PRIMARY KEY (code_hash),
+  CONSTRAINT authorization_codes_authorization_id_fkey FOREIGN KEY (authorization_id) REFERENCES authorizations(id) ON DELETE CASCADE,
+  CONSTRAINT authorization_codes_code_challenge_check CHECK ((length(code_challenge) = 43)),
+  CONSTRAINT authorization_codes_code_hash_check CHECK ((length(code_hash) = 32))
+);
+
+CREATE INDEX authorization_codes_ended ON public.authorization_codes USING btree (expires_at);
+CREATE INDEX authorization_codes_of ON public.authorization_codes USING btree (authorization_id);
+
+CREATE TABLE authorization_tokens (
+  token_hash bytea NOT NULL,
+  authorization_id text NOT NULL,
+  kind text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone,
+  salt bytea,
+  CONSTRAINT authorization_tokens_pkey PRIMARY KEY (token_hash),
+  CONSTRAINT authorization_tokens_authorization_id_fkey FOREIGN KEY (authorization_id) REFERENCES authorizations(id) ON DELETE CASCADE,
+  CONSTRAINT authorization_tokens_check CHECK (((kind = 'refresh'::text) OR ((used_at IS NULL) AND (salt IS NULL)))),
+  CONSTRAINT authorization_tokens_check1 CHECK (((used_at IS NULL) = (salt IS NULL))),
+  CONSTRAINT authorization_tokens_kind_check CHECK ((kind = ANY (ARRAY['access'::text, 'refresh'::text]))),
+  CONSTRAINT authorization_tokens_salt_check CHECK ((length(salt) = 32)),
+  CONSTRAINT authorization_tokens_token_hash_check CHECK ((length(token_hash) = 32))
+);
+
+CREATE INDEX authorization_tokens_ended ON public.authorization_tokens USING btree (expires_at);
+CREATE INDEX authorization_tokens_of ON public.authorization_tokens USING btree (authorization_id);
+
+CREATE TABLE authorizations (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  member_id text NOT NULL,
+  client_id text NOT NULL,
+  client_name text NOT NULL,
+  client_host text NOT NULL,
+  client_verified boolean NOT NULL,
+  scopes text[] NOT NULL,
+  capabilities text[] NOT NULL,
+  resource text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  last_used_at timestamp with time zone,
+  CONSTRAINT authorizations_pkey PRIMARY KEY (id),
+  CONSTRAINT authorizations_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id) ON DELETE CASCADE,
+  CONSTRAINT authorizations_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT authorizations_capabilities_check CHECK (('view'::text = ANY (capabilities)))
+);
+
+CREATE INDEX authorizations_by_client ON public.authorizations USING btree (client_id);
+CREATE INDEX authorizations_by_member ON public.authorizations USING btree (member_id, created_at DESC, id DESC);
+CREATE INDEX authorizations_by_workspace ON public.authorizations USING btree (workspace_id, created_at DESC, id DESC);
 
 CREATE TABLE awaited_events (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -1208,6 +1267,21 @@ CREATE TABLE migrations (
   applied_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT migrations_pkey PRIMARY KEY (name)
 );
+
+CREATE TABLE oauth_clients (
+  id text NOT NULL,
+  name text NOT NULL,
+  redirect_uris text[] NOT NULL,
+  registered_from text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  used_at timestamp with time zone,
+  CONSTRAINT oauth_clients_pkey PRIMARY KEY (id),
+  CONSTRAINT oauth_clients_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT oauth_clients_redirect_uris_check CHECK (((cardinality(redirect_uris) >= 1) AND (cardinality(redirect_uris) <= 10)))
+);
+
+CREATE INDEX oauth_clients_unused ON public.oauth_clients USING btree (registered_from, created_at) WHERE (used_at IS NULL);
+CREATE INDEX oauth_clients_used ON public.oauth_clients USING btree (used_at) WHERE (used_at IS NOT NULL);
 
 CREATE TABLE outbound_events (
   id text NOT NULL,

@@ -4,6 +4,12 @@ import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasCommitted } from '#shared/db/commit-outcome.ts';
 import { AppError, type ErrorCode, errorTable, messageOf } from '#shared/errors.ts';
+import {
+  type AuthorizationServer,
+  authorizationServerOf,
+  challengeTo,
+  MCP_PATH,
+} from '#shared/operations/authorizations/server.ts';
 import type { Console } from '#api/console.ts';
 import { databaseProblem } from './database-errors.ts';
 import type { RouteContext } from '#api/deps.ts';
@@ -50,15 +56,20 @@ const frameworkRefusals: Record<string, Refusal> = {
 /** Converts every thrown value into a response. */
 export function answerErrors(
   app: FastifyInstance,
-  context: Pick<RouteContext, 'authenticator' | 'dataAccess'>,
+  context: Pick<RouteContext, 'authenticator' | 'dataAccess' | 'config'>,
   { console, methodsOf = () => [] }: { console?: Console | undefined; methodsOf?: MethodsOf } = {},
 ): void {
+  const server = authorizationServerOf(context.config);
+  const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    if (isMcp(request)) challenge(server, request, reply, error);
+    return send(error, request, reply);
+  };
   app.setErrorHandler(answer);
   app.setNotFoundHandler(async (request, reply) => {
     if (console?.isPage(request) === true) return console.sendPage(reply);
     // Callers without access must not find out which addresses exist. Webhooks and callbacks have no authentication.
     if (request.url.startsWith('/api/') && !isOwnCredential(request.url)) {
-      await context.authenticator.identify(request.raw);
+      await context.authenticator.identify(request.raw, { tokens: isMcp(request) });
     } else if (request.url.startsWith('/v1/')) await context.dataAccess.admit(request, reply);
     const methods = methodsOf(request.url.split('?', 1)[0] ?? '');
     if (methods.length === 0 || methods.includes(request.method)) {
@@ -79,12 +90,25 @@ export function answerFrameworkError(
   prepareAnswer(reply);
   if (isHandshake(request.raw)) reply.raw.once('finish', () => request.raw.socket.end());
   countUnrouted(request, reply).then(
-    () => answer(error, request, reply),
-    (refusal: unknown) => answer(refusal, request, reply),
+    () => send(error, request, reply),
+    (refusal: unknown) => send(refusal, request, reply),
   );
 }
 
-function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+const isMcp = ({ url }: FastifyRequest): boolean => url.split('?', 1)[0] === MCP_PATH;
+
+/** A client of `/api/mcp` finds the authorization server by the challenge of a 401. */
+function challenge(
+  server: AuthorizationServer,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+): void {
+  if (classify(error).code !== 'unauthenticated') return;
+  reply.header('www-authenticate', challengeTo(server, headers.authorization !== undefined));
+}
+
+function send(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = inWordsOf(request, classify(error));
   if (refusal.code === 'internal') {
     // Logs the route pattern, because the path may contain a secret or a token.
@@ -96,7 +120,9 @@ function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): F
     const { retryAfterSeconds } = error as Partial<AppError>;
     reply.header('retry-after', String(retryAfterSeconds ?? RETRY_AFTER_SECONDS));
   }
-  if (refusal.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
+  if (refusal.code === 'unauthenticated' && !reply.hasHeader('www-authenticate')) {
+    reply.header('www-authenticate', 'Bearer');
+  }
   reply.code(errorTable[refusal.code].status).type('application/json; charset=utf-8');
   const { detail, current, stale } = refusal;
   // The route declares which fields of its record a caller can see.

@@ -55,9 +55,11 @@ export function acceptIdempotencyKeys(app: FastifyInstance): void {
   });
 }
 
-/** Who sends a request: the API key, or the member. */
-const credentialOf = ({ id, signedIn }: Pick<Actor, 'id' | 'signedIn'>): string =>
-  signedIn?.by === 'api_key' ? signedIn.key_id : `${id}`;
+/** Who sends a request: the API key, the client that a member has authorized, or the member. */
+function credentialOf({ id, signedIn }: Pick<Actor, 'id' | 'signedIn'>): string {
+  if (signedIn?.by === 'api_key') return signedIn.key_id;
+  return signedIn?.by === 'authorization' ? signedIn.authorization_id : `${id}`;
+}
 
 /** The key of a request; undefined without the header. */
 export function keyOfRequest(request: FastifyRequest): AnswerKey | undefined {

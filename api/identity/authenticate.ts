@@ -2,10 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { type Actor, requireCapability, type SignedIn } from '#shared/people/actor.ts';
 import { API_KEY_PREFIX } from '#shared/contract/people/api-key.ts';
-import { findKeyHolder, findSessionHolders } from '#shared/db/people/credentials.ts';
+import {
+  findKeyHolder,
+  findSessionHolders,
+  findTokenHolder,
+} from '#shared/db/people/credentials.ts';
 import { readDefaultOwner } from '#shared/db/people/workspaces.ts';
 import { AppError } from '#shared/errors.ts';
 import { hashApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
+import { hashAuthorizationSecret, isAccessToken } from '#shared/crypto/authorization-tokens.ts';
+import { authorizationServerOf } from '#shared/operations/authorizations/server.ts';
 import { isAddress, isKnownHost } from '#shared/platform/egress/known-host.ts';
 import type { SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import type { ApiDeps, Authenticator, Caller, RouteContext } from '#api/deps.ts';
@@ -26,11 +32,13 @@ export function authenticate(app: FastifyInstance, context: RouteContext): void 
   // Nearly all requests use the same host name, so it is parsed only once.
   let knownHost: string | undefined;
   app.addHook('onRequest', async (request) => {
-    const { capability, also = [] } = request.routeOptions.config;
+    const { capability, also = [], tokens = false } = request.routeOptions.config;
     // A stream is refused with a close code, so its route decides.
     if (capability === undefined || capability === 'public' || request.ws) return;
     refuseForeignOrigin(request.headers, context);
-    const { actor, credential } = await context.authenticator.identify(request.raw);
+    const { actor, credential } = await context.authenticator.identify(request.raw, {
+      tokens,
+    });
     request.actor = actor;
     request.credential = credential;
     if (credential.kind === 'none' && request.headers.host !== knownHost) {
@@ -43,14 +51,19 @@ export function authenticate(app: FastifyInstance, context: RouteContext): void 
 }
 
 /**
- * Authenticates the caller: the holder of the key in `X-API-Key`, or else of the session token in `Authorization`, or
- * else, in open mode, the owner. Both modes refuse an invalid credential, and a repeated header, because it is
+ * Authenticates the caller: the holder of the key in `X-API-Key`, or else of the token in `Authorization`, or else, in open
+ * mode, the owner. Both modes refuse an invalid credential, and a repeated header, because it is
  * ambiguous which value counts.
  */
 export function createAuthenticator(
-  deps: Pick<ApiDeps, 'db' | 'config'> & { tokens: SessionTokens; keyUses: KeyUses },
+  deps: Pick<ApiDeps, 'db' | 'config'> & {
+    tokens: SessionTokens;
+    keyUses: KeyUses;
+    authorizationUses: KeyUses;
+  },
 ): Authenticator {
   const { db, config, tokens, keyUses } = deps;
+  const identifyClient = identifiesClients(deps);
   let owner: { actor: Promise<Actor>; until: number } | undefined;
 
   const identifyKey = async (secret: string): Promise<Caller> => {
@@ -88,7 +101,7 @@ export function createAuthenticator(
   return {
     identifySession,
     identifyNobody,
-    identify: async ({ headers, rawHeaders }) => {
+    identify: async ({ headers, rawHeaders }, accepted) => {
       const key = headers['x-api-key'];
       if (key !== undefined) {
         if (typeof key !== 'string' || isRepeated(rawHeaders, 'x-api-key')) throw invalid();
@@ -98,8 +111,31 @@ export function createAuthenticator(
       if (authorization === undefined) return identifyNobody();
       const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
       if (token === undefined || isRepeated(rawHeaders, 'authorization')) throw invalid();
-      return identifySession(token);
+      return accepted?.tokens === true && isAccessToken(token)
+        ? identifyClient(token)
+        : identifySession(token);
     },
+  };
+}
+
+/** Finds the member behind an access token of the authorization server, with what they granted to its client. */
+function identifiesClients({
+  db,
+  config,
+  authorizationUses,
+}: Pick<ApiDeps, 'db' | 'config'> & { authorizationUses: KeyUses }) {
+  const { resource } = authorizationServerOf(config);
+  return async (token: string): Promise<Caller> => {
+    if (token.length > MAX_KEY_LENGTH) throw invalid();
+    const holder = await findTokenHolder(db, hashAuthorizationSecret(token), resource);
+    if (holder === undefined) throw invalid();
+    const { authorizationId, client } = holder;
+    authorizationUses.note(authorizationId);
+    const how: SignedIn = { by: 'authorization', authorization_id: authorizationId, client };
+    return {
+      actor: signedIn(holder.actor, how),
+      credential: { kind: 'authorization', authorizationId },
+    };
   };
 }
 

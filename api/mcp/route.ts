@@ -6,13 +6,13 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mcpAnswers, mcpRequest } from '#shared/contract/mcp.ts';
+import { MCP_PATH } from '#shared/operations/authorizations/server.ts';
 import { responses, nothing } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { createRunActions } from '#api/run-actions.ts';
 import { withParamErrors } from './param-errors.ts';
 import { createServer } from './server.ts';
 
-const url = '/api/mcp';
 const ANY_ANSWER = 'application/json, text/event-stream';
 
 /**
@@ -35,7 +35,7 @@ export function mcpRoutes(app: App, context: RouteContext): void {
 
   app.route({
     method: 'POST',
-    url,
+    url: MCP_PATH,
     schema: {
       operationId: 'mcp',
       summary: 'Call the API as tools of the Model Context Protocol',
@@ -49,7 +49,7 @@ export function mcpRoutes(app: App, context: RouteContext): void {
         202: nothing.meta({ description: 'Accepted; there is no response' }),
       }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', tokens: true },
     handler: serve,
   });
 }

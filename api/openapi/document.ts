@@ -76,6 +76,7 @@ const operationsApi: OpenAPIV3_1.Document = {
     { name: 'Schedules', description: 'Runs that start automatically at given times' },
     { name: 'Sign-in', description: 'Sessions, and how to become a member' },
     { name: 'API keys', description: 'Credentials of programs' },
+    { name: 'Authorizations', description: 'Clients that members let use /api/mcp for them' },
     {
       name: 'Data',
       description:

@@ -29,6 +29,8 @@ export const idPrefixes = {
   connection: 'con',
   signIn: 'sgn',
   decideLink: 'lnk',
+  authorization: 'auth',
+  oauthClient: 'client',
 } as const;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

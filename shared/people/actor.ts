@@ -8,7 +8,13 @@ export interface Actor {
   id: string | null;
   name: string | null;
   role: Role;
+  /** Those of the member, with `false` for everything withheld. */
   overrides: CapabilityOverrides;
+  /**
+   * What the credential withholds from its holder. Code that reads a member again must apply it again, with `without`;
+   * otherwise the credential would regain it.
+   */
+  withheld?: readonly Capability[];
   /** Its credential; undefined when the service acts for it. */
   signedIn?: SignedIn;
 }
@@ -17,7 +23,10 @@ export interface Actor {
  * How the caller of a request has signed in. `none`: in open mode, without a credential. `link`: not at all, but with the
  * link of an email to the member.
  */
-export type SignedIn = { by: 'session' | 'none' | 'link' } | { by: 'api_key'; key_id: string };
+export type SignedIn =
+  | { by: 'session' | 'none' | 'link' }
+  | { by: 'api_key'; key_id: string }
+  | { by: 'authorization'; authorization_id: string; client: string };
 
 /** Throws AppError `forbidden` with the capability when the actor does not hold it. */
 export function requireCapability(

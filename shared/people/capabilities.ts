@@ -24,6 +24,15 @@ export function holds(role: Role, overrides: CapabilityOverrides, capability: Ca
   return overrides[capability] ?? (capabilities[capability] as readonly Role[]).includes(role);
 }
 
+/** The overrides of a credential that withholds some of its member's capabilities. */
+export const without = (
+  overrides: CapabilityOverrides,
+  withheld: readonly Capability[] = [],
+): CapabilityOverrides =>
+  withheld.length === 0
+    ? overrides
+    : { ...overrides, ...Object.fromEntries(withheld.map((name) => [name, false])) };
+
 /** Every capability, with whether the member holds it. */
 export function heldCapabilities(
   role: Role,

@@ -15,6 +15,9 @@ export const auditActions = {
   approve: 'Approved',
   approve_member: 'Member approved',
   assign: 'Gate assigned',
+  authorize: 'Client authorized',
+  authorization_revoke: 'Access of a client revoked',
+  authorization_reuse: 'Access of a client ended: a used code or token was sent again',
   budget_override: 'Budget overridden',
   cancel: 'Run cancelled',
   create: 'Created',
@@ -89,6 +92,7 @@ export type AuditAction = keyof typeof auditActions;
 /** Every type of target, with its label. */
 export const auditTargets = {
   api_key: 'API key',
+  authorization: 'Access of a client',
   budget: 'Budget',
   connection: 'Connection',
   data_key: 'Data key',

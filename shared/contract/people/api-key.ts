@@ -15,6 +15,10 @@ export const apiKeyInput = z
     member_id: z.string().min(1).max(100).nullish().meta({
       description: "Links the key to a member: it has the member's current permissions",
     }),
+    decide: z.boolean().default(true).meta({
+      description:
+        'False: the key never has `approve_gates` and `publish_workflows`, so it decides no gate and takes none away',
+    }),
   })
   .refine((key) => key.role !== undefined || key.member_id != null, {
     path: ['role'],
@@ -30,6 +34,7 @@ export const apiKeySchema = z
     prefix: z.string().meta({ description: 'The start of the secret', examples: ['ops_3f9k2m7q'] }),
     role: roleSchema.meta({ description: "For a linked key, its member's current role" }),
     member_id: z.string().nullable(),
+    decide: z.boolean().meta({ description: 'Whether it can decide gates and publish workflows' }),
     revoked: z.boolean().meta({ description: 'By hand, or because its member was removed' }),
     created_at: timestamp,
     last_used_at: timestamp.nullable().meta({ description: 'Delayed by at most a few seconds' }),

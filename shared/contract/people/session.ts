@@ -48,7 +48,7 @@ export const identitySchema = z
     email: z.string().nullable(),
     role: roleSchema,
     workspace_id: z.string(),
-    credential: z.enum(['none', 'session', 'api_key']),
+    credential: z.enum(['none', 'session', 'api_key', 'authorization']),
     capabilities: heldCapabilities,
   })
   .meta({ id: 'Identity' });

@@ -49,6 +49,7 @@ const targetName = sql.fragment`
                      WHERE r.id = a.target_id AND r.workspace_id = a.workspace_id)
     WHEN 'member' THEN (SELECT name FROM members WHERE id = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'api_key' THEN (SELECT name FROM api_keys WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'authorization' THEN (SELECT client_name FROM authorizations WHERE id = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'workspace' THEN (SELECT name FROM workspaces WHERE id = a.target_id AND id = a.workspace_id)
     WHEN 'budget' THEN (SELECT name FROM budgets WHERE id = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'connection' THEN (SELECT name FROM connections WHERE id = a.target_id AND workspace_id = a.workspace_id)

@@ -8,7 +8,11 @@ import { sql, statement, type Tx } from '#shared/db/pool.ts';
  * locked the run: a decision that waited for it reads the member as they are now. The permissions of a key without a
  * member do not change.
  */
-export async function mayStillDecide(tx: Tx, { id, workspaceId }: Actor): Promise<boolean> {
+export async function mayStillDecide(
+  tx: Tx,
+  { id, workspaceId, withheld = [] }: Actor,
+): Promise<boolean> {
+  if (withheld.includes('approve_gates')) return false;
   if (id === null) return true;
   return tx.exists(statement(z.object({}))`
     SELECT FROM members

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Actor } from '#shared/people/actor.ts';
-import { type Role, roles } from '#shared/people/capabilities.ts';
+import { type Role, roles, without } from '#shared/people/capabilities.ts';
+import { decisions } from '#shared/people/scopes.ts';
 import { type ApiKey, type ApiKeyInput, apiKeySchema } from '#shared/contract/people/api-key.ts';
 import type { OffsetPage } from '#shared/contract/common.ts';
 import { memberStatuses } from '#shared/contract/people/member.ts';
@@ -20,7 +21,7 @@ const keyRow = apiKeySchema
 
 /** Keys `k` as the API shows them. A key whose member was removed is invalid, so it is shown as revoked. */
 const keyColumns = sql.fragment`
-  k.id, k.name, k.prefix, coalesce(m.role, k.role) AS role, k.member_id,
+  k.id, k.name, k.prefix, coalesce(m.role, k.role) AS role, k.member_id, k.decide,
   k.revoked_at IS NOT NULL OR (k.member_id IS NOT NULL AND m.id IS NULL) AS revoked, k.created_at, k.last_used_at`;
 const linkedMember = sql.fragment`
   LEFT JOIN members m ON m.id = k.member_id AND m.workspace_id = k.workspace_id AND m.status = 'active'`;
@@ -67,11 +68,11 @@ export async function createApiKey(
     const maker = await lockMembership(tx, actor, 'manage_api_keys');
     await requireRoom(tx, workspaceId, 'apiKeys');
     const grant = await lockGrant(tx, workspaceId, input);
-    requireAtLeast(maker, grant);
+    requireAtLeast(maker, heldBy({ ...grant, decide: input.decide }));
     await tx.query(statement(z.object({}))`
-      INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id, created_by)
+      INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id, decide, created_by)
       VALUES (${keyId}, ${workspaceId}, ${input.name}, ${prefix}, ${sql.binary(hash)}, ${grant.role},
-              ${input.member_id ?? null}, ${actor.id})
+              ${input.member_id ?? null}, ${input.decide}, ${actor.id})
     `);
     const key = await readApiKey(tx, { workspaceId, keyId });
     await auditKey(tx, maker, key, 'create');
@@ -112,12 +113,18 @@ async function lockGrant(
 const heldRow = z.object({
   role: z.enum(roles),
   overrides: z.record(z.string(), z.boolean().nullable()),
+  decide: z.boolean(),
+});
+
+const heldBy = ({ role, overrides, decide }: z.infer<typeof heldRow>) => ({
+  role,
+  overrides: without(overrides, decide ? [] : decisions),
 });
 
 /** The capabilities of the key: those of its member, or the defaults of its role. */
 const readHeld = async (tx: Tx, keyId: string): Promise<z.infer<typeof heldRow>> =>
   tx.one(statement(heldRow)`
-    SELECT coalesce(m.role, k.role) AS role, coalesce(m.overrides, '{}') AS overrides
+    SELECT coalesce(m.role, k.role) AS role, coalesce(m.overrides, '{}') AS overrides, k.decide
     FROM api_keys k ${linkedMember} WHERE k.id = ${keyId}
   `);
 
@@ -131,7 +138,7 @@ export async function revokeApiKey(db: Pool, actor: Actor, keyId: string): Promi
     const revoker = await lockMembership(tx, actor, 'manage_api_keys');
     const key = await readApiKey(tx, { workspaceId, keyId });
     if (key.revoked) return;
-    requireAtLeast(revoker, await readHeld(tx, keyId));
+    requireAtLeast(revoker, heldBy(await readHeld(tx, keyId)));
     const { rowCount } = await tx.query(statement(z.object({}))`
       UPDATE api_keys SET revoked_at = now()
       WHERE id = ${keyId} AND workspace_id = ${workspaceId} AND revoked_at IS NULL
@@ -145,5 +152,11 @@ const auditKey = (tx: Tx, actor: Actor, key: ApiKey, action: 'create' | 'revoke'
     action,
     targetType: 'api_key',
     targetId: key.id,
-    details: { name: key.name, prefix: key.prefix, role: key.role, member_id: key.member_id },
+    details: {
+      name: key.name,
+      prefix: key.prefix,
+      role: key.role,
+      member_id: key.member_id,
+      ...(key.decide ? {} : { decide: false }),
+    },
   });

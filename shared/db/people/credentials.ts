@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Actor } from '#shared/people/actor.ts';
-import { roles } from '#shared/people/capabilities.ts';
+import { roles, without } from '#shared/people/capabilities.ts';
+import { allBut, decisions } from '#shared/people/scopes.ts';
 import { type Db, sql, statement } from '#shared/db/pool.ts';
 
 const overrides = z.record(z.string(), z.boolean().nullable());
@@ -13,6 +14,7 @@ const keyRow = z.object({
   member_id: z.string().nullable(),
   member_name: z.string().nullable(),
   overrides: overrides.nullable(),
+  decide: z.boolean(),
 });
 
 /**
@@ -26,13 +28,14 @@ export async function findKeyHolder(
 ): Promise<{ keyId: string; actor: Actor } | undefined> {
   const row = await db.maybeOne(statement(keyRow)`
     SELECT k.id AS key_id, k.name AS key_name, k.workspace_id, coalesce(m.role, k.role) AS role,
-           m.id AS member_id, m.name AS member_name, m.overrides
+           m.id AS member_id, m.name AS member_name, m.overrides, k.decide
     FROM api_keys k
     LEFT JOIN members m ON m.id = k.member_id AND m.workspace_id = k.workspace_id AND m.status = 'active'
     WHERE k.secret_hash = ${sql.binary(secretHash)} AND k.revoked_at IS NULL
       AND (k.member_id IS NULL OR m.id IS NOT NULL)
   `);
   if (row === null) return undefined;
+  const withheld = row.decide ? [] : decisions;
   return {
     keyId: row.key_id,
     actor: {
@@ -40,7 +43,52 @@ export async function findKeyHolder(
       id: row.member_id,
       name: row.member_name ?? row.key_name,
       role: row.role,
-      overrides: row.overrides ?? {},
+      overrides: without(row.overrides ?? {}, withheld),
+      ...(row.decide ? {} : { withheld }),
+    },
+  };
+}
+
+const tokenRow = z.object({
+  authorization_id: z.string(),
+  client_name: z.string(),
+  capabilities: z.array(z.string()),
+  workspace_id: z.string(),
+  member_id: z.string(),
+  member_name: z.string(),
+  role: z.enum(roles),
+  overrides,
+});
+
+/**
+ * The holder of a valid access token for `resource`, by the SHA-256 of the token: its member, with what they granted of
+ * what they can do now. Undefined for other tokens.
+ */
+export async function findTokenHolder(
+  db: Db,
+  tokenHash: Buffer,
+  resource: string,
+): Promise<{ authorizationId: string; client: string; actor: Actor } | undefined> {
+  const row = await db.maybeOne(statement(tokenRow)`
+    SELECT a.id AS authorization_id, a.client_name, a.capabilities, a.workspace_id, m.id AS member_id,
+           m.name AS member_name, m.role, m.overrides
+    FROM authorization_tokens t
+    JOIN authorizations a ON a.id = t.authorization_id AND a.resource = ${resource}
+    JOIN members m ON m.id = a.member_id AND m.workspace_id = a.workspace_id AND m.status = 'active'
+    WHERE t.token_hash = ${sql.binary(tokenHash)} AND t.kind = 'access' AND t.expires_at > now()
+  `);
+  if (row === null) return undefined;
+  const withheld = allBut(row.capabilities);
+  return {
+    authorizationId: row.authorization_id,
+    client: row.client_name,
+    actor: {
+      workspaceId: row.workspace_id,
+      id: row.member_id,
+      name: row.member_name,
+      role: row.role,
+      overrides: without(row.overrides, withheld),
+      withheld,
     },
   };
 }

@@ -11,7 +11,7 @@ export type RecordUses = (
 ) => Promise<void>;
 
 const usesOf =
-  (table: 'api_keys' | 'data_keys'): RecordUses =>
+  (table: 'api_keys' | 'data_keys' | 'authorizations'): RecordUses =>
   async (db, uses) => {
     const keys = sql.identifier([table]);
     const rows = uses.map(([keyId, at]) => [keyId, at.toISOString()]);
@@ -30,3 +30,5 @@ const usesOf =
 export const recordKeyUses = usesOf('api_keys');
 /** Last uses of keys of the data API. */
 export const recordDataKeyUses = usesOf('data_keys');
+/** Last uses of what members granted to clients. */
+export const recordAuthorizationUses = usesOf('authorizations');

@@ -6,6 +6,7 @@ import {
   heldCapabilities,
   holds,
   roles,
+  without,
 } from '#shared/people/capabilities.ts';
 import { forbiddenWithout } from '#shared/errors.ts';
 import { statement, type Tx } from '#shared/db/pool.ts';
@@ -36,10 +37,10 @@ export async function lockMembership(tx: Tx, actor: Actor, capability: Capabilit
           SELECT name, role, overrides FROM members
           WHERE id = ${actor.id} AND workspace_id = ${actor.workspaceId} AND status = 'active'
         `);
-  if (now === null || !holds(now.role, now.overrides, capability)) {
-    throw forbiddenWithout(capability);
-  }
-  return { ...actor, name: now.name, role: now.role, overrides: now.overrides };
+  if (now === null) throw forbiddenWithout(capability);
+  const overrides = without(now.overrides, actor.withheld);
+  if (!holds(now.role, overrides, capability)) throw forbiddenWithout(capability);
+  return { ...actor, name: now.name, role: now.role, overrides };
 }
 
 /**

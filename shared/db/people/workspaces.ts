@@ -99,6 +99,11 @@ export async function readDefaultOwner(db: Db): Promise<Actor | undefined> {
   };
 }
 
+export const readWorkspaceName = (db: Db, workspaceId: string): Promise<string> =>
+  db.oneFirst(statement(z.object({ name: z.string() }))`
+    SELECT name FROM workspaces WHERE id = ${workspaceId}
+  `);
+
 export const readPlan = (db: Db, workspaceId: string): Promise<PlanName> =>
   db.oneFirst(statement(z.object({ plan: z.enum(planNames) }))`
     SELECT plan FROM workspaces WHERE id = ${workspaceId}

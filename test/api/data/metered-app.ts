@@ -39,7 +39,7 @@ export async function startMeteredApp({ databaseUrl, config, app: { log } }: Tes
   app.decorateRequest('dataCall');
   app.decorateRequest('dataAccount');
   acceptJson(app);
-  answerErrors(app, { dataAccess, authenticator: undefined as never });
+  answerErrors(app, { config, dataAccess, authenticator: undefined as never });
   guardDataRoutes(app, { dataAccess });
   const schema = { body: cost, response: { 200: envelopeOf(z.string()) } };
   const config_ = { scope: 'entities:read' } as const;

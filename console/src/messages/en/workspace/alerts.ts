@@ -51,6 +51,7 @@ export const alertsForm = {
     paused: 'Runs that wait at a gate, and reminders',
     waiting: 'Runs that still wait after a reminder',
     budget: 'Budgets at 80% and 100% of their limit',
+    connection: 'Connections that need a new sign-in',
   } satisfies Record<AlertChannel['events'][number], string>,
   workflows: 'Workflows with other settings',
   workflowsAbout: 'What you leave off is as for the workspace.',
