@@ -10,6 +10,7 @@ import { inboundEventCommands } from './commands/inbound-events.ts';
 import { inboundWebhookCommands } from './commands/inbound-webhook.ts';
 import { fileCommands } from './commands/files.ts';
 import { moneyCommands } from './commands/money.ts';
+import { authorizationCommands } from './commands/authorizations.ts';
 import { peopleCommands } from './commands/people.ts';
 import { forkCommands } from './commands/forks.ts';
 import { nodeTestCommands } from './commands/node-tests.ts';
@@ -67,6 +68,7 @@ export function createProgram(): Command {
     nodeTestCommands,
     moneyCommands,
     peopleCommands,
+    authorizationCommands,
     dataKeyCommands,
     scheduleCommands,
     toolCommands,

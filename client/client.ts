@@ -1,3 +1,4 @@
+import { authorizationMethods } from './authorizations.ts';
 import { backtestMethods } from './backtests.ts';
 import { budgetMethods } from './budgets.ts';
 import { dataKeyMethods } from './data-keys.ts';
@@ -58,6 +59,7 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof signInMethods> &
   ReturnType<typeof memberMethods> &
   ReturnType<typeof keyMethods> &
+  ReturnType<typeof authorizationMethods> &
   ReturnType<typeof dataKeyMethods> &
   ReturnType<typeof dataMethods> &
   ReturnType<typeof endpointMethods> &
@@ -112,6 +114,7 @@ export function createClient({
     ...memberMethods(send),
     ...backtestMethods(send),
     ...keyMethods(send),
+    ...authorizationMethods(send),
     ...dataKeyMethods(send),
     ...dataMethods(send),
     ...endpointMethods(send),

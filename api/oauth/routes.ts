@@ -69,10 +69,9 @@ function endpoints(app: App, { db }: RouteContext): void {
     handler: async ({ body, ips, ip }, reply) => {
       const metadata = bodyOf(clientMetadata, body, 'invalid_client_metadata');
       const network = clientNetwork({ ips, ip });
-      const { id, name, redirect_uris, created_at } = await registerClientOf(db, metadata, network);
+      const { id, name, redirect_uris } = await registerClientOf(db, metadata, network);
       return reply.code(201).send({
         client_id: id,
-        client_id_issued_at: Math.floor(Date.parse(created_at) / 1_000),
         client_name: name,
         redirect_uris,
         grant_types: ['authorization_code', 'refresh_token'],

@@ -105,15 +105,17 @@ export function peopleCommands(program: Command): void {
     .description('create an API key; its secret is shown only this once')
     .option('--role <role>', 'admin, editor or viewer')
     .option('--member <member>', 'link it to a member; it has their permissions')
+    .option('--no-decide', 'it decides no gate and publishes nothing')
     .action(
-      inSession<{ role?: Role; member?: string }>(
+      inSession<{ role?: Role; member?: string; decide: boolean }>(
         async ({ client, output }, [name = ''], options) => {
-          const { role, member } = options;
+          const { role, member, decide } = options;
           output.record(
             await client.createApiKey({
               name,
               role,
               ...(member === undefined ? {} : { member_id: await memberOf(client, member) }),
+              ...(decide ? {} : { decide }),
             }),
           );
         },

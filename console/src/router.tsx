@@ -10,6 +10,7 @@ import { chunk } from './chunks.ts';
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
 import type { RecordSearch } from './pages/data/records/search.ts';
+import { AUTHORIZE_PATH, openedQuery } from './pages/authorizations/request.ts';
 import { readRunSearch } from './pages/runs/list/filter.ts';
 import { PendingPage } from './parts/page.tsx';
 import { endSession, sessionToken } from './session.ts';
@@ -82,25 +83,35 @@ const decideLink = createRoute({
   component: page(() => import('./pages/gates/decide-link.tsx'), 'DecideLinkPage'),
 });
 
-/** Routes that require an identity: a signed-in member or, in open mode, anyone. */
+/** Leads to the sign-in, and then to `next`, without an identity: that of a member or, in open mode, of the owner. */
+async function requireIdentity(next: string): Promise<void> {
+  const read = () => queryClient.query({ ...identityQuery, staleTime: 'static' });
+  let identity = await read();
+  if (identity === null && sessionToken() !== undefined) {
+    // Without the rejected token, the service may be in open mode.
+    endSession();
+    identity = await read();
+  }
+  if (identity === null) {
+    // The router redirects by a thrown object.
+    // oxlint-disable-next-line typescript/only-throw-error
+    throw redirect({ to: '/login', search: { next } });
+  }
+}
+
+const authorize = createRoute({
+  getParentRoute: () => root,
+  path: AUTHORIZE_PATH,
+  beforeLoad: () => requireIdentity(`${AUTHORIZE_PATH}${openedQuery()}`),
+  component: page(() => import('./pages/authorizations/authorize.tsx'), 'AuthorizePage'),
+});
+
+/** Routes that require an identity, within the shell. */
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
   component: Shell,
-  beforeLoad: async ({ location }) => {
-    const read = () => queryClient.query({ ...identityQuery, staleTime: 'static' });
-    let identity = await read();
-    if (identity === null && sessionToken() !== undefined) {
-      // Without the rejected token, the service may be in open mode.
-      endSession();
-      identity = await read();
-    }
-    if (identity === null) {
-      // The router redirects by a thrown object.
-      // oxlint-disable-next-line typescript/only-throw-error
-      throw redirect({ to: '/login', search: { next: location.href } });
-    }
-  },
+  beforeLoad: ({ location }) => requireIdentity(location.href),
 });
 
 const within = { getParentRoute: () => inside } as const;
@@ -351,7 +362,14 @@ const pages = [
 ] as const;
 
 export const router = createRouter({
-  routeTree: root.addChildren([login, signup, invite, decideLink, inside.addChildren(pages)]),
+  routeTree: root.addChildren([
+    login,
+    signup,
+    invite,
+    decideLink,
+    authorize,
+    inside.addChildren(pages),
+  ]),
   defaultPreload: 'intent',
   defaultPendingComponent: PendingPage,
   defaultErrorComponent: PageFailure,

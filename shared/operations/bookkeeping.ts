@@ -1,3 +1,5 @@
+import { deleteEndedAuthorizations } from '#shared/db/authorizations/authorizations.ts';
+import { deleteEndedClients } from '#shared/db/authorizations/clients.ts';
 import { listUnsealedWorkspaces, SEAL_BATCH, sealAuditEntries } from '#shared/db/audit/chain.ts';
 import { reapHolds } from '#shared/db/money/holds.ts';
 import type { Pool } from '#shared/db/pool.ts';
@@ -47,9 +49,16 @@ async function reapOnce({ db, log }: BookkeepingDeps): Promise<boolean> {
 const FORGET_EVERY_MS = 60_000;
 const FORGET_BATCH = 1_000;
 
+/** Deletes ended codes, tokens and unused clients of the authorization server. Returns whether there are more. */
+export async function endAuthorizations({ db }: Pick<BookkeepingDeps, 'db'>): Promise<boolean> {
+  const ended = await deleteEndedAuthorizations(db, FORGET_BATCH);
+  const clients = await deleteEndedClients(db, FORGET_BATCH);
+  return ended >= FORGET_BATCH || clients >= FORGET_BATCH;
+}
+
 /**
  * Work done shortly after a transaction, so that no transaction waits for it: seals of the audit log, daily usage,
- * words of runs for the search, abandoned holds, expired webhook events and signatures, and invitation emails. Each has
+ * words of runs for the search, abandoned holds, expired webhook events, signatures and tokens, and invitation emails. Each has
  * its own loop, because they are independent.
  */
 export function startBookkeeping(deps: BookkeepingDeps): Loop {
@@ -74,6 +83,9 @@ export function startBookkeeping(deps: BookkeepingDeps): Loop {
     startLoop(
       { name: 'signature cleanup', ...deps, everyMs: FORGET_EVERY_MS },
       async () => (await dropPastSignatures(deps.db, FORGET_BATCH)) === FORGET_BATCH,
+    ),
+    startLoop({ name: 'authorization cleanup', ...deps, everyMs: FORGET_EVERY_MS }, () =>
+      endAuthorizations(deps),
     ),
   ];
   if (mailer !== undefined) {

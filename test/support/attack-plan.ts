@@ -25,6 +25,7 @@ const collections: Record<string, Kind> = {
   '/api/connections': 'connection',
   '/api/schedules': 'schedule',
   '/api/keys': 'api key',
+  '/api/authorizations': 'authorization',
   '/api/budgets': 'budget',
   '/api/data/keys': 'data key',
   '/api/data/feeds': 'feed',
@@ -67,6 +68,8 @@ const names: Record<string, Kind | null> = {
   client_id: null,
   // Names a secret or a connection of the caller's own workspace.
   name: null,
+  // Clients belong to no workspace.
+  client_id: null,
   // Ids of records in external systems.
   external_ids: null,
 };

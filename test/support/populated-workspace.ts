@@ -15,6 +15,7 @@ export const kinds = [
   'event replay',
   'budget',
   'api key',
+  'authorization',
   'tool',
   'connection',
   'schedule',
@@ -108,6 +109,7 @@ export async function populate(
   await untilPaused(ask, [run, hooked.body.run_id]);
 
   const key = await make('/api/keys', { name: mark, role: 'admin' });
+  const authorization = await authorize(call, { make, mark, secrets });
   const dataKey = await make('/api/data/keys', { name: mark, mode: 'live', scopes: dataScopes });
   const testKey = await make('/api/data/keys', { name: mark, mode: 'test', scopes: dataScopes });
   const invite = async (email: string) =>
@@ -233,6 +235,7 @@ export async function populate(
       'event replay': replay.id,
       budget: budget.id,
       'api key': key.id,
+      authorization: authorization.id,
       tool: tool.id,
       connection: connection.id,
       schedule: schedule.id,
@@ -251,6 +254,32 @@ export async function populate(
       'event key': eventKey,
     },
   };
+}
+
+/** A client of `/api/mcp` that a member has authorized, with tokens. */
+async function authorize(
+  call: TestApi['call'],
+  of: { make: (url: string, body: JsonObject) => Promise<any>; mark: string; secrets: string[] },
+): Promise<{ id: string }> {
+  const { make, mark, secrets } = of;
+  const redirect_uri = 'http://127.0.0.1:9/callback';
+  const { client_id } = await make('/api/oauth/register', {
+    client_name: mark,
+    redirect_uris: [redirect_uri],
+  });
+  const code_challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+  const asked = { client_id, redirect_uri, code_challenge, code_challenge_method: 'S256' };
+  const { authorization, redirect_to } = await make('/api/authorizations', {
+    request: { ...asked, response_type: 'code' },
+    scopes: ['view'],
+  });
+  const exchanged = await call('POST', '/api/oauth/token', {
+    ...{ grant_type: 'authorization_code', client_id, redirect_uri },
+    code: new URL(redirect_to).searchParams.get('code'),
+    code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  });
+  secrets.push(exchanged.body.access_token, exchanged.body.refresh_token);
+  return authorization;
 }
 
 async function untilPaused(

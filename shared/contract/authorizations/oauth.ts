@@ -23,7 +23,6 @@ export const clientDocument = clientMetadata.extend({ client_id: z.string().max(
 
 export const registeredClientSchema = z.object({
   client_id: z.string(),
-  client_id_issued_at: z.int(),
   client_name: z.string(),
   redirect_uris: z.array(z.string()),
   grant_types: z.array(z.string()),

@@ -13,7 +13,6 @@ const clientRow = z.object({
   id: z.string(),
   name: z.string(),
   redirect_uris: z.array(z.string()),
-  created_at: z.string(),
 });
 export type OAuthClient = z.infer<typeof clientRow>;
 
@@ -43,7 +42,7 @@ export async function registerClient(
     return tx.one(statement(clientRow)`
       INSERT INTO oauth_clients (id, name, redirect_uris, registered_from)
       VALUES (${newId('oauthClient')}, ${client.name}, ${sql.array([...client.redirectUris], 'text')}, ${client.network})
-      RETURNING id, name, redirect_uris, created_at
+      RETURNING id, name, redirect_uris
     `);
   });
 }
@@ -51,7 +50,7 @@ export async function registerClient(
 /** A registered client; undefined for an unknown id, and for one that ended unused. */
 export async function findClient(db: Db, id: string): Promise<OAuthClient | undefined> {
   const row = await db.maybeOne(statement(clientRow)`
-    SELECT id, name, redirect_uris, created_at FROM oauth_clients
+    SELECT id, name, redirect_uris FROM oauth_clients
     WHERE id = ${id} AND (used_at IS NOT NULL OR created_at > now() - ${UNUSED_HOURS}::int * interval '1 hour')
   `);
   return row ?? undefined;

@@ -44,7 +44,6 @@ describe('a registration', () => {
     expect(status).toBe(201);
     expect(body).toEqual({
       client_id: expect.stringMatching(/^client_/),
-      client_id_issued_at: expect.any(Number),
       client_name: 'Claude',
       redirect_uris: ['https://claude.example/callback', 'http://localhost:8080/x'],
       grant_types: ['authorization_code', 'refresh_token'],

@@ -111,6 +111,7 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     schedules: await create('/api/schedules', { workflow_id: workflow, cron: '@yearly' }),
     triggers: await create(`/api/workflows/${workflow}/triggers`, { event: 'x.happened' }),
     keys: await create('/api/keys', { name: 'x', role: 'viewer' }),
+    authorizations: newId('authorization'),
     'data/keys': await create('/api/data/keys', {
       name: 'x',
       mode: 'live',

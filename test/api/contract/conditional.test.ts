@@ -30,6 +30,8 @@ const unconditional = [
   // Pins are private to the caller: no one else changes them.
   'PUT /api/workflows/{id}/pins/{node_id}',
   'DELETE /api/workflows/{id}/pins/{node_id}',
+  // Nothing about an authorization changes.
+  'DELETE /api/authorizations/{id}',
   // So are views.
   'PUT /api/run-views/{name}',
   'DELETE /api/run-views/{name}',

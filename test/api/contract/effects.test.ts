@@ -432,8 +432,9 @@ test('every effect of every route is refused without the required capability', a
     const { status, body: answer } = await send(words, second, await withOnly(enough));
     if (status >= 300) tooMuch.push(`${route}: ${answer.detail}`);
   }
-  // These also grant what the caller must hold.
+  // These also grant what the caller must hold. The authorization is that of another member.
   expect(tooMuch.map((each) => each.split(': This')[0])).toEqual([
+    'DELETE /api/authorizations/{id}',
     'PATCH /api/members/{id}',
     'PATCH /api/members/{id}/permissions',
     'POST /api/data/keys: that may register endpoints',

@@ -45,6 +45,18 @@ export interface Mutation {
   by?: string;
 }
 
+/** The request of a client that has registered. */
+async function authorizationRequest({ call }: MutationContext): Promise<Record<string, string>> {
+  const redirect_uri = 'http://127.0.0.1:9/callback';
+  const client = { client_name: 'Example', redirect_uris: [redirect_uri] };
+  const { client_id } = await call('POST', '/api/oauth/register', client);
+  return {
+    ...{ client_id, redirect_uri, response_type: 'code' },
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  };
+}
+
 /** Routes that change nothing that anyone else sees, although their method suggests it; each with the reason. */
 export const changeNothing: Record<
   string,
@@ -53,6 +65,11 @@ export const changeNothing: Record<
   // Only reads the saved graph.
   'POST /api/workflows/{id}/validate': async (context) => ({
     url: `/api/workflows/${await workflow(context)}/validate`,
+  }),
+  // Shows who asks for access.
+  'POST /api/authorizations/preview': async (context) => ({
+    url: '/api/authorizations/preview',
+    body: { request: await authorizationRequest(context) },
   }),
   // Executes and reserves nothing.
   'POST /api/workflows/{id}/dry-run': async (context) => ({
@@ -762,6 +779,30 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     return {
       url: `/api/keys/${id}`,
       entry: { action: 'revoke', target_type: 'api_key', target_id: id },
+    };
+  },
+  'POST /api/authorizations': async (context) => ({
+    url: '/api/authorizations',
+    body: { request: await authorizationRequest(context), scopes: ['view'] },
+    entry: {
+      action: 'authorize',
+      target_type: 'authorization',
+      target_id: expect.any(String),
+    },
+  }),
+  'DELETE /api/authorizations/{id}': async (context) => {
+    const request = await authorizationRequest(context);
+    const { authorization } = await context.call('POST', '/api/authorizations', {
+      request,
+      scopes: ['view'],
+    });
+    return {
+      url: `/api/authorizations/${authorization.id}`,
+      entry: {
+        action: 'authorization_revoke',
+        target_type: 'authorization',
+        target_id: authorization.id,
+      },
     };
   },
   'POST /v1/exports': async () => ({

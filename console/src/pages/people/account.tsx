@@ -5,6 +5,7 @@ import { capabilityTexts, permission } from '#console/src/messages/en/people/per
 import { roleNames } from '#console/src/messages/en/parts/roles.ts';
 import { people } from '#console/src/messages/en/people/shared.ts';
 import { Facts } from '#console/src/parts/data/facts.tsx';
+import { ClientsSection } from '#console/src/pages/authorizations/clients.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
@@ -49,6 +50,7 @@ export function AccountPage() {
       <Section title={people.permissions}>
         <Held />
       </Section>
+      {identity.id !== null && <ClientsSection of="me" />}
       {identity.credential === 'session' && (
         <Section title={text.password}>
           <PasswordForm />

@@ -1,4 +1,4 @@
-import { NativeSelect, Select, TextInput } from '@mantine/core';
+import { Checkbox, NativeSelect, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import type { BodyOf, CreatedApiKey, Role } from '#client/index.ts';
@@ -19,9 +19,14 @@ import { roleOptions } from './roles.ts';
 export function KeyForm({ onClose }: { onClose: () => void }) {
   const { data: members = [] } = useQuery(membersQuery);
   const form = useForm({
-    initialValues: { name: '', memberId: null as string | null, role: 'editor' as Role },
+    initialValues: {
+      name: '',
+      memberId: null as string | null,
+      role: 'editor' as Role,
+      decide: true,
+    },
   });
-  const { name, memberId, role } = form.values;
+  const { name, memberId, role, decide } = form.values;
   const create = useAction((body: BodyOf<'POST /api/keys'>) => api().createApiKey(body), {
     changes: [keysKey, membersKey],
     onDone: (key) => {
@@ -31,7 +36,7 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
     quiet: true,
   });
   const send = (): void =>
-    create.mutate(memberId === null ? { name, role } : { name, member_id: memberId });
+    create.mutate({ name, decide, ...(memberId === null ? { role } : { member_id: memberId }) });
   return (
     <Form
       action={create}
@@ -66,6 +71,11 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
       {memberId === null && (
         <NativeSelect label={people.role} data={roleOptions} {...form.getInputProps('role')} />
       )}
+      <Checkbox
+        label={text.decide}
+        description={text.aboutDecide}
+        {...form.getInputProps('decide', { type: 'checkbox' })}
+      />
     </Form>
   );
 }

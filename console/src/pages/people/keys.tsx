@@ -11,12 +11,14 @@ import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
+import { ClientsSection } from '#console/src/pages/authorizations/clients.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Tag } from '#console/src/parts/tag.tsx';
+import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { keysKey, keysQuery } from '#console/src/queries/workspace.ts';
@@ -60,6 +62,7 @@ export function KeysPage() {
           );
         }}
       </Loaded>
+      {mayManage && <ClientsSection of="workspace" />}
       <Modal opened={creating} onClose={() => setCreating(false)} title={text.new}>
         <KeyForm onClose={() => setCreating(false)} />
       </Modal>
@@ -77,7 +80,10 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
         <Row key={key.id}>
           <UserText>{key.name}</UserText>
           <Code>{key.prefix}</Code>
-          <KeyActor apiKey={key} />
+          <div>
+            <KeyActor apiKey={key} />
+            {!key.decide && <Dimmed size="xs">{text.noDecisions}</Dimmed>}
+          </div>
           <When at={key.created_at} ago />
           {key.last_used_at === null ? text.never : <When at={key.last_used_at} ago />}
           {key.revoked ? <Tag color="gray">{text.isRevoked}</Tag> : <Revoke apiKey={key} />}

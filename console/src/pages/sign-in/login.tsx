@@ -9,6 +9,7 @@ import { TextLink } from '#console/src/parts/links.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { identityQuery } from '#console/src/queries/identity.ts';
 import { sessionEnded, useSessionToken } from '#console/src/session.ts';
+import { AUTHORIZE_PATH } from '#console/src/pages/authorizations/request.ts';
 import { LoginForm } from './login-form.tsx';
 import { nextPath } from './next-path.ts';
 import { SignInFrame } from './sign-in-frame.tsx';
@@ -21,7 +22,11 @@ export function LoginPage() {
   const identity = useQuery(identityQuery);
   const signedIn = identity.data?.credential === 'session';
   useEffect(() => {
-    if (signedIn) router.history.replace(nextPath(next, window.location.origin));
+    if (!signedIn) return;
+    const path = nextPath(next, window.location.origin);
+    // As a document, so that the page reads its address as the client wrote it.
+    if (path.startsWith(`${AUTHORIZE_PATH}?`)) window.location.replace(path);
+    else router.history.replace(path);
   }, [signedIn, next, router]);
   return (
     <SignInFrame title={text.title}>

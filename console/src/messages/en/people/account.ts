@@ -3,7 +3,7 @@ import { plural } from '#console/src/messages/format.ts';
 /** Messages for the page of the user's own account. */
 export const account = {
   title: 'Account',
-  about: 'Your profile, permissions and password.',
+  about: 'Your profile, permissions, clients with access and password.',
   activity: 'View your activity',
   openMode: {
     title: 'Open mode',

@@ -14,6 +14,7 @@ export const keys = {
   lastUsed: 'Last used',
   never: 'never',
   isRevoked: 'Revoked',
+  noDecisions: 'Without decisions',
   revoke: 'Revoke',
   revokeKey: (name: string) => `Revoke ${name}`,
   revoked: 'API key revoked',
@@ -30,6 +31,9 @@ export const keyForm = {
   aboutName: 'The program that will use this key',
   aboutMember:
     'The key always has the permissions of its member and is revoked when the member is removed.',
+  decide: 'Can decide gates and publish workflows',
+  aboutDecide:
+    'Clear this for a program that is controlled by a model: it starts runs, and people decide.',
   noMember: 'None (use a role instead)',
   clearMember: 'Clear member',
   created: (name: string) => `API key for ${name}`,
