@@ -100,6 +100,10 @@ describe('tours', () => {
     await printsWhatItPromises('docs/waiting.md', 'triggers', service.apiUrl);
   });
 
+  test('docs/mcp.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/mcp.md', 'sign-in', service.apiUrl);
+  });
+
   test('docs/code.md prints its documented output', async () => {
     await printsWhatItPromises('docs/code.md', 'code', service.apiUrl);
   });

@@ -123,6 +123,7 @@ describe('a key', () => {
         prefix: body.secret.slice(0, 12),
         role: 'editor',
         member_id: null,
+        decide: true,
         revoked: false,
         created_at: expect.stringMatching(/^\d{4}-.*Z$/),
         last_used_at: null,

@@ -15,7 +15,6 @@ export const scopeTexts = {
 export const authorize = {
   title: (client: string) => `Allow ${client} to use this workspace?`,
   titleUnknown: 'Allow a client?',
-  client: 'Client',
   host: 'Its address',
   returnsTo: 'Sends you to',
   workspace: 'Workspace',
@@ -32,8 +31,9 @@ export const authorize = {
   required: 'Always included',
   notHeld: 'You are not allowed to do this yourself',
   decides: 'Runs will no longer wait for a person where you can decide',
-  never:
-    'It never decides gates and never publishes, unless you tick that. It can never do more than you can.',
+  never: 'It decides no gates and publishes nothing. It can never do more than you can.',
+  onlyIfTicked:
+    'It decides gates and publishes only if you tick that. It can never do more than you can.',
   allow: 'Allow',
   deny: 'Deny',
   refused: 'This request cannot be allowed',

@@ -6,7 +6,6 @@ import { api } from '#console/src/api.ts';
 import { authorize as text, scopeTexts } from '#console/src/messages/en/authorizations.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { SignInFrame } from '#console/src/pages/sign-in/sign-in-frame.tsx';
-import { Facts } from '#console/src/parts/data/facts.tsx';
 import { Failure } from '#console/src/parts/failure.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Loaded } from '#console/src/parts/loaded.tsx';
@@ -95,7 +94,9 @@ function Answer({
           <ScopeBox key={one.scope} of={one} chosen={chosen.includes(one.scope)} toggle={toggle} />
         ))}
       </Stack>
-      <Dimmed size="xs">{text.never}</Dimmed>
+      <Dimmed size="xs">
+        {asked.scopes.some(({ scope }) => scope === 'decide') ? text.onlyIfTicked : text.never}
+      </Dimmed>
       {allow.error !== null && <Failure error={allow.error} />}
       <Group grow>
         <Button
@@ -140,16 +141,28 @@ function Warnings({ asked: { client } }: { asked: AuthorizationPreview }) {
 function About({ asked: { client, workspace } }: { asked: AuthorizationPreview }) {
   const { name } = useIdentity();
   const to = client.redirect_host;
+  const facts: [string, string | null][] = [
+    [text.host, client.verified ? client.host : null],
+    [text.returnsTo, isLocal(to) ? text.thisComputer(to) : to],
+    [text.workspace, workspace.name],
+    [text.as, name],
+  ];
   return (
-    <Facts
-      of={[
-        [text.client, <UserText key="client">{client.name}</UserText>],
-        [text.host, client.verified ? <UserText key="host">{client.host}</UserText> : undefined],
-        [text.returnsTo, <UserText key="to">{isLocal(to) ? text.thisComputer(to) : to}</UserText>],
-        [text.workspace, <UserText key="workspace">{workspace.name}</UserText>],
-        [text.as, name === null ? undefined : <UserText key="as">{name}</UserText>],
-      ]}
-    />
+    <Stack component="dl" gap={6} m={0}>
+      {facts.map(
+        ([label, value]) =>
+          value !== null && (
+            <Group key={label} gap="xs" wrap="nowrap" align="flex-start">
+              <Text component="dt" size="sm" c="dimmed" w={120} flex="none">
+                {label}
+              </Text>
+              <Text component="dd" size="sm" m={0} miw={0}>
+                <UserText>{value}</UserText>
+              </Text>
+            </Group>
+          ),
+      )}
+    </Stack>
   );
 }
 
