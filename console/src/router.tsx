@@ -101,7 +101,7 @@ async function requireIdentity(next: string): Promise<void> {
 
 const authorize = createRoute({
   getParentRoute: () => root,
-  path: AUTHORIZE_PATH,
+  path: '/authorize',
   beforeLoad: () => requireIdentity(`${AUTHORIZE_PATH}${openedQuery()}`),
   component: page(() => import('./pages/authorizations/authorize.tsx'), 'AuthorizePage'),
 });

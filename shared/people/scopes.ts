@@ -7,7 +7,7 @@ import {
 } from './capabilities.ts';
 
 /** What a client of `/api/mcp` can ask a member for, and the capabilities behind each word. */
-export const scopes = {
+const scopes = {
   view: ['view'],
   run: ['run_workflows', 'cancel_resume'],
   edit: ['create_edit_workflows'],

@@ -29,6 +29,8 @@ export interface Everything {
   feedId: string;
   entityId: string;
   endpointId: string;
+  /** Of the page on which a client with a hostile name asks for access. */
+  authorizeQuery: string;
 }
 
 /** Fills the workspace with one resource of each kind that the console shows, with hostile names and outputs. */
@@ -166,6 +168,17 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
   await made('POST', '/api/data/ingest', { feed_id: feedId, records: [record(turned)] });
   const { entities } = await made('GET', '/api/data/entities');
   await made('POST', '/api/data/keys', { name: script, mode: 'live', scopes: ['usage:read'] });
+  const redirect_uri = 'http://127.0.0.1:9/callback';
+  const { client_id } = await made('POST', '/api/oauth/register', {
+    client_name: `${script} ${turned} ${long.slice(0, 60)}`,
+    redirect_uris: [redirect_uri],
+  });
+  const asked = {
+    ...{ client_id, redirect_uri, response_type: 'code', scope: 'view run edit manage decide' },
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  };
+  await made('POST', '/api/authorizations', { request: asked, scopes: ['view', 'run'] });
   const { id: endpointId } = await made('POST', '/api/webhooks', {
     url: 'http://127.0.0.1:9/?%3Cscript%3E',
     events: ['entity.created'],
@@ -185,5 +198,6 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
     feedId,
     entityId: entities[0].id,
     endpointId,
+    authorizeQuery: new URLSearchParams(asked).toString(),
   };
 }

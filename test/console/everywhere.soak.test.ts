@@ -46,6 +46,7 @@ const addresses: Record<string, (of: Everything) => string[]> = {
   '/signup': () => ['/signup'],
   '/invite': ({ inviteCode }) => [`/invite?code=${inviteCode}`],
   '/decide': () => ['/decide'],
+  '/authorize': ({ authorizeQuery }) => [`/authorize?${authorizeQuery}`],
   '/': () => ['/'],
   '/runs': () => ['/runs'],
   '/runs/$runId': ({ runId, failedRunId, pausedRunId, agentRunId }) => [

@@ -21,7 +21,7 @@ const clientVerified = z.boolean().meta({
 const parameter = (max: number) => z.string().max(max).optional();
 
 /** The parameters of an authorization request, as the client wrote them into the address of the page. */
-export const authorizationParameters = z
+const authorizationParameters = z
   .strictObject({
     client_id: z.string().min(1).max(MAX_URL),
     redirect_uri: parameter(MAX_URL),

@@ -25,7 +25,7 @@ const REFRESH_SECONDS = 30 * 86_400;
 const REPEAT_SECONDS = 10;
 
 /** Why a code or token was not accepted, as RFC 6749 and 8707 call it. */
-export interface Refused {
+interface Refused {
   error: 'invalid_grant' | 'invalid_target' | 'invalid_scope';
   detail: string;
 }

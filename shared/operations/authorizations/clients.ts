@@ -47,7 +47,16 @@ export async function registerClientOf(
   const { client_name: name, redirect_uris: redirectUris } = metadata;
   requireRedirects(redirectUris);
   const host = new URL(redirectUris[0]!).host;
-  return registerClient(db, { name: name ?? host, redirectUris, network });
+  return registerClient(db, { name: nameOf(name, host), redirectUris, network });
+}
+
+/**
+ * The name as the page shows it: on one line, without characters that hide or turn the text around it. Without a name,
+ * the host.
+ */
+function nameOf(name: string | undefined, host: string): string {
+  const shown = (name ?? '').replaceAll(/[\p{Cc}\p{Cf}\p{Z}]+/gu, ' ').trim();
+  return shown === '' ? host : shown;
 }
 
 function requireRedirects(uris: readonly string[]): void {
@@ -73,7 +82,7 @@ async function readDocument({ egress }: ClientDeps, id: string): Promise<Resolve
   requireRedirects(redirect_uris);
   return {
     id,
-    name: client_name ?? url.host,
+    name: nameOf(client_name, url.host),
     host: url.host,
     verified: url.protocol === 'https:',
     redirectUris: redirect_uris,

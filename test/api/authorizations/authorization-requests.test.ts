@@ -52,6 +52,13 @@ describe('a registration', () => {
     });
   });
 
+  test('has a name on one line, without characters that turn text around', async () => {
+    const named = async (client_name: string): Promise<string> =>
+      (await register({ client_name, redirect_uris: [CALLBACK] })).body.client_name;
+    expect(await named('Claude\u202E\n\tedoC\u200B!')).toBe('Claude edoC !');
+    expect(await named('\u2066\u200D')).toBe('127.0.0.1:41999');
+  });
+
   test.each([
     'http://example.com/callback',
     'javascript:alert(1)',

@@ -284,6 +284,9 @@ describe('the OpenAPI examples', () => {
       login: 401,
       acceptInvite: 400,
       changePassword: 403,
+      // Name an unknown client.
+      authorizeClient: 400,
+      previewAuthorization: 400,
       // Names an unknown workflow.
       createSchedule: 404,
       // Names an unknown feed.

@@ -6,7 +6,7 @@ type Scope = 'view' | 'run' | 'edit' | 'manage' | 'decide';
 export const scopeTexts = {
   view: 'See workflows, runs, members and the audit log',
   run: 'Start, cancel and resume runs',
-  edit: 'Create and edit workflows. What is published stays as it is',
+  edit: 'Create and edit workflows, without publishing them',
   manage: 'Change webhook endpoints, and try policies on history',
   decide: 'Approve and reject gates in your name, and publish workflows',
 } as const satisfies Record<Scope, string>;
