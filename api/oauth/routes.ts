@@ -178,7 +178,8 @@ function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { code, detail } = classify(error);
+  const { code, detail: usualDetail } = classify(error);
+  const detail = code === 'too_large' ? 'The body is larger than 32 kB' : usualDetail;
   if (code === 'internal') request.log.error({ err: error }, 'request failed');
   const registers = request.routeOptions.url === '/api/oauth/register';
   const usual = registers ? 'invalid_client_metadata' : 'invalid_request';

@@ -97,6 +97,14 @@ describeConsole(
       expect(problems.filter((problem) => !problem.includes('401'))).toEqual([]);
     });
 
+    test('cannot be shown in a frame of another page', async () => {
+      const document = await fetch(`${stage().url}/authorize`, {
+        headers: { accept: 'text/html' },
+      });
+      expect(document.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(document.headers.get('x-frame-options')).toBe('DENY');
+    });
+
     test('denies, and the client gets an error and nothing else', async () => {
       const { page } = await stage().open(await pageOf('Denied'), { token: await token() });
       await page.getByRole('button', { name: 'Deny' }).click();

@@ -127,6 +127,11 @@ describe('the token endpoint', () => {
       headers: { 'content-type': 'text/plain' },
       body: 'x',
     });
+    const large = await stage.post('/api/oauth/token', { ...form, more: 'x'.repeat(40_000) });
+    expect([large.status, large.body.error_description]).toEqual([
+      413,
+      'The body is larger than 32 kB',
+    ]);
     expect(text.status).toBe(415);
     expect(await text.json()).toMatchObject({ error: 'invalid_request' });
     expect((await exchange(form)).status).toBe(200);
@@ -185,6 +190,14 @@ describe('a refresh', () => {
     const { refresh: token, clientId } = await stage.tokensFor(await stage.person());
     expect((await refresh(token, clientId, change)).body.error).toBe(error);
     expect((await refresh(token, clientId)).status).toBe(200);
+  });
+
+  test('can name less than was granted, and scopes that are unknown', async () => {
+    const { refresh: token, clientId } = await stage.tokensFor(await stage.person(), 'view run');
+    const less = await refresh(token, clientId, { scope: 'view offline_access' });
+    expect([less.status, less.body.scope]).toEqual([200, 'view run']);
+    const unknown = { scope: 'offline_access' };
+    expect((await refresh(less.body.refresh_token, clientId, unknown)).status).toBe(200);
   });
 
   test('does not accept an access token, nor does a call accept a refresh token', async () => {
