@@ -216,6 +216,7 @@ const boundedOtherwise: Record<string, string> = {
   'POST /api/schedules/{id}/trigger': 'the monthly quota',
   'PUT /api/workflows/{id}/draft': 'one per workflow',
   'POST /api/hooks/{workflow_id}/{secret}': 'the monthly quota',
+  'POST /api/authorizations': '100 per member; see test/api/authorizations',
   'POST /api/auth/signup': 'a bound of its own, over all and per network',
   'POST /api/events':
     'bounds of its own, on names, on the events of a name, and on those that were not compared with the waits yet',

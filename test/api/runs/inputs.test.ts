@@ -55,6 +55,7 @@ describe('a list that returns a bare array', () => {
         .map(({ path }) => path)
         .sort(),
     ).toEqual([
+      '/api/authorizations',
       '/api/budgets',
       '/api/data/feeds',
       '/api/data/keys',
