@@ -114,10 +114,7 @@ async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
 }
 
 /** The addresses of the workspace, or the member whose sign-in has ended. */
-async function addressesOf(
-  deps: AlertDeps,
-  alert: Exclude<Alert, MemberAlert>,
-): Promise<string[]> {
+async function addressesOf(deps: AlertDeps, alert: Exclude<Alert, MemberAlert>): Promise<string[]> {
   if (alert.event !== 'connection' || alert.member_id === null) {
     return (await targetsOf(deps, alert)).email?.to ?? [];
   }

@@ -64,12 +64,10 @@ const names: Record<string, Kind | null> = {
   // Valid only within a graph or a run.
   node_id: null,
   step_key: null,
-  // The client at another service.
+  // The client at another service, or of `/api/mcp`: neither belongs to a workspace.
   client_id: null,
   // Names a secret or a connection of the caller's own workspace.
   name: null,
-  // Clients belong to no workspace.
-  client_id: null,
   // Ids of records in external systems.
   external_ids: null,
 };

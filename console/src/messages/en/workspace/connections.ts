@@ -58,7 +58,7 @@ export const connections = {
     refused: 'The service did not accept the client. Check its id, secret and redirect address.',
     unavailable: 'The service did not respond in time. Try again.',
     changed: 'The connection was changed or deleted in the meantime. Try again.',
-    forbidden: 'You may not sign in to this connection.',
+    forbidden: 'You cannot sign in to this connection.',
     unknown: 'The service gave no reason that is known here. Try again.',
   },
 } as const;
