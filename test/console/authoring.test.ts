@@ -45,6 +45,34 @@ describeConsole('texts that know the state', (given) => {
     return { ...(await stage.open(`/workflows/${workflowId}/edit`)), workflowId, runId };
   }
 
+  test('what an API document says of an output is completed without a run', async () => {
+    const total = { type: 'object', properties: { total: { type: 'number' } } };
+    const schema = { type: 'object', properties: { order: total } };
+    const answers = { 200: { description: '', content: { 'application/json': { schema } } } };
+    await stage.call('POST', '/api/tools/import', {
+      openapi: {
+        openapi: '3.1.0',
+        info: { title: 'Shop', version: '1' },
+        servers: [{ url: 'https://api.example.com' }],
+        paths: { '/order': { get: { operationId: 'getOrder', responses: answers } } },
+      },
+    });
+    const workflowId = await stage.engine.define({
+      nodes: [
+        { id: 'fetch', kind: 'tool', tool_name: 'custom:get_order', params: {} } as const,
+        mock('answer', { output: 'Done' }, { prompt: 'Total: ' }),
+      ],
+      edges: [edge('fetch', 'answer')],
+    });
+    const { page } = await stage.open(`/workflows/${workflowId}/edit`);
+    await choose(page, 'answer');
+    await toEnd(page, 'Prompt');
+    await page.keyboard.type('{fetch.order.');
+    await offers(page)
+      .getByRole('option', { name: /^total/ })
+      .waitFor();
+  });
+
   test('a key is completed by keyboard, with its value, and a misspelled one is underlined', async () => {
     const { page, context, problems } = await opened();
     await choose(page, 'answer');

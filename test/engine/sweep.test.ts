@@ -451,6 +451,7 @@ describe('a live run past its window', () => {
     expect(payloads).toEqual([
       {
         run_id: runId,
+        workflow_id: expect.stringMatching(/^wf_/),
         workspace_id: engine.actor.workspaceId,
         workflow_name: 'G',
         event: 'failed',

@@ -16,13 +16,15 @@ import { readableKeys } from '#shared/graph/validate/readable-keys.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { CALLBACKS } from '#shared/values/callbacks.ts';
 import { CONNECTIONS, SECRETS } from '#shared/values/secrets.ts';
-import type { Graph, Run, Step } from '#client/index.ts';
+import { customToolName } from '#shared/tools.ts';
+import type { CustomTool, Graph, Run, Step } from '#client/index.ts';
 import { evaluator as texts } from '#console/src/messages/en/workflows/authoring.ts';
 import type { KnownName } from '#console/src/parts/code/completion.ts';
 import { isRecord } from '#console/src/parts/data/record.ts';
 import { drawingOf } from '#console/src/graph/drawn.ts';
 import { enclosingOf } from '#console/src/pages/runs/trace/enclosing.ts';
 import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
+import { exampleOf } from './example-of.ts';
 import { inputKeys } from '#console/src/pages/workflows/mistakes/checker.ts';
 
 // Loaded on demand: the engine's own code for expressions, templates and the state of a run.
@@ -69,12 +71,32 @@ export function itemAt(
   return isRecord(of) ? (of['item'] as Json | undefined) : undefined;
 }
 
-/** The names that the node's texts can read, each with its value in `state` as an example. */
+type DescribedTool = Pick<CustomTool, 'name' | 'response_schema'>;
+
+/** What the API documents of tools say of the outputs of nodes, as examples by their keys in the state. */
+function examplesIn(graph: RunnableGraph, tools: readonly DescribedTool[]): Map<string, unknown> {
+  const examples = new Map<string, unknown>();
+  for (const node of graph.nodes) {
+    if (node.kind !== 'tool') continue;
+    const called = customToolName(node.tool_name);
+    const schema = tools.find(({ name }) => name === called)?.response_schema ?? null;
+    if (schema === null) continue;
+    const example = exampleOf(schema);
+    // Anything but an object becomes the result of one.
+    examples.set(node.output_key ?? node.id, isRecord(example) ? example : { result: example });
+  }
+  return examples;
+}
+
+/**
+ * The names that the node's texts can read, each with its value in `state` as an example, or else with what the API
+ * document of its tool says.
+ */
 export function namesAt(
   draft: Graph,
   schema: Record<string, unknown> | null,
   nodeId: string,
-  state: JsonObject | undefined,
+  { state, tools }: { state: JsonObject | undefined; tools: readonly DescribedTool[] },
 ): KnownName[] {
   const graph = readableGraph(draft);
   const others = { ...draft, nodes: draft.nodes.filter((node) => idOf(node) !== nodeId) };
@@ -86,10 +108,11 @@ export function namesAt(
   for (const key of [...given, ...Object.keys(state ?? {})]) {
     if (!sources.has(key)) sources.set(key, set.has(key) ? key : texts.fromInput);
   }
+  const examples = examplesIn(graph, tools);
   return [...sources].map(([name, from]) => ({
     name,
     from,
-    value: state !== undefined && Object.hasOwn(state, name) ? state[name] : undefined,
+    value: state !== undefined && Object.hasOwn(state, name) ? state[name] : examples.get(name),
   }));
 }
 

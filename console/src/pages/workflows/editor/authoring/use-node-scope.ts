@@ -2,10 +2,12 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { chunk } from '#console/src/chunks.ts';
-import type { Graph, JsonObject, Run } from '#client/index.ts';
+import type { CustomTool, Graph, JsonObject, Run } from '#client/index.ts';
+import { toolsQuery } from '#console/src/queries/workspace.ts';
 import { NO_SCOPE, type Scope } from './scope.ts';
 
 const PAUSE_MS = 250;
+const NO_TOOLS: readonly CustomTool[] = [];
 
 const loadEvaluator = chunk(() => import('./evaluator.ts'));
 
@@ -31,6 +33,7 @@ export function useNodeScope(
   },
 ): Scope {
   const evaluator = useEvaluator();
+  const { data: tools = NO_TOOLS } = useQuery(toolsQuery);
   const [settled] = useDebouncedValue(graph, PAUSE_MS);
   return useMemo(() => {
     if (evaluator === undefined) return NO_SCOPE;
@@ -40,7 +43,7 @@ export function useNodeScope(
       changed === undefined ? recorded : ({ ...recorded, ...changed } as Scope['state']);
     return {
       completable: {
-        names: evaluator.namesAt(settled, inputSchema, nodeId, state),
+        names: evaluator.namesAt(settled, inputSchema, nodeId, { state, tools }),
         functions: evaluator.functionSignatures,
       },
       recorded,
@@ -50,5 +53,5 @@ export function useNodeScope(
       evaluate: evaluator.evaluate,
       misspelledIn: evaluator.misspelledIn,
     };
-  }, [evaluator, settled, inputSchema, nodeId, run, stepKey, changed]);
+  }, [evaluator, settled, inputSchema, nodeId, run, stepKey, changed, tools]);
 }
