@@ -12,8 +12,11 @@ export function connectionMethods(send: Send) {
     ): Promise<OAuthConnection[]> =>
       wholeList((page) => send('GET /api/connections', [], { query: page, options }), query),
     /** Well-known services, whose names `createConnection` accepts as `preset`. */
-    listConnectionPresets: (options?: CallOptions): Promise<ConnectionPreset[]> =>
-      send('GET /api/connection-presets', [], { options }),
+    listConnectionPresets: (
+      query: QueryOf<'GET /api/connection-presets'> = {},
+      options?: CallOptions,
+    ): Promise<ConnectionPreset[]> =>
+      wholeList((page) => send('GET /api/connection-presets', [], { query: page, options }), query),
     getConnection: (connectionId: string, options?: CallOptions): Promise<OAuthConnection> =>
       send('GET /api/connections/{id}', [connectionId], { options }),
     /** Register the `callback_url` of the response with the service. */

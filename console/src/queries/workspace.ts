@@ -44,7 +44,7 @@ export const connectionsQuery = queryOptions({
 /** Well-known services to connect to. They only change with the version. */
 export const connectionPresetsQuery = queryOptions({
   queryKey: ['connection-presets'],
-  queryFn: ({ signal }) => api().listConnectionPresets({ signal }),
+  queryFn: ({ signal }) => api().listConnectionPresets({}, { signal }),
   staleTime: Infinity,
 });
 

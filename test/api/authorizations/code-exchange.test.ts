@@ -259,7 +259,7 @@ describe('an access token', () => {
     }
     expect(walked).toBeGreaterThan(150);
     expect(
-      [...open].every((path) => /^\/api\/(auth|health|ready|hooks|callbacks)/.test(path)),
+      [...open].every((path) => /^\/api\/(auth|decide|health|ready|hooks|callbacks)/.test(path)),
     ).toBe(true);
     const { paths: data } = (await stage.send('GET', '/v1/openapi.json')).body as { paths: object };
     for (const path of Object.keys(data)) {

@@ -272,8 +272,10 @@ describe('the replay of an event', () => {
     });
     expect(await countOf('range.sent')).toBe(12);
     const { events } = (await call('GET', '/api/events?name=range.sent&limit=50')).body;
+    // Events of the same millisecond have no order.
     const sent = events.map(({ data }: { data: { n: number } }) => data.n);
-    expect(sent).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    expect(new Set(sent)).toEqual(new Set(Array(12).keys()));
+    expect(sent).toHaveLength(12);
   });
 
   test('takes a body that was not stored completely from the event', async () => {

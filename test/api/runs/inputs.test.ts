@@ -57,6 +57,8 @@ describe('a list that returns a bare array', () => {
     ).toEqual([
       '/api/authorizations',
       '/api/budgets',
+      '/api/connection-presets',
+      '/api/connections',
       '/api/data/feeds',
       '/api/data/keys',
       '/api/data/sources',

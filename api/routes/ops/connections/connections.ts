@@ -37,10 +37,12 @@ export function connectionRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'listConnectionPresets',
       summary: 'List well-known services, with their addresses and usual scopes',
+      querystring: offsetQuery,
       response: responses({ 200: z.array(presetSchema) }),
     },
     config: { capability: 'view' },
-    handler: async () => z.array(presetSchema).parse(connectionPresets),
+    handler: async ({ query: { limit, offset } }) =>
+      z.array(presetSchema).parse(connectionPresets.slice(offset, offset + limit)),
   });
 
   app.get('/api/connections', {
