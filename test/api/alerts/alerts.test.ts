@@ -46,6 +46,7 @@ describe('the alerts of a workspace', () => {
         chat_webhook_url: 'http://127.0.0.1:9/***',
         email: ['ada@example.com'],
         on: ['failed', 'budget'],
+        decide_by_link: false,
         workflows: {
           [workflowId]: { chat_webhook_url: 'http://127.0.0.1:9/***', email: [], on: [] },
         },
