@@ -60,6 +60,7 @@ describe('a step with a connection', () => {
       },
       auth: { connection: name, as: 'bearer' },
     });
+    expect(body).toMatchObject({ created: [{ operation: `me-${name}` }] });
     const tool_name = `custom:${body.created[0].name}`;
     const node = { id: 'ask', kind: 'tool', tool_name, params: {} };
     const run = await engine.ended(await engine.start(graph(node)));

@@ -14,7 +14,7 @@ export const toolAuth = z
       .string()
       .max(210)
       .regex(
-        /^(?:bearer|basic|header:[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}|query:[^\p{Cc}]{1,200})$/u,
+        /^(?:bearer|basic|header:[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}|query:[^\u0000-\u001f\u007f]{1,200})$/,
         "must be 'bearer', 'basic', 'header:<name>' or 'query:<name>'",
       )
       .meta({

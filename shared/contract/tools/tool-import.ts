@@ -79,7 +79,6 @@ export const toolImportInput = z
   .superRefine(requireOneSource)
   .meta({
     examples: [
-      { server_url: 'https://tools.example.com/mcp', prefix: 'crm_' },
       {
         openapi: 'https://api.example.com/openapi.json',
         operations: ['getOrder'],
