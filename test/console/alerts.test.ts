@@ -31,8 +31,8 @@ describeConsole(
       expect((await call('GET', '/api/workspace/alerts')).body).toMatchObject({
         chat_webhook_url: 'http://127.0.0.1:9/***',
         email: ['ops@example.com'],
-        on: ['failed', 'paused', 'budget'],
-        workflows: { [workflowId]: { on: ['failed', 'paused'], email: [] } },
+        on: ['failed', 'paused', 'budget', 'connection'],
+        workflows: { [workflowId]: { on: ['failed', 'paused', 'connection'], email: [] } },
       });
 
       await page.getByRole('button', { name: 'Edit alerts' }).click();

@@ -8,7 +8,7 @@ const MOST_ENTRIES = 10;
 
 const sections: Record<string, readonly string[]> = {
   Workflows: ['Workflows', 'Templates', 'Schedules', 'Events', 'Queues'],
-  Tools: ['Tools', 'Secrets'],
+  Tools: ['Tools', 'Connections', 'Secrets'],
   Spend: ['Budgets', 'Usage'],
   Governance: ['Policies', 'Policy log', 'Audit log'],
   Data: ['Feeds', 'Records', 'Changes', 'Data keys'],

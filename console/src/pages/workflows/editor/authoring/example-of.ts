@@ -19,7 +19,8 @@ export function exampleOf(schema: unknown, depth = 0): unknown {
     const parts = allOf.map((part) => exampleOf(part, depth + 1));
     return parts.every(isRecord) ? Object.assign({}, ...parts) : parts[0];
   }
-  const [first] = [anyOf, oneOf].flatMap((each) => (Array.isArray(each) ? each : []));
+  const choices: unknown = anyOf ?? oneOf;
+  const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
   return first === undefined ? exampleOfType(schema['type']) : exampleOf(first, depth + 1);
 }
 
