@@ -94,7 +94,7 @@ describeConsole(
       await dialog.getByText('2 tools found · Shop 2').waitFor();
       await dialog.getByText('DELETE /orders/{number}').waitFor();
       await dialog.getByRole('checkbox', { name: 'delete_order' }).uncheck();
-      await dialog.getByRole('combobox', { name: 'Secret' }).click();
+      await dialog.getByRole('combobox', { name: 'Authentication' }).click();
       await page.getByRole('option', { name: 'SHOP_KEY' }).click();
       expect(await dialog.getByLabel('Sent as').inputValue()).toBe('header:X-Api-Key');
       expect(await obstacles(page)).toEqual([]);

@@ -2,7 +2,7 @@ import { Group, NativeSelect, Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { CustomTool, ToolImport } from '#client/index.ts';
 import { toolImport as text } from '#console/src/messages/en/workspace/tools.ts';
-import { secretsQuery } from '#console/src/queries/workspace.ts';
+import { connectionsQuery, secretsQuery } from '#console/src/queries/workspace.ts';
 
 export type AuthDraft = NonNullable<CustomTool['auth']>;
 
@@ -29,7 +29,22 @@ function labelOf(place: string): string {
   return place.startsWith('header:') ? text.places.header(name) : text.places.query(name);
 }
 
-/** The secret that calls authenticate with, and where it stands. */
+/** The value of an option, such as `secret:CRM_API_KEY`. */
+function optionOf({ secret, connection }: AuthDraft): string {
+  return connection === undefined ? `secret:${secret ?? ''}` : `connection:${connection}`;
+}
+
+function authOfOption(option: string, as: string): AuthDraft {
+  const name = option.slice(option.indexOf(':') + 1);
+  return option.startsWith('connection:') ? { connection: name, as } : { secret: name, as };
+}
+
+const optionsOf = (kind: 'secret' | 'connection', all: readonly { name: string }[]) => ({
+  group: text.groups[kind],
+  items: all.map(({ name }) => ({ value: `${kind}:${name}`, label: name })),
+});
+
+/** The secret or connection that calls authenticate with, and where it stands. */
 export function AuthFields({
   schemes,
   value,
@@ -40,19 +55,22 @@ export function AuthFields({
   onChange: (value: AuthDraft | undefined) => void;
 }) {
   const { data: secrets = [] } = useQuery(secretsQuery);
+  const { data: connections = [] } = useQuery(connectionsQuery);
   const places = placesOf(schemes);
   const as = value?.as ?? places[0]?.value ?? 'bearer';
   return (
     <Group grow align="flex-start">
       <Select
-        label={text.secret}
-        description={text.aboutSecret}
-        placeholder={text.noSecret}
-        data={secrets.map(({ name }) => name)}
+        label={text.auth}
+        description={text.aboutAuth}
+        placeholder={text.noAuth}
+        data={[optionsOf('secret', secrets), optionsOf('connection', connections)].filter(
+          ({ items }) => items.length > 0,
+        )}
         clearable
         searchable
-        value={value?.secret ?? null}
-        onChange={(secret) => onChange(secret === null ? undefined : { secret, as })}
+        value={value === undefined ? null : optionOf(value)}
+        onChange={(option) => onChange(option === null ? undefined : authOfOption(option, as))}
       />
       {value !== undefined && (
         <NativeSelect

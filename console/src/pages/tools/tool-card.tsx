@@ -58,7 +58,10 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
           {tool.auth !== null && (
             <>
               {' · '}
-              <Message text={text.authenticates} values={{ secret: tool.auth.secret }} />
+              <Message
+                text={text.authenticates}
+                values={{ name: tool.auth.secret ?? tool.auth.connection ?? '' }}
+              />
             </>
           )}
           {' · '}

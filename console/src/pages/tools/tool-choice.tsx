@@ -28,6 +28,8 @@ const MOST = { mcp: 200, openapi: 500 } as const;
 /** A longer list begins with nothing chosen: few want all of a large API. */
 const CHOSEN_AT_FIRST = 50;
 const SHOWN = 100;
+/** The width of a checkbox and its gap. */
+const BELOW_LABEL = 32;
 
 const canImport = ({ state }: ListedTool): boolean => state !== 'skipped';
 const idOf = ({ mcp_tool, operation }: ListedTool): string => mcp_tool ?? operation ?? '';
@@ -195,27 +197,35 @@ function Row({
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Checkbox
           label={<UserText>{name === '' ? idOf(tool) : name}</UserText>}
-          description={description === '' ? undefined : <UserText>{description}</UserText>}
+          description={
+            description === '' ? undefined : (
+              <Text span inherit lineClamp={2}>
+                <UserText>{description}</UserText>
+              </Text>
+            )
+          }
           checked={checked}
           disabled={!canImport(tool)}
           onChange={onChange}
         />
         <Tag color={stateColors[state]}>{text.states[state]}</Tag>
       </Group>
-      {endpoint !== null && (
-        <Code>
-          <UserText>{endpoint}</UserText>
-        </Code>
-      )}
-      {reason !== undefined && <Dimmed size="xs">{reason}</Dimmed>}
-      {schema !== null && (
-        <details>
-          <Text component="summary" size="xs">
-            {text.schema}
-          </Text>
-          <JsonView value={schema} what={text.whatSchema(idOf(tool))} />
-        </details>
-      )}
+      <Box pl={BELOW_LABEL}>
+        {endpoint !== null && (
+          <Code>
+            <UserText>{endpoint}</UserText>
+          </Code>
+        )}
+        {reason !== undefined && <Dimmed size="xs">{reason}</Dimmed>}
+        {schema !== null && (
+          <details>
+            <Text component="summary" size="xs">
+              {text.schema}
+            </Text>
+            <JsonView value={schema} what={text.whatSchema(idOf(tool))} />
+          </details>
+        )}
+      </Box>
     </Box>
   );
 }
