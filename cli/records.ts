@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Client, WriteOptions } from '#client/index.ts';
+import type { Client, TriggerOptions, WriteOptions } from '#client/index.ts';
 import { readJsonObject } from './input.ts';
 import type { Columns } from './output.ts';
-import { ifMatch, inSession } from './session.ts';
+import { idempotencyKey, ifMatch, inSession } from './session.ts';
 
 /** The name of an argument, and how people can name the record. */
 type Argument = [name: string, forms?: string];
@@ -40,6 +40,33 @@ export function recordCommand<Answer extends object>(
       output.record(answer, fields?.(answer));
     }),
   );
+}
+
+interface Once<Answer extends object> extends Omit<Answered<Answer>, 'argument' | 'read'> {
+  argument: Argument;
+  act: (client: Client, reference: string, once: TriggerOptions) => Promise<Answer>;
+}
+
+/** Adds a command that acts on a record, once per `--idempotency-key`, and shows the answer. */
+export function onceCommand<Answer extends object>(
+  group: Command,
+  [verb, description]: [verb: string, description: string],
+  { argument, act, fields }: Once<Answer>,
+): void {
+  group
+    .command(verb)
+    .argument(`<${argument[0]}>`, argument[1])
+    .description(description)
+    .addOption(idempotencyKey())
+    .action(
+      inSession<{ idempotencyKey?: string }>(
+        async ({ client, output }, [reference = ''], { idempotencyKey: key }) => {
+          const once = key === undefined ? {} : { idempotencyKey: key };
+          const answer = await act(client, reference, once);
+          output.record(answer, fields?.(answer));
+        },
+      ),
+    );
 }
 
 /** Adds a command that creates a record from a JSON file. */

@@ -4,7 +4,7 @@ import { collect, readInputIf } from '#cli/input.ts';
 import { idOf } from '#cli/references.ts';
 import { idempotencyKey, inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
-import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
+import { listCommand, onceCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
 interface NewSchedule {
   cron: string;
@@ -69,9 +69,10 @@ export function scheduleCommands(program: Command): void {
       client.deleteSchedule(await scheduleOf(client, schedule), known),
   });
 
-  recordCommand(schedules, ['trigger', 'start a run of a schedule now'], {
+  onceCommand(schedules, ['trigger', 'start a run of a schedule now'], {
     argument: ['schedule', 'id or name'],
-    read: async (client, schedule) => client.triggerSchedule(await scheduleOf(client, schedule)),
+    act: async (client, schedule, once) =>
+      client.triggerSchedule(await scheduleOf(client, schedule), once),
     fields: (run) => ({ id: run.id, workflow: run.workflow_name, status: run.status }),
   });
 }

@@ -3,7 +3,7 @@ import type { DataEndpoint, WebhookDelivery } from '#client/index.ts';
 import { timeOrAgo } from '#cli/input.ts';
 import { idOf } from '#cli/references.ts';
 import { idempotencyKey, ifMatch, inSession } from '#cli/session.ts';
-import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
+import { listCommand, onceCommand, recordCommand, removeCommand } from '#cli/records.ts';
 
 type Events = DataEndpoint['events'];
 
@@ -76,19 +76,20 @@ export function webhookCommands(program: Command): void {
       client.deleteEndpoint(await webhookOf(client, webhook), known),
   });
 
-  recordCommand(
+  onceCommand(
     webhooks,
     ['rotate-secret', 'replace the secret; the previous one also signs for 24 hours'],
     {
       argument: ['webhook', 'id or URL'],
-      read: async (client, webhook) =>
-        client.rotateEndpointSecret(await webhookOf(client, webhook)),
+      act: async (client, webhook, once) =>
+        client.rotateEndpointSecret(await webhookOf(client, webhook), once),
     },
   );
 
-  recordCommand(webhooks, ['test', 'send a test event'], {
+  onceCommand(webhooks, ['test', 'send a test event'], {
     argument: ['webhook', 'id or URL'],
-    read: async (client, webhook) => client.pingEndpoint(await webhookOf(client, webhook)),
+    act: async (client, webhook, once) =>
+      client.pingEndpoint(await webhookOf(client, webhook), once),
     fields: shortly,
   });
 

@@ -14,8 +14,14 @@ const api = useTestApi({ ENCRYPTION_KEY: 'a key for the tests alone' });
 let document: any;
 let dataDocument: any;
 beforeAll(async () => {
-  document = (await api.call('GET', '/api/openapi.json')).body;
-  dataDocument = (await api.call('GET', '/v1/openapi.json')).body;
+  const read = async (path: string): Promise<unknown> => {
+    const { status, text, body } = await api.call('GET', path);
+    // Otherwise, an error would be written as the committed document.
+    if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`);
+    return body;
+  };
+  document = await read('/api/openapi.json');
+  dataDocument = await read('/v1/openapi.json');
 });
 
 interface Operation {
