@@ -186,6 +186,14 @@ describe('tours', () => {
     });
   });
 
+  test('docs/webhooks-out.md prints the documented output of the chat', async () => {
+    const [port, chat] = await freePorts(2);
+    await printsWhatItPromises('docs/webhooks-out.md', 'webhooks-chat', service.apiUrl, {
+      RECEIVER_PORT: String(port),
+      CHAT_PORT: String(chat),
+    });
+  });
+
   test('docs/secrets.md prints its documented output', async () => {
     const [port] = await freePorts(1);
     await printsWhatItPromises('docs/secrets.md', 'secrets', service.apiUrl, {
