@@ -24,6 +24,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
   const [opened, setOpened] = useState(false);
   const called = `custom:${tool.name}`;
   const headers = Object.keys(tool.headers);
+  const description = belowTitle(tool);
   return (
     <Card withBorder component="article" aria-label={called}>
       <Stack gap="sm">
@@ -37,9 +38,9 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
           </Group>
           <ToolActions tool={tool} onEdit={onEdit} />
         </Group>
-        {tool.description !== '' && (
-          <Text size="sm">
-            <UserText>{tool.description}</UserText>
+        {description !== '' && (
+          <Text size="sm" {...(!opened && { lineClamp: 4 })}>
+            <UserText>{description}</UserText>
           </Text>
         )}
         <Text size="sm" component="div">
@@ -82,6 +83,13 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
     </Card>
   );
 }
+
+/** The description without the title, with which that of an imported operation begins. */
+const belowTitle = ({ label, description }: CustomTool): string =>
+  (label !== '' && description.startsWith(label)
+    ? description.slice(label.length)
+    : description
+  ).trim();
 
 function Calls({
   tool: { kind, endpoint_url, mcp_tool },
