@@ -85,15 +85,17 @@ describe('a failed run', () => {
     await eventually(() => chat.seen.length === 1 && mail.seen.length === 1, 30_000);
     expect(paths()).toEqual([`/${SECRET}`]);
     expect(recipients()).toEqual([['ops@second.example', 'lead@second.example']]);
-    const executions: string[] = [];
     const { client } = engine.deps.temporal;
+    // The list has an execution twice if others begin while it is read.
+    const alerts = new Set<string>();
     for await (const { workflowId } of client.workflow.list()) {
-      if (!workflowId.startsWith(`alert-${runId}`)) continue;
-      executions.push(readable(await client.workflow.getHandle(workflowId).fetchHistory()));
+      if (workflowId.startsWith(`alert-${runId}`)) alerts.add(workflowId);
     }
-    expect(executions).toHaveLength(1);
-    expect(executions[0]).not.toContain(SECRET);
-    expect(executions[0]).not.toContain('second.example');
+    expect([...alerts]).toHaveLength(1);
+    const [alert = ''] = alerts;
+    const history = readable(await client.workflow.getHandle(alert).fetchHistory());
+    expect(history).not.toContain(SECRET);
+    expect(history).not.toContain('second.example');
   }, 60_000);
 
   test('alerts no one in another workspace without settings, also if the service has addresses', async () => {
