@@ -12,6 +12,17 @@ import { type FuzzedService, startFuzzedService } from './target.ts';
 /** About fifteen for each operation: some succeed only when a run is in the right state. */
 const REQUESTS = 3_000;
 
+/** They need what only an email, a browser, a request of a run or a socket has. */
+const OUT_OF_REACH: ReadonlySet<string> = new Set([
+  'POST /api/decide',
+  'POST /api/decide/open',
+  'POST /api/authorizations',
+  'POST /api/authorizations/preview',
+  'DELETE /api/authorizations/{id}',
+  'POST /api/callbacks/{token}',
+  'GET /api/stream',
+]);
+
 describe('the service', () => {
   let database: TestDatabase;
   let service: FuzzedService;
@@ -38,7 +49,9 @@ describe('the service', () => {
   });
 
   test('succeeds for most operations and on every surface', () => {
-    const never = [...result.operations].filter(([, { succeeded }]) => succeeded === 0);
+    const never = [...result.operations].filter(
+      ([name, { succeeded }]) => succeeded === 0 && !OUT_OF_REACH.has(name),
+    );
     const refused = never.map(
       ([name, { sent, refusals }]) => `${name} (${sent}): ${refusals.at(-1) ?? ''}`,
     );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { conflict } from '#shared/errors.ts';
+import { conflict, notFound } from '#shared/errors.ts';
 import { type Db, type Pool, sql, statement } from '#shared/db/pool.ts';
 import type { ConnectionScope } from './connections.ts';
 
@@ -25,9 +25,18 @@ export interface BegunSignIn extends ConnectionScope {
   redirectUri: string;
 }
 
-/** Stores a sign-in for ten minutes, and removes expired ones. Throws AppError `conflict` when there are too many. */
+/**
+ * Stores a sign-in for ten minutes, and removes expired ones. Throws AppError `not_found` for a connection or member
+ * that was removed in the meantime, and `conflict` when there are too many.
+ */
 export async function beginSignIn(db: Pool, begun: BegunSignIn): Promise<void> {
   await db.transaction(async (tx) => {
+    // Neither can be deleted until the row that refers to them is there.
+    const held = await tx.maybeOne(statement(z.object({}))`
+      SELECT FROM connections c JOIN members m ON m.id = ${begun.memberId} AND m.workspace_id = c.workspace_id
+      WHERE c.id = ${begun.connectionId} AND c.workspace_id = ${begun.workspaceId} FOR KEY SHARE
+    `);
+    if (held === null) throw notFound('Connection');
     await tx.query(statement(z.object({}))`
       DELETE FROM connection_sign_ins WHERE id IN (
         SELECT id FROM connection_sign_ins WHERE expires_at < now() LIMIT 100 FOR UPDATE SKIP LOCKED)

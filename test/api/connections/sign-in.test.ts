@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
+import { beside } from '#test/support/lock-waits.ts';
 import { rowTexts } from '#test/support/stored-texts.ts';
 import { readSignInCookie, signInCookie } from '#api/routes/ops/connections/cookie.ts';
 import { useTestApi } from '#test/api/test-api.ts';
@@ -56,6 +57,13 @@ const read = async (id: string) => (await api.call('GET', `/api/connections/${id
 const expired = { result: 'error', reason: 'expired' };
 
 describe('a sign-in', () => {
+  test('does not begin for a connection that is deleted at that moment', async () => {
+    const id = await create();
+    const gone = sql.fragment`DELETE FROM connections WHERE id = ${id}`;
+    const { begun } = await beside(api.db, gone, () => begin(id));
+    expect([begun.status, begun.body]).toEqual([404, { detail: 'Connection not found' }]);
+  });
+
   test('stores the tokens of the workspace, sealed, and shows none', async () => {
     const id = await create();
     const { begun, url, cookie } = await begin(id);
