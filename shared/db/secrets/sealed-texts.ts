@@ -49,21 +49,39 @@ function sealedTable<Row extends { key: string }>(
   };
 }
 
+/** A table with one sealed text in each row, bound to `placeOf`. */
+const sealedText = <Row extends { key: string; sealed: string }>(
+  name: string,
+  lockNext: (tx: Tx, after: string) => Promise<readonly Row[]>,
+  placeOf: (row: Row) => string,
+  store: (tx: Tx, row: Row, sealed: string) => Promise<unknown>,
+  batch?: number,
+): SealedTable =>
+  sealedTable(
+    name,
+    lockNext,
+    async (tx, row, reseal) => {
+      const again = reseal(row.sealed, placeOf(row));
+      if (again !== undefined) await store(tx, row, again);
+    },
+    batch,
+  );
+
+const ownRow = keyRow.extend({ workspace_id: z.string(), sealed: z.string() });
+
 const secretRow = keyRow.extend({ workspace_id: z.string(), name: z.string(), sealed: z.string() });
-const secrets = sealedTable(
+const secrets = sealedText(
   'secrets',
   (tx, after) =>
     tx.any(statement(secretRow)`
       SELECT workspace_id || '/' || name AS key, workspace_id, name, sealed_value AS sealed FROM secrets
       WHERE workspace_id || '/' || name > ${after} ORDER BY key LIMIT ${BATCH}::int FOR NO KEY UPDATE
     `),
-  async (tx, { workspace_id: workspaceId, name, sealed }, reseal) => {
-    const again = reseal(sealed, secretPlace({ workspaceId, name }));
-    if (again === undefined) return;
-    await tx.query(statement(z.object({}))`
-      UPDATE secrets SET sealed_value = ${again} WHERE workspace_id = ${workspaceId} AND name = ${name}
-    `);
-  },
+  ({ workspace_id: workspaceId, name }) => secretPlace({ workspaceId, name }),
+  (tx, { workspace_id: workspaceId, name }, sealed) =>
+    tx.query(statement(z.object({}))`
+      UPDATE secrets SET sealed_value = ${sealed} WHERE workspace_id = ${workspaceId} AND name = ${name}
+    `),
 );
 
 const headersRow = keyRow.extend({
@@ -114,58 +132,51 @@ const endpoints = sealedTable(
 );
 
 const codeRow = keyRow.extend({ sealed: z.string() });
-const inviteCodes = sealedTable(
+const inviteCodes = sealedText(
   'invite codes',
   (tx, after) =>
     tx.any(statement(codeRow)`
       SELECT id AS key, invite_code_sealed AS sealed FROM members
       WHERE id > ${after} AND invite_code_sealed IS NOT NULL ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
     `),
-  async (tx, { key: id, sealed }, reseal) => {
-    const again = reseal(sealed, inviteCodePlace(id));
-    if (again === undefined) return;
-    await tx.query(statement(z.object({}))`
-      UPDATE members SET invite_code_sealed = ${again} WHERE id = ${id}
-    `);
-  },
+  ({ key: id }) => inviteCodePlace(id),
+  (tx, { key: id }, sealed) =>
+    tx.query(statement(z.object({}))`
+      UPDATE members SET invite_code_sealed = ${sealed} WHERE id = ${id}
+    `),
 );
 
-const sealedAnswerRow = keyRow.extend({ workspace_id: z.string(), sealed: z.string() });
-const answers = sealedTable(
+const idOf = (key: string): Buffer => Buffer.from(key, 'hex');
+const answers = sealedText(
   'answers to idempotency keys',
   (tx, after) =>
-    tx.any(statement(sealedAnswerRow)`
+    tx.any(statement(ownRow)`
       SELECT encode(id, 'hex') AS key, workspace_id, answer AS sealed FROM idempotent_answers
       WHERE id > decode(${after}, 'hex') AND sealed ORDER BY id LIMIT ${ANSWERS}::int FOR NO KEY UPDATE
     `),
-  async (tx, { key, workspace_id: workspaceId, sealed }, reseal) => {
-    const id = Buffer.from(key, 'hex');
-    const again = reseal(sealed, answerPlace({ workspaceId, id }));
-    if (again === undefined) return;
-    await tx.query(statement(z.object({}))`
-      UPDATE idempotent_answers SET answer = ${again}
-      WHERE workspace_id = ${workspaceId} AND id = ${sql.binary(id)}
-    `);
-  },
+  ({ key, workspace_id: workspaceId }) => answerPlace({ workspaceId, id: idOf(key) }),
+  (tx, { key, workspace_id: workspaceId }, sealed) =>
+    tx.query(statement(z.object({}))`
+      UPDATE idempotent_answers SET answer = ${sealed}
+      WHERE workspace_id = ${workspaceId} AND id = ${sql.binary(idOf(key))}
+    `),
   ANSWERS,
 );
 
-const clientRow = keyRow.extend({ workspace_id: z.string(), sealed: z.string() });
-const clientSecrets = sealedTable(
+const clientSecrets = sealedText(
   'client secrets of connections',
   (tx, after) =>
-    tx.any(statement(clientRow)`
+    tx.any(statement(ownRow)`
       SELECT id AS key, workspace_id, sealed_client_secret AS sealed FROM connections
       WHERE id > ${after} AND sealed_client_secret IS NOT NULL ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
     `),
-  async (tx, { key: connectionId, workspace_id: workspaceId, sealed }, reseal) => {
-    const again = reseal(sealed, clientSecretPlace({ workspaceId, connectionId }));
-    if (again === undefined) return;
-    await tx.query(statement(z.object({}))`
-      UPDATE connections SET sealed_client_secret = ${again}
+  ({ key: connectionId, workspace_id: workspaceId }) =>
+    clientSecretPlace({ workspaceId, connectionId }),
+  (tx, { key: connectionId, workspace_id: workspaceId }, sealed) =>
+    tx.query(statement(z.object({}))`
+      UPDATE connections SET sealed_client_secret = ${sealed}
       WHERE id = ${connectionId} AND workspace_id = ${workspaceId}
-    `);
-  },
+    `),
 );
 
 const tokenRow = keyRow.extend({
@@ -198,57 +209,49 @@ const tokens = sealedTable(
   },
 );
 
-const verifierRow = keyRow.extend({ workspace_id: z.string(), sealed: z.string() });
-const signIns = sealedTable(
+const signIns = sealedText(
   'sign-ins to connections',
   (tx, after) =>
-    tx.any(statement(verifierRow)`
+    tx.any(statement(ownRow)`
       SELECT id AS key, workspace_id, sealed_verifier AS sealed FROM connection_sign_ins
       WHERE id > ${after} ORDER BY id LIMIT ${BATCH}::int FOR NO KEY UPDATE
     `),
-  async (tx, { key: id, workspace_id: workspaceId, sealed }, reseal) => {
-    const again = reseal(sealed, verifierPlace(workspaceId, id));
-    if (again === undefined) return;
-    await tx.query(statement(z.object({}))`
-      UPDATE connection_sign_ins SET sealed_verifier = ${again} WHERE id = ${id} AND workspace_id = ${workspaceId}
-    `);
-  },
+  ({ key: id, workspace_id: workspaceId }) => verifierPlace(workspaceId, id),
+  (tx, { key: id, workspace_id: workspaceId }, sealed) =>
+    tx.query(statement(z.object({}))`
+      UPDATE connection_sign_ins SET sealed_verifier = ${sealed} WHERE id = ${id} AND workspace_id = ${workspaceId}
+    `),
 );
 
-const webhookRow = keyRow.extend({ workspace_id: z.string(), sealed: z.string() });
-const alertWebhooks = sealedTable(
+const alertWebhooks = sealedText(
   'webhooks of alerts',
   (tx, after) =>
-    tx.any(statement(webhookRow)`
+    tx.any(statement(ownRow)`
       SELECT workspace_id AS key, workspace_id, chat_webhook_sealed AS sealed FROM workspace_alerts
       WHERE workspace_id > ${after} AND chat_webhook_sealed IS NOT NULL
       ORDER BY workspace_id LIMIT ${BATCH}::int FOR NO KEY UPDATE
     `),
-  async (tx, { workspace_id: workspaceId, sealed }, reseal) => {
-    const again = reseal(sealed, webhookPlace(workspaceId));
-    if (again === undefined) return;
-    await tx.query(statement(z.object({}))`
-      UPDATE workspace_alerts SET chat_webhook_sealed = ${again} WHERE workspace_id = ${workspaceId}
-    `);
-  },
+  ({ workspace_id: workspaceId }) => webhookPlace(workspaceId),
+  (tx, { workspace_id: workspaceId }, sealed) =>
+    tx.query(statement(z.object({}))`
+      UPDATE workspace_alerts SET chat_webhook_sealed = ${sealed} WHERE workspace_id = ${workspaceId}
+    `),
 );
 
-const workflowAlertWebhooks = sealedTable(
+const workflowAlertWebhooks = sealedText(
   'webhooks of alerts of workflows',
   (tx, after) =>
-    tx.any(statement(webhookRow)`
+    tx.any(statement(ownRow)`
       SELECT workflow_id AS key, workspace_id, chat_webhook_sealed AS sealed FROM workflow_alerts
       WHERE workflow_id > ${after} AND chat_webhook_sealed IS NOT NULL
       ORDER BY workflow_id LIMIT ${BATCH}::int FOR NO KEY UPDATE
     `),
-  async (tx, { key: workflowId, workspace_id: workspaceId, sealed }, reseal) => {
-    const again = reseal(sealed, webhookPlace(workspaceId, workflowId));
-    if (again === undefined) return;
-    await tx.query(statement(z.object({}))`
-      UPDATE workflow_alerts SET chat_webhook_sealed = ${again}
+  ({ key: workflowId, workspace_id: workspaceId }) => webhookPlace(workspaceId, workflowId),
+  (tx, { key: workflowId, workspace_id: workspaceId }, sealed) =>
+    tx.query(statement(z.object({}))`
+      UPDATE workflow_alerts SET chat_webhook_sealed = ${sealed}
       WHERE workflow_id = ${workflowId} AND workspace_id = ${workspaceId}
-    `);
-  },
+    `),
 );
 
 export const sealedTables: readonly SealedTable[] = [
