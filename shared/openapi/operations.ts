@@ -26,6 +26,7 @@ import {
   schemeOfSwagger,
   schemesOf,
 } from './swagger.ts';
+import { beginningOf } from '#shared/values/excerpt.ts';
 import { UnsupportedError } from './unsupported.ts';
 
 const DEFAULT_LIMIT = 500;
@@ -79,8 +80,8 @@ export function operationsOf(
   };
   const listed = listOperations(root, rootBase, references, options);
   const result: ImportedDocument = {
-    title: cut(textIn(objectIn(root, 'info') ?? {}, 'title') ?? '', MAX_TITLE),
-    version: cut(versionOf(root), MAX_TITLE),
+    title: beginningOf(textIn(objectIn(root, 'info') ?? {}, 'title') ?? '', MAX_TITLE),
+    version: beginningOf(versionOf(root), MAX_TITLE),
     servers,
     security_schemes: schemes,
     operations: [],
@@ -149,7 +150,7 @@ function imported(common: Import, listed: ListedOperation): ImportedOperation {
     method,
     path: listed.path,
     name,
-    label: cut(textIn(node, 'summary')?.trim() ?? '', MAX_LABEL),
+    label: beginningOf(textIn(node, 'summary')?.trim() ?? '', MAX_LABEL),
     description: descriptionOf(node, deprecated),
     read_only: method === 'GET' || method === 'HEAD',
     deprecated,
@@ -219,7 +220,7 @@ function descriptionOf(node: JsonObject, deprecated: boolean): string {
   const summary = textIn(node, 'summary')?.trim() ?? '';
   const text = textIn(node, 'description')?.trim() ?? '';
   const parts = [deprecated ? 'Deprecated.' : '', text.startsWith(summary) ? '' : summary, text];
-  return cut(parts.filter((part) => part !== '').join('\n\n'), MAX_DESCRIPTION);
+  return beginningOf(parts.filter((part) => part !== '').join('\n\n'), MAX_DESCRIPTION);
 }
 
 /** The schema of the first successful response in JSON; null without one, or where it cannot be read. */
@@ -278,7 +279,3 @@ function securitySchemes(root: JsonObject, references: References): SecuritySche
     }
   });
 }
-
-/** The beginning of a text, cut between two characters. */
-const cut = (text: string, most: number): string =>
-  text.slice(0, most).replace(/[\ud800-\udbff]$/, '');

@@ -1,5 +1,9 @@
 const MOST = 120;
 
+/** The beginning of a text, cut between two characters: half of one could not be stored. */
+export const beginningOf = (text: string, most: number): string =>
+  text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
+
 /**
  * The beginning of a JSON object in one line, for people: `order: A-1042, amount: 240`. Only its texts, numbers and
  * booleans. Null if it has none.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { beginningOf } from '#shared/values/excerpt.ts';
 import type { GateRecheck, RecheckDifference, Stale } from '#shared/contract/gates/recheck.ts';
 import { type Db, jsonOrNull, sql, statement } from '#shared/db/pool.ts';
 import type { Json } from '#shared/json.ts';
@@ -219,9 +220,8 @@ function shown(text: string | null): RecheckDifference['before'] {
   return text.length > MAX_SHOWN ? startOf(text, MAX_SHOWN) : (JSON.parse(text) as Json);
 }
 
-/** The start of a long text. Half a character could not be stored. */
-export const startOf = (text: string, most: number): string =>
-  `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
+/** The start of a long text. */
+export const startOf = (text: string, most: number): string => `${beginningOf(text, most)}…`;
 
 /** What a gate with `recheck` shows of it. */
 export function recheckOf(

@@ -21,6 +21,7 @@ import {
   referencesIn,
   SECRETS,
 } from '#shared/values/secrets.ts';
+import { beginningOf } from '#shared/values/excerpt.ts';
 import { checkToolSecrets } from '#shared/operations/secrets/secrets.ts';
 import { accountOf, type ToolDeps } from './custom-tools.ts';
 import type { Described, Found, SourceTool } from './source-tools.ts';
@@ -134,8 +135,6 @@ function describe(
     .join('; ');
 }
 
-/** The beginning of the text, cut between two characters to the length that can be stored. */
-function textOf(text: string, most: number): string {
-  const storable = toStorable(text) as string;
-  return storable.slice(0, most).replace(/[\ud800-\udbff]$/, '');
-}
+/** The beginning of the text, as it can be stored. */
+const textOf = (text: string, most: number): string =>
+  beginningOf(toStorable(text) as string, most);
