@@ -108,6 +108,7 @@ export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WebhookDeliveryList = Schemas['WebhookDeliveryList'];
 export type Workflow = Schemas['Workflow'];
+export type ListedWorkflow = Schemas['ListedWorkflow'];
 export type WorkflowDetail = Schemas['WorkflowDetail'];
 export type WorkflowDraft = Schemas['WorkflowDraft'];
 export type WorkflowVersion = Schemas['WorkflowVersion'];

@@ -1,7 +1,13 @@
 import { byCursor, wholeList } from './pages.ts';
 import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
-import type { GraphDiff, Workflow, WorkflowDetail, WorkflowVersion } from './types.ts';
+import type {
+  GraphDiff,
+  ListedWorkflow,
+  Workflow,
+  WorkflowDetail,
+  WorkflowVersion,
+} from './types.ts';
 
 export function workflowMethods(send: Send) {
   const listVersions = (
@@ -11,8 +17,14 @@ export function workflowMethods(send: Send) {
   ) => send('GET /api/workflows/{id}/versions', [workflowId], { query, options });
 
   return {
-    listWorkflows: (options?: CallOptions): Promise<Workflow[]> =>
-      wholeList((query) => send('GET /api/workflows', [], { query, options }), {}),
+    /** With `include: 'limits'`, each has its `limits`. */
+    listWorkflows: ({ include, ...options }: CallOptions & { include?: 'limits' } = {}): Promise<
+      ListedWorkflow[]
+    > =>
+      wholeList(
+        (query) => send('GET /api/workflows', [], { query: { ...query, include }, options }),
+        {},
+      ),
     /** Creates a draft. An invalid graph is accepted but cannot run. */
     createWorkflow: (
       body: BodyOf<'POST /api/workflows'>,

@@ -6,6 +6,7 @@ import type { Session } from '#cli/session.ts';
 import { type Difference, differenceLines } from './differences.ts';
 import { filesAt, readFiles } from './folder.ts';
 import { type FileProblem, type Plan, planOf, type Step } from './plan.ts';
+import { plainWorkflow, type StoredWorkflow } from './stored.ts';
 import { terminal } from '#cli/terminal.ts';
 
 export interface ApplyOptions {
@@ -117,7 +118,8 @@ async function carryOut(client: Client, steps: readonly Step[], publish: boolean
       const step = steps[at]!;
       const { file, change, before } = step;
       try {
-        const same = change === 'unchanged' ? before : undefined;
+        const same =
+          change === 'unchanged' && before !== undefined ? plainWorkflow(before) : undefined;
         const workflow = same ?? (await write(client, step, publish));
         rows[at] = { file, name: workflow.name, change, workflow };
       } catch (error) {
@@ -132,7 +134,7 @@ async function carryOut(client: Client, steps: readonly Step[], publish: boolean
 
 async function write(client: Client, step: Step, publish: boolean): Promise<Workflow> {
   const { definition, before, difference } = step;
-  const { id: _id, checks, ...settings } = definition;
+  const { id: _id, checks, limits, ...settings } = definition;
   if (before !== undefined) {
     return unlessChanged(before, () => update(client, before, { definition, difference, publish }));
   }
@@ -141,13 +143,14 @@ async function write(client: Client, step: Step, publish: boolean): Promise<Work
     checks === undefined || checks.length === 0
       ? created
       : await client.setChecks(created.id, checks, { ifMatch: created.etag });
+  if (limits != null) await client.setLimits(created.id, limits);
   return publish ? client.publishWorkflow(checked.id) : checked;
 }
 
 /** Sends what differs. Each request only applies to the workflow as the previous response returned it. */
 async function update(
   client: Client,
-  before: Workflow,
+  before: StoredWorkflow,
   {
     definition,
     difference: { settings },
@@ -155,14 +158,18 @@ async function update(
   }: Pick<Step, 'definition' | 'difference'> & { publish: boolean },
 ): Promise<Workflow> {
   const { id } = before;
-  let current = before;
-  const changed = settings.filter((name) => name !== 'checks');
+  let current = plainWorkflow(before);
+  const changed = settings.filter((name) => name !== 'checks' && name !== 'limits');
   if (changed.length > 0) {
     const body = Object.fromEntries(changed.map((name) => [name, definition[name]]));
     current = await client.updateWorkflow(id, body, { ifMatch: current.etag });
   }
   if (definition.checks !== undefined && settings.includes('checks')) {
     current = await client.setChecks(id, definition.checks, { ifMatch: current.etag });
+  }
+  // Their keys must be in the input schema.
+  if (definition.limits !== undefined && settings.includes('limits')) {
+    await client.setLimits(id, definition.limits ?? {}, { ifMatch: before.limitsEtag });
   }
   if (publish && current.status !== 'published') {
     current = await client.publishWorkflow(id, { ifMatch: current.etag });

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { evaluationChecksInput } from '#shared/contract/workflows/graph.ts';
+import { limitsInput } from '#shared/contract/limits/limits.ts';
 import { workflowFields } from '#shared/contract/workflows/workflow.ts';
 import { hint } from '#shared/graph/suggest.ts';
 import { wording } from '#shared/values/issue-wording.ts';
+import { limitsOrNull } from './stored.ts';
 import { type Content, type Place, parseText, type Problem } from './text.ts';
 
 /** The content of a file: the settings of one workflow. An omitted setting keeps its value in the workspace. */
@@ -11,6 +13,7 @@ const definitionSchema = workflowFields.extend({
   id: z.string().min(1).max(100).optional(),
   name: workflowFields.shape.name.unwrap(),
   checks: evaluationChecksInput.optional(),
+  limits: limitsInput.nullable().transform(limitsOrNull).optional(),
 });
 
 export type Definition = z.infer<typeof definitionSchema>;
@@ -19,6 +22,7 @@ export type Definition = z.infer<typeof definitionSchema>;
 export const settingNames = [
   ...(Object.keys(workflowFields.shape) as (keyof typeof workflowFields.shape)[]),
   'checks' as const,
+  'limits' as const,
 ];
 
 const keys = ['id', ...settingNames];

@@ -1,13 +1,14 @@
-import type { GraphDiff, Workflow } from '#client/index.ts';
+import type { GraphDiff } from '#client/index.ts';
 import { diffGraphs, diffSchemas } from '#shared/graph/diff.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import type { Paint } from '#cli/output.ts';
 import { type Definition, settingNames } from './definition.ts';
 import { graphLines } from './graph-lines.ts';
+import type { StoredWorkflow } from './stored.ts';
 
 type Setting = (typeof settingNames)[number];
-export type Settings = Pick<Workflow, Setting>;
+export type Settings = Pick<StoredWorkflow, Setting>;
 
 /** The workspace's values for settings that were never set. */
 export const emptySettings = {
@@ -18,6 +19,7 @@ export const emptySettings = {
   overrun: 'none',
   requires_experiment: false,
   checks: [],
+  limits: null,
 } as const satisfies Partial<Settings>;
 
 /** What would change. */

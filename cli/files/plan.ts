@@ -1,4 +1,4 @@
-import type { Client, Workflow } from '#client/index.ts';
+import type { Client } from '#client/index.ts';
 import type { CustomToolDefinitions } from '#shared/agents/offered-tools.ts';
 import { checkGraph } from '#shared/graph/graph-check.ts';
 import { inputKeysOf } from '#shared/graph/input-keys.ts';
@@ -7,6 +7,7 @@ import { builtinTools } from '#shared/tools.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import type { Definition, ReadFile } from './definition.ts';
 import { type Difference, differenceOf, emptySettings } from './differences.ts';
+import { listStored, type StoredWorkflow } from './stored.ts';
 import type { Problem } from './text.ts';
 
 /** What would happen to a file's workflow. */
@@ -14,7 +15,7 @@ export interface Step {
   file: string;
   definition: Definition;
   /** The workflow as listed; absent for a new one. */
-  before?: Workflow;
+  before?: StoredWorkflow;
   change: 'created' | 'updated' | 'unchanged';
   difference: Difference;
 }
@@ -46,7 +47,7 @@ export async function planOf(
 ): Promise<Plan> {
   const problems = [...files.flatMap(ownProblems), ...sharedNames(files)];
   if (problems.length > 0) return { steps: [], problems, onlyGraphs: false };
-  const matched = match(files, await client.listWorkflows());
+  const matched = match(files, await listStored(client));
   if (matched.problems.length > 0) {
     return { steps: [], problems: matched.problems, onlyGraphs: false };
   }
@@ -76,10 +77,10 @@ const sameName = (name: string, other: string): string =>
 interface Pair {
   file: string;
   definition: Definition;
-  before?: Workflow;
+  before?: StoredWorkflow;
 }
 
-function match(files: readonly ReadFile[], workflows: readonly Workflow[]) {
+function match(files: readonly ReadFile[], workflows: readonly StoredWorkflow[]) {
   const byId = new Map(workflows.map((workflow) => [workflow.id, workflow]));
   const byName = Map.groupBy(workflows, ({ name }) => name);
   const pairs: Pair[] = [];

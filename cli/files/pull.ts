@@ -1,6 +1,5 @@
 import { mkdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import type { Workflow } from '#client/index.ts';
 import { slugWith } from '#shared/values/slug.ts';
 import { misuse, refusal } from '#cli/endings.ts';
 import { named } from '#cli/references.ts';
@@ -9,6 +8,7 @@ import type { Session } from '#cli/session.ts';
 import type { Definition, ReadFile } from './definition.ts';
 import { changedSettings, emptySettings } from './differences.ts';
 import { filesBelow, kindAt, readFiles } from './folder.ts';
+import { listStored, type StoredWorkflow } from './stored.ts';
 import { type Format, textOf } from './written.ts';
 
 export interface PullOptions {
@@ -22,7 +22,7 @@ export interface PullOptions {
 const MAX_SLUG = 100;
 
 interface Target {
-  workflow: Workflow;
+  workflow: StoredWorkflow;
   path: string;
   /** The present content, if the file belongs to the workflow. */
   now?: Definition;
@@ -47,7 +47,7 @@ export async function pullFiles(
   { folder, format, prune }: PullOptions,
 ): Promise<void> {
   if (prune === true && names.length > 0) throw misuse('--prune is for all workflows');
-  const workflows = await client.listWorkflows();
+  const workflows = await listStored(client);
   const present = await readFolder(folder);
   const targets = targetsOf(workflows, present, { folder, format });
   const chosen = names.length === 0 ? targets : chosenBy(names, targets);
@@ -91,7 +91,7 @@ async function readFolder(folder: string): Promise<ReadFile[]> {
 }
 
 /** The names that several workflows have, whose files need an id. */
-function sharedNames(workflows: readonly Workflow[]): Set<string> {
+function sharedNames(workflows: readonly StoredWorkflow[]): Set<string> {
   const named = Map.groupBy(workflows, ({ name }) => name);
   return new Set([...named].filter(([, all]) => all.length > 1).map(([name]) => name));
 }
@@ -102,7 +102,7 @@ function sharedNames(workflows: readonly Workflow[]): Set<string> {
  * first.
  */
 function targetsOf(
-  workflows: readonly Workflow[],
+  workflows: readonly StoredWorkflow[],
   present: readonly ReadFile[],
   { folder, format }: PullOptions,
 ): Target[] {
@@ -194,7 +194,7 @@ async function replace(path: string, text: string): Promise<void> {
 }
 
 /** Files of workflows that do not exist in the workspace. */
-function staleFiles(present: readonly ReadFile[], workflows: readonly Workflow[]) {
+function staleFiles(present: readonly ReadFile[], workflows: readonly StoredWorkflow[]) {
   const known = new Set(workflows.flatMap(({ id, name }) => [keyOf({ id }), keyOf({ name })]));
   return present.flatMap(({ file, definition }) =>
     definition === undefined || known.has(keyOf(definition)) ? [] : [{ file, definition }],

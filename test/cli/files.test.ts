@@ -125,6 +125,38 @@ checks:
     expect(await client.getWorkflow(workflow.id)).toEqual(workflow);
   });
 
+  test('applies limits, together with the schema that their keys need, and removes them', async () => {
+    const file = (limits: string): string =>
+      `${simple('Limited')}limits: ${limits}
+input_schema: {type: object, properties: {customer: {type: string}}, additionalProperties: false}
+`;
+    await write('limited.yaml', file('{concurrency: {limit: 2, key: "{customer}"}}'));
+    const [{ workflow }] = (await apply('--json')).json();
+    expect(await client.getLimits(workflow.id)).toMatchObject({
+      concurrency: { limit: 2, key: '{customer}', on_limit: 'queue' },
+      cancel_on: [],
+    });
+    line.seen.length = 0;
+    expect(changesOf(await apply('--json'))).toEqual(['limited.yaml unchanged']);
+    await write('limited.yaml', file('{rate: {limit: 1, per_seconds: 60}}'));
+    expect((await apply('--dry-run')).stdout).toContain('~ limits');
+    expect(writes()).toEqual([]);
+    await apply();
+    expect(writes()).toEqual([`PUT /api/workflows/${workflow.id}/limits`]);
+    expect(await client.getLimits(workflow.id)).toMatchObject({
+      concurrency: null,
+      rate: { limit: 1, per_seconds: 60, key: null },
+    });
+    await write('limited.yaml', file('null'));
+    await apply();
+    expect(await client.getLimits(workflow.id)).toMatchObject({ rate: null });
+    await write('limited.yaml', file('{rate: {limit: 0, per_seconds: 60}}'));
+    expect(await apply()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(':5:24: limits.rate.limit must be at least 1'),
+    });
+  });
+
   test('keeps what a file omits, and clears what it sets to empty', async () => {
     const body = {
       graph: { nodes: [{ id: 'm', kind: 'merge' as const }], edges: [] },
@@ -368,6 +400,22 @@ describe('while others write', () => {
     expect(await client.listWorkflows()).toEqual([changed]);
   });
 
+  test('limits that were changed in the meantime are not replaced', async () => {
+    await write('one.yaml', `${simple('One')}limits: {rate: {limit: 1, per_seconds: 1}}\n`);
+    const others = { rate: { limit: 2, per_seconds: 2 } };
+    beforeRequest = async (method, url) => {
+      if (method !== 'PUT' || !url.endsWith('/limits')) return;
+      beforeRequest = async () => undefined;
+      await client.setLimits(url.split('/').at(-2)!, others);
+    };
+    expect(await apply()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("'One' was changed meanwhile"),
+    });
+    const [{ id } = { id: '' }] = await client.listWorkflows();
+    expect(await client.getLimits(id)).toMatchObject(others);
+  });
+
   test('a workflow that was deleted in the meantime is not created again', async () => {
     afterList((id) => client.deleteWorkflow(id));
     expect(await apply()).toMatchObject({
@@ -450,6 +498,27 @@ describe('ops pull', () => {
     await apply();
     const { errors } = await client.validate(id);
     expect(errors[0]?.message).toMatch(/^nodes\[0\]\.source: .*\(line 3, column \d+\)$/);
+  });
+
+  test('writes limits as they can be applied, and null where there are none', async () => {
+    const { id } = await client.createWorkflow({ name: 'Limited' });
+    await client.createWorkflow({ name: 'Free' });
+    await client.setLimits(id, { cancel_on: [{ event: 'order.cancelled' }], priority: '5' });
+    await pull();
+    expect(await readFile(path('free.yaml'), 'utf8')).toMatch(/^limits: null\n/m);
+    expect(await readFile(path('limited.yaml'), 'utf8')).toContain(`limits:
+  concurrency: null
+  rate: null
+  debounce: null
+  priority: "5"
+  cancel_on:
+    - event: order.cancelled
+      match: null
+`);
+    expect(changesOf(await apply('--json'))).toEqual([
+      'free.yaml unchanged',
+      'limited.yaml unchanged',
+    ]);
   });
 
   test('writes changes, and keeps a file with comments and the same content', async () => {

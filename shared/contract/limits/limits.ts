@@ -94,7 +94,8 @@ const debounceSchema = z
 export const longestDebounce = ({ seconds, max_seconds: most }: z.output<typeof debounceSchema>) =>
   most ?? Math.min(seconds * LONGEST_DEBOUNCE, LONGEST_WINDOW);
 
-const fields = {
+/** The limits of a workflow, without what is computed. */
+export const limitFields = {
   concurrency: concurrencySchema.nullable(),
   rate: rateSchema.nullable(),
   debounce: debounceSchema.nullable(),
@@ -110,11 +111,11 @@ const fields = {
 
 export const limitsInput = z
   .strictObject({
-    concurrency: fields.concurrency.default(null),
-    rate: fields.rate.default(null),
-    debounce: fields.debounce.default(null),
-    priority: fields.priority.default(null),
-    cancel_on: fields.cancel_on.default([]),
+    concurrency: limitFields.concurrency.default(null),
+    rate: limitFields.rate.default(null),
+    debounce: limitFields.debounce.default(null),
+    priority: limitFields.priority.default(null),
+    cancel_on: limitFields.cancel_on.default([]),
   })
   .meta({
     examples: [
@@ -131,11 +132,11 @@ export const limitsInput = z
 export type StoredLimits = z.output<typeof limitsInput>;
 
 /** The limits that a template has for its workflows. */
-export const templateLimits = z.object(fields).meta({ id: 'Limits' });
+export const templateLimits = z.object(limitFields).meta({ id: 'Limits' });
 
 export const limitsSchema = z
   .object({
-    ...fields,
+    ...limitFields,
     warnings: z.array(z.string()).meta({
       description: 'Why runs could wait for each other, as far as the current version shows it',
     }),

@@ -5,11 +5,13 @@ import {
   dollarsInput,
   jsonObject,
   jsonValue,
+  offsetQuery,
   timestamp,
   wholeNumber,
 } from '#shared/contract/common.ts';
 import { draftGraphSchema, evaluationChecksInput } from './graph.ts';
 import { etag } from '#shared/contract/if-match.ts';
+import { limitFields } from '#shared/contract/limits/limits.ts';
 
 export const workflowStatuses = ['draft', 'published'] as const;
 
@@ -166,6 +168,25 @@ export const draftSchema = z
     etag,
   })
   .meta({ id: 'WorkflowDraft' });
+
+export const workflowListQuery = offsetQuery.extend({
+  include: z.enum(['limits']).optional().meta({ description: '`limits`: include the limits' }),
+});
+export type WorkflowListQuery = z.infer<typeof workflowListQuery>;
+
+/** A workflow as the list returns it. */
+export const listedWorkflowSchema = workflowSchema
+  .extend({
+    limits: z
+      .object({ ...limitFields, etag })
+      .meta({ id: 'ListedLimits' })
+      .optional()
+      .meta({
+        description: 'Only with `include=limits`. The `etag` is that of `.../limits`',
+      }),
+  })
+  .meta({ id: 'ListedWorkflow' });
+export type ListedWorkflow = z.infer<typeof listedWorkflowSchema>;
 
 export const workflowReadQuery = z.strictObject({
   include: z.enum(['draft']).optional().meta({ description: '`draft`: include the draft' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StoredLimits, WorkflowLimits } from '#shared/contract/limits/limits.ts';
-import { type Db, type Pool, statement, type Tx } from '#shared/db/pool.ts';
+import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 import { otherLimits, requireToChange } from '#shared/db/workflows/graphs-in-use.ts';
@@ -35,6 +35,21 @@ export async function readLimits(
   `);
   if (row === null) throw notFound('Workflow');
   return { ...NO_LIMITS, ...row.settings };
+}
+
+const listedRow = z.object({ workflow_id: z.string(), settings: storedJson<StoredLimits>() });
+
+/** The limits of these workflows, also of those that have none. */
+export async function listLimits(
+  db: Db,
+  { workspaceId, workflowIds }: { workspaceId: string; workflowIds: readonly string[] },
+): Promise<Map<string, StoredLimits>> {
+  const rows = await db.any(statement(listedRow)`
+    SELECT workflow_id, settings FROM workflow_limits
+    WHERE workspace_id = ${workspaceId} AND workflow_id = ANY(${sql.array([...workflowIds], 'text')})
+  `);
+  const stored = new Map(rows.map((row) => [row.workflow_id, row.settings]));
+  return new Map(workflowIds.map((id) => [id, { ...NO_LIMITS, ...stored.get(id) }]));
 }
 
 const lockedRow = z.object({ name: z.string() });

@@ -1,11 +1,20 @@
 import type { StoredLimits, WorkflowLimits } from '#shared/contract/limits/limits.ts';
 import type { GraphIssue } from '#shared/contract/workflows/graph.ts';
+import type { ListedWorkflow, WorkflowListQuery } from '#shared/contract/workflows/workflow.ts';
 import { withEtag } from '#shared/crypto/etags.ts';
 import { readCalledGraphs } from '#shared/db/children/called-workflows.ts';
-import { lastFailedMatch, readLimits, replaceLimits } from '#shared/db/limits/limits.ts';
+import {
+  lastFailedMatch,
+  listLimits,
+  readLimits,
+  replaceLimits,
+} from '#shared/db/limits/limits.ts';
 import type { Db, Pool } from '#shared/db/pool.ts';
 import { readCurrentGraph } from '#shared/db/workflows/current-graph.ts';
-import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
+import {
+  listWorkflows as readWorkflows,
+  type WorkflowScope,
+} from '#shared/db/workflows/workflows.ts';
 import { AppError, notFound } from '#shared/errors.ts';
 import { ExpressionError, expressionRoots } from '#shared/graph/expression/expression.ts';
 import { templateReads } from '#shared/graph/expression/template.ts';
@@ -22,6 +31,19 @@ export async function shownLimits(db: Db, scope: WorkflowScope): Promise<Workflo
   const warnings = current === undefined ? [] : await callsItself(db, scope, limits, current.graph);
   const last_failed_match = limits.cancel_on.length === 0 ? null : await lastFailedMatch(db, scope);
   return withEtag({ ...limits, warnings, last_failed_match }, ['warnings', 'last_failed_match']);
+}
+
+/** The workspace's workflows, newest first, with their limits if the query includes them. */
+export async function listWorkflows(
+  db: Db,
+  workspaceId: string,
+  { include, ...page }: WorkflowListQuery,
+): Promise<ListedWorkflow[]> {
+  const listed = await readWorkflows(db, workspaceId, page);
+  if (include === undefined) return listed;
+  const workflowIds = listed.map(({ id }) => id);
+  const limits = await listLimits(db, { workspaceId, workflowIds });
+  return listed.map((each) => ({ ...each, limits: withEtag({ ...limits.get(each.id)! }) }));
 }
 
 /** Throws AppError `not_found`, `invalid` and `forbidden`. */

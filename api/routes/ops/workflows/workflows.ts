@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { offsetQuery } from '#shared/contract/common.ts';
 import { graphReportSchema } from '#shared/contract/workflows/graph.ts';
 import { runListSchema, workflowRunsQuery } from '#shared/contract/runs/run.ts';
 import {
   checksBody,
+  listedWorkflowSchema,
   validateBody,
   workflowCreateBody,
   workflowDetailSchema,
+  workflowListQuery,
   workflowReadQuery,
   workflowSchema,
   workflowUpdateBody,
@@ -15,6 +16,7 @@ import { readWithDraft } from '#shared/db/workflows/drafts.ts';
 import { listRuns } from '#shared/db/runs/run-list.ts';
 import { listScheduleIds } from '#shared/db/schedules/schedules.ts';
 import * as workflows from '#shared/db/workflows/workflows.ts';
+import { listWorkflows } from '#shared/operations/limits/limits.ts';
 import { dispatchInOrder } from '#shared/operations/runs/dispatch.ts';
 import { removeSchedules } from '#shared/operations/schedules/sync.ts';
 import { requireInputSchema } from '#shared/operations/workflows/workflow-input.ts';
@@ -41,11 +43,11 @@ export function workflowRoutes(app: App, context: RouteContext): void {
     schema: {
       operationId: 'listWorkflows',
       summary: 'List workflows, newest first',
-      querystring: offsetQuery,
-      response: responses({ 200: z.array(workflowSchema) }),
+      querystring: workflowListQuery,
+      response: responses({ 200: z.array(listedWorkflowSchema) }),
     },
     config: { capability: 'view' },
-    handler: async ({ actor, query }) => workflows.listWorkflows(db, actor.workspaceId, query),
+    handler: async ({ actor, query }) => listWorkflows(db, actor.workspaceId, query),
   });
 
   app.post('/api/workflows', {

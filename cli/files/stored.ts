@@ -1,0 +1,32 @@
+import type { Client, Workflow } from '#client/index.ts';
+import { limitsInput, type StoredLimits } from '#shared/contract/limits/limits.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
+
+/** A workflow of the workspace with all that a file describes. */
+export interface StoredWorkflow extends Workflow {
+  /** Null: none. */
+  limits: StoredLimits | null;
+  limitsEtag: string;
+}
+
+/** The workflows of the workspace, newest first. Throws ApiError. */
+export async function listStored(client: Client): Promise<StoredWorkflow[]> {
+  const listed = await client.listWorkflows({ include: 'limits' });
+  return listed.map(({ limits, ...workflow }) => {
+    if (limits === undefined) throw new Error('The service has not returned the limits');
+    const { etag, ...settings } = limits;
+    return { ...workflow, limits: limitsOrNull(settings), limitsEtag: etag };
+  });
+}
+
+/** Without what only files need. */
+export function plainWorkflow(stored: StoredWorkflow): Workflow {
+  const { limits: _limits, limitsEtag: _etag, ...workflow } = stored;
+  return workflow;
+}
+
+/** Limits that limit nothing are the same as none. */
+export const limitsOrNull = (limits: StoredLimits | null): StoredLimits | null =>
+  canonicalJson(limits) === NO_LIMITS ? null : limits;
+
+const NO_LIMITS = canonicalJson(limitsInput.parse({}));
