@@ -42,6 +42,7 @@ import { learnMethods } from './http/methods.ts';
 import { measureRequests } from './http/metrics.ts';
 import { documentRoutes } from './openapi/document.ts';
 import { limitRate, rateLimitHeaders } from './http/rate-limit.ts';
+import { serveFileSchema } from './http/file-schema.ts';
 import { serveReference } from './http/reference.ts';
 import { serializer } from './http/responses.ts';
 import { alertRoutes } from './routes/ops/alerts/alerts.ts';
@@ -316,6 +317,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   documentRoutes(app, { surface: 'data', server });
   registerRoutes(app, context);
   serveReference(app);
+  serveFileSchema(app);
   serveConsole(app, console);
   return app;
 }

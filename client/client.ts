@@ -50,7 +50,10 @@ export interface ClientOptions {
 }
 
 /** A method for each operation of the service, and helpers built on them. */
-export type Client = ReturnType<typeof workflowMethods> &
+export type Client = {
+  /** The address of the service, without `/api`. */
+  readonly baseUrl: string;
+} & ReturnType<typeof workflowMethods> &
   ReturnType<typeof runMethods> &
   ReturnType<typeof gateMethods> &
   ReturnType<typeof nodeTestMethods> &
@@ -105,6 +108,7 @@ export function createClient({
   };
   const send = createSend(connection);
   return {
+    baseUrl: connection.baseUrl,
     ...workflowMethods(send),
     ...runMethods(send),
     ...gateMethods(send),

@@ -134,7 +134,7 @@ async function carryOut(client: Client, steps: readonly Step[], publish: boolean
 
 async function write(client: Client, step: Step, publish: boolean): Promise<Workflow> {
   const { definition, before, difference } = step;
-  const { id: _id, checks, limits, ...settings } = definition;
+  const { $schema: _schema, id: _id, checks, limits, ...settings } = definition;
   if (before !== undefined) {
     return unlessChanged(before, () => update(client, before, { definition, difference, publish }));
   }

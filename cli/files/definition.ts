@@ -1,22 +1,11 @@
-import { z } from 'zod';
-import { evaluationChecksInput } from '#shared/contract/workflows/graph.ts';
-import { limitsInput } from '#shared/contract/limits/limits.ts';
+import type { z } from 'zod';
 import { workflowFields } from '#shared/contract/workflows/workflow.ts';
+import { workflowFileSchema } from '#shared/contract/workflows/workflow-file.ts';
 import { hint } from '#shared/graph/suggest.ts';
 import { wording } from '#shared/values/issue-wording.ts';
-import { limitsOrNull } from './stored.ts';
 import { type Content, type Place, parseText, type Problem } from './text.ts';
 
-/** The content of a file: the settings of one workflow. An omitted setting keeps its value in the workspace. */
-const definitionSchema = workflowFields.extend({
-  /** Identifies the workflow instead of the name, so that the file can rename it. */
-  id: z.string().min(1).max(100).optional(),
-  name: workflowFields.shape.name.unwrap(),
-  checks: evaluationChecksInput.optional(),
-  limits: limitsInput.nullable().transform(limitsOrNull).optional(),
-});
-
-export type Definition = z.infer<typeof definitionSchema>;
+export type Definition = z.infer<typeof workflowFileSchema>;
 
 /** In the order in which files list them. */
 export const settingNames = [
@@ -25,7 +14,7 @@ export const settingNames = [
   'limits' as const,
 ];
 
-const keys = ['id', ...settingNames];
+const keys = ['$schema', 'id', ...settingNames];
 
 export interface ReadFile {
   /** The path as given, or as found in a given folder. */
@@ -34,6 +23,8 @@ export interface ReadFile {
   problems: Problem[];
   /** The place of a part of the graph, by the path in a problem of the graph: `nodes[3].params.url`. */
   placeInGraph: (path: string) => Place | undefined;
+  /** The address of the JSON Schema that the file names for editors. */
+  schema?: string | undefined;
 }
 
 /** Reads and checks a file of one workflow, except for the meaning of its graph. Never throws. */
@@ -52,11 +43,15 @@ export function readDefinition(file: string, text: string, format: 'json' | 'yam
     const problems = [{ message: 'has no `name`', place: content.placeOf([]) }];
     return { file, problems, placeInGraph };
   }
-  const parsed = definitionSchema.safeParse(content.value);
+  const parsed = workflowFileSchema.safeParse(content.value);
+  const schema = parsed.data?.$schema ?? MODELINE.exec(text)?.[1];
   return parsed.success
-    ? { file, definition: parsed.data, problems: [], placeInGraph }
+    ? { file, definition: parsed.data, problems: [], placeInGraph, schema }
     : { file, problems: parsed.error.issues.flatMap((i) => problemsOf(i, content)), placeInGraph };
 }
+
+/** How editors find the schema of a YAML file. */
+const MODELINE = /^#\s*yaml-language-server:\s*\$schema=(\S+)/m;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

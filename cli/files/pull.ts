@@ -1,5 +1,6 @@
 import { mkdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
+import { WORKFLOW_FILE_SCHEMA } from '#shared/contract/workflows/workflow-file.ts';
 import { slugWith } from '#shared/values/slug.ts';
 import { misuse, refusal } from '#cli/endings.ts';
 import { named } from '#cli/references.ts';
@@ -26,6 +27,8 @@ interface Target {
   path: string;
   /** The present content, if the file belongs to the workflow. */
   now?: Definition;
+  /** The address of the schema that this content names. */
+  schema?: string | undefined;
   /** Whether another workflow uses the file name that this one's name would give. */
   moved: boolean;
 }
@@ -55,7 +58,9 @@ export async function pullFiles(
   await mkdir(folder, { recursive: true });
   const shared = sharedNames(workflows);
   const rows: Row[] = [];
-  for (const target of chosen) rows.push(await writeTarget(target, shared));
+  for (const target of chosen) {
+    rows.push(await writeTarget(target, shared, client.baseUrl + WORKFLOW_FILE_SCHEMA));
+  }
   const stale = staleFiles(present, workflows);
   if (prune === true) for (const file of stale) rows.push(await remove(file));
   output.list(rows, {
@@ -107,13 +112,13 @@ function targetsOf(
   { folder, format }: PullOptions,
 ): Target[] {
   const shared = sharedNames(workflows);
-  const files = new Map<string, { file: string; definition: Definition }>();
+  const files = new Map<string, ReadFile & { definition: Definition }>();
   const taken = new Set<string>();
-  for (const { file, definition } of present) {
+  for (const { definition, ...read } of present) {
     if (definition === undefined) continue;
-    taken.add(file.toLowerCase());
+    taken.add(read.file.toLowerCase());
     const key = keyOf(definition);
-    if (!files.has(key)) files.set(key, { file, definition });
+    if (!files.has(key)) files.set(key, { ...read, definition });
   }
   const oldestFirst = workflows.toSorted((a, b) =>
     a.created_at === b.created_at ? compare(a.id, b.id) : compare(a.created_at, b.created_at),
@@ -123,7 +128,8 @@ function targetsOf(
       files.get(keyOf({ id: workflow.id })) ??
       (shared.has(workflow.name) ? undefined : files.get(keyOf({ name: workflow.name })));
     if (found !== undefined) {
-      return { workflow, path: found.file, now: found.definition, moved: false };
+      const { file: path, definition: now, schema } = found;
+      return { workflow, path, now, schema, moved: false };
     }
     const slug = slugWith('-', workflow.name, MAX_SLUG);
     let path = join(folder, `${slug}.${format}`);
@@ -165,8 +171,9 @@ async function requireWritable({ path, now }: Target): Promise<void> {
 }
 
 async function writeTarget(
-  { workflow, path, now }: Target,
+  { workflow, path, now, schema }: Target,
   shared: ReadonlySet<string>,
+  published: string,
 ): Promise<Row> {
   const { id, name } = workflow;
   const row = { file: path, id, name };
@@ -177,7 +184,7 @@ async function writeTarget(
   }
   const { id: _id, ...settings } = workflow;
   const format = extname(path).toLowerCase() === '.json' ? 'json' : 'yaml';
-  await replace(path, textOf(needsId ? workflow : settings, format));
+  await replace(path, textOf(needsId ? workflow : settings, format, schema ?? published));
   return { ...row, change: now === undefined ? 'created' : 'changed' };
 }
 

@@ -1,6 +1,5 @@
 import type { Client, Workflow } from '#client/index.ts';
-import { limitsInput, type StoredLimits } from '#shared/contract/limits/limits.ts';
-import { canonicalJson } from '#shared/values/canonical-json.ts';
+import { limitsOrNull, type StoredLimits } from '#shared/contract/limits/limits.ts';
 
 /** A workflow of the workspace with all that a file describes. */
 export interface StoredWorkflow extends Workflow {
@@ -24,9 +23,3 @@ export function plainWorkflow(stored: StoredWorkflow): Workflow {
   const { limits: _limits, limitsEtag: _etag, ...workflow } = stored;
   return workflow;
 }
-
-/** Limits that limit nothing are the same as none. */
-export const limitsOrNull = (limits: StoredLimits | null): StoredLimits | null =>
-  canonicalJson(limits) === NO_LIMITS ? null : limits;
-
-const NO_LIMITS = canonicalJson(limitsInput.parse({}));

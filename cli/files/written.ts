@@ -10,14 +10,23 @@ import { parseText } from './text.ts';
 
 export type Format = 'yaml' | 'json';
 
-/** The text of a file: every setting, in the order of the contract. `id` is for a name that several workflows have. */
-export function textOf(workflow: Settings & { id?: string }, format: Format): string {
+/**
+ * The text of a file: every setting, in the order of the contract. `id` is for a name that several workflows have,
+ * `schema` the address of the JSON Schema for editors.
+ */
+export function textOf(
+  workflow: Settings & { id?: string },
+  format: Format,
+  schema: string,
+): string {
   const { id } = workflow;
   const value = {
     ...(id === undefined ? {} : { id }),
     ...Object.fromEntries(settingNames.map((name) => [name, ordered(name, workflow[name])])),
   };
-  return format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : yamlOf(value);
+  return format === 'json'
+    ? `${JSON.stringify({ $schema: schema, ...value }, null, 2)}\n`
+    : `# yaml-language-server: $schema=${schema}\n${yamlOf(value)}`;
 }
 
 function yamlOf(value: object): string {

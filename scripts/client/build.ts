@@ -1,12 +1,13 @@
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'tsup';
+import { workflowFileJsonSchema } from '#shared/contract/workflows/workflow-file.ts';
 import { provideContractTypes } from './contract-types.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
 const sources = join(projectDir, 'client');
 
-/** Writes the client's package to a folder, ready to be packed: ES module, CommonJS, and their types. */
+/** Writes the client's package to a folder, ready to be packed: ES module, CommonJS, their types, and the schema of workflow files. */
 export async function buildClient(folder: string): Promise<void> {
   await provideContractTypes(projectDir);
   await mkdir(folder, { recursive: true });
@@ -14,6 +15,10 @@ export async function buildClient(folder: string): Promise<void> {
     await copyFile(join(sources, file), join(folder, file));
   }
   await copyFile(join(projectDir, 'LICENSE'), join(folder, 'LICENSE'));
+  await writeFile(
+    join(folder, 'workflow.schema.json'),
+    JSON.stringify(workflowFileJsonSchema(), null, 2),
+  );
   await build({
     entry: [join(sources, 'index.ts')],
     outDir: join(folder, 'dist'),

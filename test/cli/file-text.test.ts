@@ -108,6 +108,8 @@ describe('a file with settings that a workflow does not have is reported with th
 const isSendable = (number: number): boolean =>
   !Object.is(number, -0) && (Number.isSafeInteger(number) || /[.e]/.test(String(number)));
 
+const SCHEMA = 'https://example.com/schemas/workflow.json';
+
 describe('a written file', () => {
   const settings = { description: '', input_schema: null, run_cap_usd: null, checks: [] };
 
@@ -115,7 +117,11 @@ describe('a written file', () => {
     for (const { name, description, graph, checks } of builtInTemplates) {
       const workflow = { ...settings, name, description, graph, checks } as never;
       for (const format of ['yaml', 'json'] as const) {
-        const { definition, problems } = readDefinition('a', textOf(workflow, format), format);
+        const { definition, problems } = readDefinition(
+          'a',
+          textOf(workflow, format, SCHEMA),
+          format,
+        );
         expect(problems).toEqual([]);
         expect(differenceOf(workflow, definition!).settings).toEqual([]);
       }
@@ -146,8 +152,9 @@ describe('a written file', () => {
     fc.assert(
       fc.property(text, json, fc.constantFrom<Format>('yaml', 'json'), (id, params, format) => {
         const graph = { nodes: [{ id, kind: 'tool', params }], edges: [] };
-        const written = textOf({ ...settings, name: 'x', graph } as never, format);
-        expect(valueOf(written, format)).toEqual({ ...settings, name: 'x', graph });
+        const written = textOf({ ...settings, name: 'x', graph } as never, format, SCHEMA);
+        const key = format === 'json' ? { $schema: SCHEMA } : {};
+        expect(valueOf(written, format)).toEqual({ ...key, ...settings, name: 'x', graph });
       }),
       { numRuns: 300 },
     );
@@ -161,7 +168,9 @@ describe('a written file', () => {
         { kind: 'merge', id: 'b' },
       ],
     };
-    expect(textOf({ ...settings, graph, name: 'x' } as never, 'yaml')).toBe(`name: x
+    expect(textOf({ ...settings, graph, name: 'x' } as never, 'yaml', SCHEMA))
+      .toBe(`# yaml-language-server: $schema=https://example.com/schemas/workflow.json
+name: x
 description: ""
 graph:
   nodes:

@@ -548,7 +548,9 @@ describe('ops pull', () => {
     expect(stdout).toContain(
       "same-2.yaml has a number: 'same!' gives the file name of another workflow",
     );
-    expect(await readFile(path('same.yaml'), 'utf8')).toMatch(/^name: Same\n/);
+    expect(await readFile(path('same.yaml'), 'utf8')).toMatch(
+      /^# yaml-language-server: .*\nname: Same\n/,
+    );
     expect(await pull('nobody')).toMatchObject({
       code: 1,
       stderr: "ops: No workflow has the id or name 'nobody'\n",
@@ -560,7 +562,9 @@ describe('ops pull', () => {
       await client.createWorkflow({ name: 'Twice', description });
     }
     await pull();
-    expect(await readFile(path('twice-2.yaml'), 'utf8')).toMatch(/^id: wf_\w+\nname: Twice\n/);
+    expect(await readFile(path('twice-2.yaml'), 'utf8')).toMatch(
+      /^# yaml-language-server: .*\nid: wf_\w+\nname: Twice\n/,
+    );
     expect(changesOf(await pull('--json'))).toEqual([
       'twice.yaml unchanged',
       'twice-2.yaml unchanged',

@@ -65,6 +65,12 @@ describe('the packed client', () => {
     expect(stdout).toBe(printed);
   });
 
+  test('has the schema of workflow files', async () => {
+    const script = "console.log(require('durable-workflows-client/workflow.schema.json').title)";
+    await writeFile(join(user, 'schema.cjs'), script);
+    expect((await node(['schema.cjs'], user)).stdout).toBe('Workflow\n');
+  });
+
   const consumer = `
 import { ApiError, createClient, type Client, type Run } from 'durable-workflows-client';
 const client: Client = createClient({ apiKey: 'ops_1' });
@@ -107,7 +113,7 @@ void client.getRun('run_1').then((run) => run.colour);
     expect(checked.stdout).toBe('');
   });
 
-  test('contains only its build, license and README', async () => {
+  test('contains only its build, license, README and schema', async () => {
     const { stdout } = await execute('tar', ['-tzf', tarball]);
     expect(stdout.trim().split('\n').sort()).toEqual(
       [
@@ -118,6 +124,7 @@ void client.getRun('run_1').then((run) => run.colour);
         'dist/index.d.ts',
         'dist/index.js',
         'package.json',
+        'workflow.schema.json',
       ].map((path) => `package/${path}`),
     );
   });

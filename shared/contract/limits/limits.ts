@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { timestamp } from '#shared/contract/common.ts';
 import { awaitedEventName } from '#shared/contract/events/reserved-names.ts';
 import { etag } from '#shared/contract/if-match.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 
 /**
  * The limits of a workflow: how many of its runs are in flight at a time, how many start within a time, which first, and
@@ -130,6 +131,12 @@ export const limitsInput = z
 
 /** The limits as they are stored. */
 export type StoredLimits = z.output<typeof limitsInput>;
+
+/** Limits that limit nothing are the same as none. */
+export const limitsOrNull = (limits: StoredLimits | null): StoredLimits | null =>
+  canonicalJson({ ...limits }) === NO_LIMITS ? null : limits;
+
+const NO_LIMITS = canonicalJson({ ...limitsInput.parse({}) });
 
 /** The limits that a template has for its workflows. */
 export const templateLimits = z.object(limitFields).meta({ id: 'Limits' });
