@@ -1,4 +1,4 @@
-import '#shared/platform/empty-variables.ts';
+import '#shared/platform/settled-environment.ts';
 import { requireUpgraded } from '#shared/db/migrate.ts';
 import { connectDatabase, type Pool } from '#shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
@@ -7,7 +7,7 @@ import { createDemoData } from '#shared/seed/demo-data.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { ensureOwnerPassword } from '#shared/operations/people/sign-in.ts';
 import { loadConfig } from '#shared/platform/config.ts';
-import { createLogger } from '#shared/platform/logger.ts';
+import { createLogger, switchLevelBySignal } from '#shared/platform/logger.ts';
 import { createRegistry } from '#shared/platform/process-metrics.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';
 import { startTracing } from '#shared/platform/tracing/start.ts';
@@ -18,6 +18,7 @@ const SHUTDOWN_MS = 3_000;
 
 const config = loadConfig();
 const log = createLogger({ name: 'api', level: config.logLevel });
+switchLevelBySignal(log);
 
 const fail = (error: unknown): never => {
   log.fatal({ err: error }, 'api failed');

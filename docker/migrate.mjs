@@ -1,4 +1,5 @@
 // Migrates the database at DATABASE_URL to the schema of this image and exits. Safe to run again, and concurrently.
+import '../dist/shared/platform/settled-environment.js';
 import { migrate } from '../dist/shared/db/migrate.js';
 import { loadConfig } from '../dist/shared/platform/config.js';
 

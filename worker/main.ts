@@ -1,10 +1,10 @@
-import '#shared/platform/empty-variables.ts';
+import '#shared/platform/settled-environment.ts';
 import { type AddressInfo, createServer } from 'node:net';
 import { Runtime } from '@temporalio/worker';
 import { requireUpgraded } from '#shared/db/migrate.ts';
 import { connectDatabase } from '#shared/db/pool.ts';
 import { loadConfig } from '#shared/platform/config.ts';
-import { createLogger } from '#shared/platform/logger.ts';
+import { createLogger, switchLevelBySignal } from '#shared/platform/logger.ts';
 import { connectTemporal, registerSearchAttributes } from '#shared/platform/temporal.ts';
 import { startTracing } from '#shared/platform/tracing/start.ts';
 import { bundleWorkflows } from './bundle.ts';
@@ -15,13 +15,15 @@ import { startSweepSchedule } from './sweep-schedule.ts';
 
 const config = loadConfig();
 const log = createLogger({ name: 'worker', level: config.logLevel });
+const sdkLog = log.child({ part: 'temporal' });
+switchLevelBySignal(log, sdkLog);
 if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
 
 // The SDK serves its metrics on its own loopback port. This server returns them together with the service's own.
 const sdkMetricsPort = await freePort();
 const sdkMetrics = `127.0.0.1:${sdkMetricsPort}`;
 Runtime.install({
-  logger: createSdkLogger(log.child({ part: 'temporal' })),
+  logger: createSdkLogger(sdkLog),
   shutdownSignals: [],
   telemetryOptions: {
     metrics: {

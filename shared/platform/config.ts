@@ -90,6 +90,7 @@ export const environmentSchema = z.object({
   NODE_ENV: z.string().default('development'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   DATA_DIR: z.string().default('.data'),
+  CONFIG_FILE: z.string().optional(),
   SEED: flag('on'),
 
   API_HOST: z.string().default('127.0.0.1'),
@@ -178,6 +179,25 @@ export const environmentSchema = z.object({
   OTEL_BSP_MAX_QUEUE_SIZE: positiveInt(2_048),
 });
 
+/** Settings with credentials. A file that `<name>_FILE` names can contain the value, and no output shows it. */
+export const secretVariables = [
+  'DATABASE_URL',
+  'SECRET_KEY',
+  'OWNER_PASSWORD',
+  'ENCRYPTION_KEY',
+  'ENCRYPTION_KEY_PREVIOUS',
+  'CHAT_WEBHOOK_URL',
+  'EMAIL_API_KEY',
+  'OPENAI_API_KEY',
+  'ANTHROPIC_API_KEY',
+  'GOOGLE_API_KEY',
+  'COMPATIBLE_API_KEY',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  // Read by the Temporal SDK.
+  'TEMPORAL_API_KEY',
+] as const;
+
 type Environment = z.infer<typeof environmentSchema>;
 
 /** The alert channels that the service configures, for its first workspace. */
@@ -249,18 +269,21 @@ function apiSettings(e: Environment) {
 
 type Variables = Record<string, string | undefined>;
 
+/** The environment of this process, which `settleEnvironment` completes. */
+export const ownEnvironment: Variables = process.env;
+
 /** The variables that are set. An empty one counts as unset. */
 const present = (env: Variables): Variables =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 
 /**
- * Removes the empty variables of this process, so that they also count as unset for packages and threads that read the
- * environment themselves. Some packages throw at an empty variable when they are loaded, so a process that loads them
- * imports `empty-variables.ts` first.
+ * Removes empty variables, so that they also count as unset for packages and threads that read the environment
+ * themselves. Some packages throw at an empty variable when they are loaded, so a process that loads them imports
+ * `settled-environment.ts` first.
  */
-export function removeEmptyVariables(): void {
-  const kept = present(process.env);
-  for (const name of Object.keys(process.env)) if (!(name in kept)) delete process.env[name];
+export function removeEmptyVariables(env: Variables): void {
+  const kept = present(env);
+  for (const name of Object.keys(env)) if (!(name in kept)) delete env[name];
 }
 
 /** Parses an environment. Throws one Error that lists every invalid variable, without its value. */

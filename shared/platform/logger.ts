@@ -37,3 +37,20 @@ export function createLogger(
     destination as DestinationStream,
   );
 }
+
+/**
+ * Switches to `debug` at a SIGUSR2, and back to the configured level at the next one. `logger` and its `others`, such as
+ * long-lived children, which have a level of their own. Returns a function that ends this.
+ */
+export function switchLevelBySignal(logger: Logger, ...others: Logger[]): () => void {
+  const configured = logger.level;
+  const onSignal = (): void => {
+    const level = logger.level === 'debug' ? configured : 'debug';
+    // At the level where it is logged.
+    if (level !== 'debug') logger.info({ level }, 'log level changes');
+    for (const each of [logger, ...others]) each.level = level;
+    if (level === 'debug') logger.info({ level }, 'log level changes');
+  };
+  process.on('SIGUSR2', onSignal);
+  return () => process.off('SIGUSR2', onSignal);
+}

@@ -79,7 +79,8 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'payload-store',
       'process-metrics',
       'temporal',
-      'empty-variables',
+      'settled-environment',
+      'settings-files',
     ],
     belongs:
       'outgoing requests in egress/, calls to tools and models in calls/, work threads in threads/, passwords and ' +
