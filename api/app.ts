@@ -43,6 +43,7 @@ import { measureRequests } from './http/metrics.ts';
 import { documentRoutes } from './openapi/document.ts';
 import { limitRate, rateLimitHeaders } from './http/rate-limit.ts';
 import { serveFileSchema } from './http/file-schema.ts';
+import { serveGuide } from './guide/routes.ts';
 import { serveReference } from './http/reference.ts';
 import { serializer } from './http/responses.ts';
 import { alertRoutes } from './routes/ops/alerts/alerts.ts';
@@ -318,6 +319,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   registerRoutes(app, context);
   serveReference(app);
   serveFileSchema(app);
+  serveGuide(app, documentedUrl ?? '');
   serveConsole(app, console);
   return app;
 }

@@ -13,7 +13,7 @@ const NONCE = '__CSP_NONCE__';
 const ASSET_TTL_MS = 365 * 86_400_000;
 
 /** Paths for programs. No page of the console uses them. */
-const programs = /^\/(?:api|v1|docs|schemas|assets|metrics)(?:[/?]|$)/;
+const programs = /^\/(?:api|v1|docs|schemas|assets|metrics|llms(?:-full)?\.txt)(?:[/?]|$)/;
 
 /** The console's build: one document for all of its pages, and assets that never change. */
 export interface Console {

@@ -28,6 +28,10 @@ cpSync(join(root, 'console/dist'), join(dist, 'console/dist'), { recursive: true
 
 // Paths relative to a module stay the same in dist/, so all other files are copied to the same place.
 const assets = (path) => statSync(path).isDirectory() || !path.endsWith('.ts');
+cpSync(join(root, 'docs'), join(dist, 'docs'), {
+  recursive: true,
+  filter: (path) => path === join(root, 'docs') || path.endsWith('.md'),
+});
 for (const folder of ['api', 'worker', 'activities', 'shared', 'migrations']) {
   cpSync(join(root, folder), join(dist, folder), { recursive: true, filter: assets });
 }

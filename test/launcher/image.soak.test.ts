@@ -134,6 +134,7 @@ describe('the image', () => {
         cwd: image.app,
       });
       expect(await visitor('/')).toContain('<div id="root">');
+      expect(await visitor('/llms.txt')).toContain('/docs/guide/approvals.md');
       const email = 'owner@localhost';
       const { token } = await visitor('/api/auth/login', { email, password: PASSWORD });
       expect(await runOf(caller(service.url, token))).toMatchObject({
@@ -168,7 +169,7 @@ describe('the image', () => {
       const commands = Object.keys(scripts).filter((name) =>
         scripts[name].startsWith('node scripts/admin/'),
       );
-      expect(commands).toHaveLength(7);
+      expect(commands).toHaveLength(8);
       const usage = await admin([]).catch((error: unknown) => (error as { stderr: string }).stderr);
       expect(usage.match(/[a-z]+:[a-z0-9.-]+/g)?.sort()).toEqual(commands.sort());
 
