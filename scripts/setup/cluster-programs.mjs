@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExecutable } from '#scripts/stack/temporal-binary.mjs';
-import { findGo, goInstall } from './go.mjs';
+import { provideGoProgram } from './go.mjs';
 import { SetupError } from './run-long.mjs';
 
 // The programs of `npm run cluster`, built from Go modules because they are released as container images only.
@@ -55,25 +55,5 @@ export async function provideClusterPrograms(projectDir) {
       program: `github.com/temporalio/ui-server/v2/cmd/server@v${ui.version}`,
     },
   ].filter(({ path }) => !isExecutable(path));
-  if (builds.length === 0) return;
-  const go = findGo(process.env);
-  if (go === undefined) {
-    throw new SetupError(
-      `The cluster's programs are built with Go, which is not on PATH: install Go 1.26 or newer (https://go.dev/dl)`,
-    );
-  }
-  for (const { label, program, path } of builds) {
-    const folder = join(path, '..');
-    // Built elsewhere and then moved, so that an interrupted or concurrent build leaves no partial file.
-    const draft = join(folder, `draft-${process.pid}`);
-    mkdirSync(draft, { recursive: true });
-    try {
-      await goInstall({ label, go, program, folder: draft }, projectDir);
-      const [made] = readdirSync(draft);
-      if (made === undefined) throw new SetupError(`No program appeared in ${draft}`);
-      if (!existsSync(path)) renameSync(join(draft, made), path);
-    } finally {
-      rmSync(draft, { recursive: true, force: true });
-    }
-  }
+  for (const build of builds) await provideGoProgram(build, projectDir);
 }
