@@ -1,5 +1,8 @@
+import type { InputRequiredResult } from '@modelcontextprotocol/server';
 import { acceptChangesField } from '#shared/contract/gates/recheck.ts';
 import { z } from 'zod';
+import type { Actor } from '#shared/people/actor.ts';
+import { holds } from '#shared/people/capabilities.ts';
 import { jsonObject } from '#shared/contract/common.ts';
 import { gateSchema, gateStepKey } from '#shared/contract/gates/gate.ts';
 import {
@@ -21,14 +24,18 @@ import {
 import { readGate } from '#shared/operations/gates/read-gate.ts';
 import type { StartRequest } from '#shared/operations/runs/runs.ts';
 import { listRuns } from '#shared/db/runs/run-list.ts';
+import type { RunActions } from '#api/run-actions.ts';
 import { waitUntilIdle } from '#api/http/run-watch.ts';
 import { shownOpenings } from '#api/identity/shown-gates.ts';
+import { pageOf, questionAbout, type Started, takeAnswer } from './elicitation.ts';
 import { gateText } from './gate-text.ts';
 import { changes, defineTool, looksOnly, type McpTool, type ToolCall } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 /** Below the request timeout, so that the response can still be sent. */
 const MAX_WAIT_SECONDS = 25;
+/** How many gates a result names with the address of their page. */
+const MAX_PLACES = 5;
 
 export const runId = z.string().min(1).max(100).meta({ description: 'Id of the run (run_...)' });
 
@@ -66,20 +73,51 @@ export const executesGraph = {
 export const next =
   'The status is pending, running, paused (waits for a person: see pending_gates), success or failed (see error).';
 
-/** Starts a run, and waits until it ends or pauses. */
+/**
+ * Starts a run, and waits until it ends or pauses. If it pauses at a gate that the member can decide, and the client can
+ * ask its person, returns that question. The same call with the answer starts nothing: it decides, and waits again.
+ */
 export async function startedRun(
-  { actor, actions, context, signal }: ToolCall,
+  call: ToolCall,
   wanted: Pick<StartRequest, 'workflowId' | 'input' | 'idempotencyKey' | 'draft'> & {
     waitMs: number;
   },
-): Promise<Run & { replayed: boolean; joined?: boolean }> {
+): Promise<(Run & Started) | InputRequiredResult> {
+  const { actor, actions, context, signal } = call;
   const { waitMs, ...request } = wanted;
-  const { run, replayed, joined } = await actions.start({ actor, trigger: 'mcp', ...request });
-  const how = { replayed, ...(joined === true ? { joined } : {}) };
+  const end = performance.now() + waitMs;
+  const asked = await takeAnswer(call);
+  if (asked !== undefined && 'result' in asked) return asked.result;
+  const { run, how } = asked ?? (await start(actions, { actor, trigger: 'mcp', ...request }));
   if (waitMs === 0) return { ...run, ...how };
   const watched = { workspaceId: actor.workspaceId, runId: run.id };
-  await waitUntilIdle(context.db, watched, { waitMs, signal });
-  return { ...(await actions.read(actor, run.id)), ...how };
+  const leftMs = Math.max(0, end - performance.now());
+  await waitUntilIdle(context.db, watched, { waitMs: leftMs, signal });
+  const now = { ...(await actions.read(actor, run.id)), ...how };
+  return (await questionAbout(call, now, asked?.past)) ?? now;
+}
+
+async function start(
+  actions: RunActions,
+  request: StartRequest & { actor: Actor },
+): Promise<{ run: Run; how: Started }> {
+  const { run, replayed, joined } = await actions.start(request);
+  return { run, how: { replayed, ...(joined === true ? { joined } : {}) } };
+}
+
+/** Where a person decides whom the credential does not let decide. */
+function placesToDecide(
+  { id, status, pending_gates: gates }: Pick<Run, 'id' | 'status' | 'pending_gates'>,
+  { actor, context }: ToolCall,
+): string | undefined {
+  if (status !== 'paused') return undefined;
+  const mayDecide = holds(actor.role, actor.overrides, 'approve_gates');
+  const others = gates.filter((gate) => !mayDecide || gate.signed_in === true);
+  if (others.length === 0) return undefined;
+  const places = others
+    .slice(0, MAX_PLACES)
+    .map((gate) => `${gate.title}: ${pageOf(context, id, gate)}`);
+  return ['A person decides here, not this credential:', ...places].join('\n');
 }
 
 const { q, failure_kind, trigger, parent_run_id, forked_from, mode, since, until } = runListShape;
@@ -152,6 +190,7 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
         waitMs: args.wait_seconds * 1_000,
       });
     },
+    explain: placesToDecide,
   }),
   defineTool({
     name: 'get_run',

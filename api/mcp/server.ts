@@ -1,16 +1,22 @@
 import packageJson from '#package.json' with { type: 'json' };
 import {
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type InputRequiredResult,
   INTERNAL_ERROR,
   INVALID_PARAMS,
+  isInputRequiredResult,
   McpServer,
   ProtocolError,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import { requireCapability } from '#shared/people/actor.ts';
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { classify } from '#api/http/error-handler.ts';
 import { describeIssues } from '#api/http/invalid-request.ts';
+import { callDigestOf } from './elicitation-state.ts';
 import { draftTools } from './draft-tools.ts';
 import { dryRunTools } from './dry-run-tools.ts';
 import { experimentTools } from './experiment-tools.ts';
@@ -26,7 +32,7 @@ import { triggerTools } from './trigger-tools.ts';
 import { customToolTools } from './custom-tools.ts';
 import { connectionTools } from './connection-tools.ts';
 import { secretTools } from './secret-tools.ts';
-import type { McpTool, ToolCall } from './tool.ts';
+import type { Elicitation, McpTool, ToolCall } from './tool.ts';
 import { webhookTools } from './webhook-tools.ts';
 import { findWorkflowRunTool, workflowRunTools } from './workflow-run-tools.ts';
 import { workflowTools } from './workflow-tools.ts';
@@ -69,7 +75,12 @@ const isBuiltIn = (name: string): boolean => byName.has(name);
 export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
   const mcp = new McpServer(
     { name: packageJson.name, title: 'Durable workflows', version: packageJson.version },
-    { capabilities: { tools: { listChanged: false } }, instructions },
+    {
+      capabilities: { tools: { listChanged: false } },
+      instructions,
+      // Earlier protocols ask over a session, and there are none.
+      inputRequired: { legacyShim: false },
+    },
   );
   mcp.server.setRequestHandler('tools/list', async () => {
     const ofWorkflows = await readable(call, () => workflowRunTools(call, isBuiltIn));
@@ -81,7 +92,9 @@ export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
       throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${params.name.slice(0, 100)}`);
     }
     try {
-      return await callTool(tool, { ...call, signal: mcpReq.signal }, params.arguments ?? {});
+      const given = params.arguments ?? {};
+      const elicitation = elicitationOf(mcpReq, () => callDigestOf(tool.name, given));
+      return await callTool(tool, { ...call, signal: mcpReq.signal, elicitation }, given);
     } catch (error) {
       return refuse(tool, call, error);
     }
@@ -112,15 +125,47 @@ async function readable<T>(
   }
 }
 
-async function callTool(tool: McpTool, call: ToolCall, given: unknown): Promise<CallToolResult> {
+const offered = z.object({
+  elicitation: z.object({ form: z.unknown(), url: z.unknown() }).partial(),
+});
+
+/** What the client of a call offers, by the stateless protocol. An answer without the offer counts, too. */
+function elicitationOf(
+  { envelope, inputResponses, requestState }: ServerContext['mcpReq'],
+  call: () => string,
+): Elicitation | undefined {
+  const declared = (envelope as Record<string, unknown> | undefined)?.[
+    CLIENT_CAPABILITIES_META_KEY
+  ];
+  const { data } = offered.safeParse(declared);
+  const state = requestState<string>();
+  // Without it, the request is of an earlier protocol.
+  if (envelope === undefined) return undefined;
+  if (data === undefined && state === undefined) return undefined;
+  const { form, url } = data?.elicitation ?? { form: false, url: false };
+  return {
+    // Without a mode, it means forms.
+    modes: { form: Boolean(form) || (form === undefined && url === undefined), url: Boolean(url) },
+    call: call(),
+    state,
+    responses: inputResponses,
+  };
+}
+
+async function callTool(
+  tool: McpTool,
+  call: ToolCall,
+  given: unknown,
+): Promise<CallToolResult | InputRequiredResult> {
   requireCapability(call.actor, tool.capability);
   const args = tool.input.safeParse(given);
   if (!args.success) {
     throw new AppError('invalid', describeIssues('arguments', args.error.issues));
   }
   const result = await tool.handle(call, args.data);
+  if (isInputRequiredResult(result)) return result;
   const shown = tool.output.parse(result);
-  return answer(shown as JsonObject, tool.explain?.(shown));
+  return answer(shown as JsonObject, tool.explain?.(shown, call));
 }
 
 function answer(result: JsonObject, explanation?: string): CallToolResult {

@@ -1,4 +1,4 @@
-import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server';
+import type { InputRequiredResult, Tool, ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Actor } from '#shared/people/actor.ts';
 import type { Capability } from '#shared/people/capabilities.ts';
@@ -15,6 +15,19 @@ export interface ToolCall {
   actor: Actor;
   /** Aborted when the caller disconnects. */
   signal: AbortSignal;
+  /** How the client's person can be asked; undefined if the client does not offer it. */
+  elicitation?: Elicitation | undefined;
+}
+
+/** What the client of a call offers to ask its person, and what it sends with an answer. */
+export interface Elicitation {
+  /** Forms, and addresses to open. */
+  modes: { form: boolean; url: boolean };
+  /** The digest of the tool and its arguments. */
+  call: string;
+  /** The sealed question that the call answers. */
+  state: string | undefined;
+  responses: Record<string, unknown> | undefined;
 }
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
@@ -28,9 +41,9 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   input: Input;
   output: Output;
   /** Throws AppErrors, whose text becomes the tool's error. */
-  handle(call: ToolCall, args: z.output<Input>): Promise<z.input<Output>>;
+  handle(call: ToolCall, args: z.output<Input>): Promise<z.input<Output> | InputRequiredResult>;
   /** What a model should know about a result, besides its JSON. */
-  explain?(result: z.output<Output>): string | undefined;
+  explain?(result: z.output<Output>, call: ToolCall): string | undefined;
 }
 
 export interface McpTool extends Definition<z.ZodObject, z.ZodObject> {

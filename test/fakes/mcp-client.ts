@@ -1,5 +1,7 @@
 import {
   Client,
+  type ElicitRequest,
+  type ElicitResult,
   type JsonSchemaValidator,
   type jsonSchemaValidator,
   StreamableHTTPClientTransport,
@@ -23,19 +25,30 @@ const sharedValidator: jsonSchemaValidator = {
   getValidator: (schema) => (input) => compile<never>(schema)(input),
 };
 
+/** Who answers the questions of a client, and which kinds of questions it can ask. */
+export interface Person {
+  offers: { form?: Record<string, never>; url?: Record<string, never> };
+  answer: (question: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
+}
+
 /** Connects the SDK's own client. Once it has listed the tools, it checks every result against their output schemas. */
 export async function connectMcp(
   url: string,
   generation: Generation = '2026-07-28',
   headers: Record<string, string> = {},
+  person?: Person,
 ): Promise<Client> {
   const client = new Client(
     { name: 'test', version: '1.0.0' },
     {
       versionNegotiation: { mode: generation === '2026-07-28' ? { pin: generation } : 'legacy' },
       jsonSchemaValidator: sharedValidator,
+      ...(person === undefined ? {} : { capabilities: { elicitation: person.offers } }),
     },
   );
+  if (person !== undefined) {
+    client.setRequestHandler('elicitation/create', async ({ params }) => person.answer(params));
+  }
   await client.connect(
     new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }),
   );

@@ -39,6 +39,10 @@ export interface Decision extends GateChoice, GateAnswer {
   rechecked?: string;
   /** The link that the member decides with. */
   link?: { id: string };
+  /** The opening that the approver saw: another one is another question, even with the same digest. */
+  opening?: { round: number; since: string };
+  /** An MCP client has asked its person, and passes on the answer. */
+  elicited?: true;
   /** The step key of the gate whose form the input was validated against. */
   checked?: string;
 }

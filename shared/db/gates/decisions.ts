@@ -3,6 +3,7 @@ import type { GateVote } from '#shared/contract/gates/gate.ts';
 import { AppError, conflict, forbiddenWithout, notFound } from '#shared/errors.ts';
 import { withoutNulls } from '#shared/graph/gates/gate-decision.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { storedTime } from '#shared/time.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { waitsToContinue } from '#shared/db/limits/slots.ts';
 import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
@@ -111,6 +112,7 @@ async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judg
   const { actor, approved, input } = decision;
   if (!(await mayStillDecide(tx, actor))) throw forbiddenWithout('approve_gates');
   const gate = await findGateToDecide(tx, decision);
+  if (gate !== undefined && isReopened(gate, decision)) throw reopened(gate.step_key);
   if (gate !== undefined && hasApproved(gate, decision)) return { outcome: 'open' };
   if (gate === undefined || !isDecidable(run, gate)) {
     if (gate !== undefined && isOutdated(run, gate)) {
@@ -162,6 +164,13 @@ function changedSince(stepKey: string, shown: Shown | undefined): AppError {
   const detail = `What gate '${stepKey}' sets in motion has changed since you read it: read it again`;
   return new AppError('conflict', detail, current);
 }
+
+/** Whether the gate has closed and opened again since the approver saw it. */
+const isReopened = ({ round, since }: GateToDecide, { opening }: Decision): boolean =>
+  opening !== undefined && (opening.round !== round || opening.since !== storedTime(since));
+
+const reopened = (stepKey: string): AppError =>
+  conflict(`Gate '${stepKey}' has opened again since you read it: read it again`);
 
 /** Whether the member's approval already counts: while the gate is open, and after it was approved. */
 const hasApproved = ({ status, votes }: GateToDecide, { actor, approved }: Decision): boolean =>
@@ -316,7 +325,7 @@ async function close(
 
 async function recordVote(
   tx: Tx,
-  { actor, runId, approved, reason, changed, shown, link }: Decision,
+  { actor, runId, approved, reason, changed, shown, link, elicited }: Decision,
   { node_id, step_key, tool, digest }: GateToDecide,
   progress: JsonObject,
 ): Promise<void> {
@@ -333,6 +342,7 @@ async function recordVote(
       decided_digest: changed?.digest ?? (shown?.digest === digest ? undefined : shown?.digest),
       signed_in: actor.signedIn,
       by_link: link === undefined ? null : true,
+      elicited,
       ...progress,
     }) as JsonObject,
   });
@@ -340,13 +350,17 @@ async function recordVote(
 
 async function recordRefusal(
   tx: Tx,
-  { actor, runId, approved, link }: Decision,
+  { actor, runId, approved, link, elicited }: Decision,
   { gate: { node_id, step_key }, reason }: { gate: GateToDecide; reason: string },
 ): Promise<void> {
   await recordAudit(tx, actor, {
     action: 'decision_refused',
     targetType: 'run',
     targetId: runId,
-    details: { node_id, step_key, approved, reason, ...(link && { by_link: true }) },
+    details: {
+      ...{ node_id, step_key, approved, reason },
+      ...(link && { by_link: true }),
+      ...(elicited && { elicited }),
+    },
   });
 }

@@ -20,6 +20,7 @@ import type { StoredRecheck } from './rechecks.ts';
 const gateToDecide = z.object({
   step_key: z.string(),
   round: z.number(),
+  since: z.string(),
   node_id: z.string(),
   kind: z.enum(gateKinds),
   /** Whether it is a call of an agent. */
@@ -71,7 +72,7 @@ export async function findGateToDecide(
   },
 ): Promise<GateToDecide | undefined> {
   const gate = await db.maybeOne(statement(gateToDecide)`
-    SELECT g.step_key, g.round, g.node_id, g.kind, g.turn IS NOT NULL AS of_agent, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
+    SELECT g.step_key, g.round, g.opened_at::text AS since, g.node_id, g.kind, g.turn IS NOT NULL AS of_agent, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
            g.digest, g.prompt, g.title, CASE WHEN fit.outdated OR ${input !== undefined}::boolean THEN g.situation END AS situation, g.recheck, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
            fit.outdated, (SELECT max(o.decided_at)::text FROM gates o WHERE o.run_id = g.run_id) AS last_decision,
            g.timed_out IS NOT NULL OR g.status = 'open' AND coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
