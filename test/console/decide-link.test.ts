@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, eventually } from '#test/support/engine.ts';
 import { addCaller } from '#test/api/people/caller.ts';
 import { obstacles } from './axe.ts';
@@ -26,10 +27,14 @@ const form = {
   required: ['cost_center'],
 };
 
+const tools = useToolServer();
+const isReview = ({ node_id }: { node_id: string }): boolean => node_id === 'review';
+
 /** A run that waits at a gate, and the path of the link that was mailed to a member. */
 async function mailed(
   { engine, call }: Stage,
   given: JsonObject = {},
+  first?: never,
 ): Promise<{ runId: string; path: string }> {
   await call('PUT', '/api/workspace/alerts', { decide_by_link: true, accept_link_risk: true });
   const { db, actor } = engine;
@@ -37,6 +42,7 @@ async function mailed(
   const gate = { id: 'review', kind: 'human_gate', prompt: 'Pay {amount}?', label: 'Payment' };
   const graph = {
     nodes: [
+      ...(first === undefined ? [] : [first]),
       { ...gate, approvers: { members: [id] }, ...given } as never,
       {
         ...{ id: 'pay', kind: 'tool', tool_name: 'http_request' },
@@ -44,7 +50,11 @@ async function mailed(
       } as never,
       echo('refused'),
     ],
-    edges: [edge('review', 'pay', 'true'), edge('review', 'refused', 'false')],
+    edges: [
+      ...(first === undefined ? [] : [edge('quote', 'review')]),
+      edge('review', 'pay', 'true'),
+      edge('review', 'refused', 'false'),
+    ],
   };
   const runId = await engine.start(graph, { amount: 5 });
   const letters = () =>
@@ -121,6 +131,31 @@ describeConsole(
       await page.getByRole('alert').getByText('has changed, and nothing was sent').waitFor();
       await page.getByRole('button', { name: 'Reject' }).click();
       await page.getByRole('heading', { name: 'Rejected' }).waitFor();
+    });
+
+    test('shows what a recheck has found, and asks before it approves anyway', async () => {
+      const { open, engine } = stage();
+      tools.answer('quote', { body: { price: 7 } });
+      const quote = tools.node('quote', { params: { url: `${tools.url}/quote`, method: 'GET' } });
+      const asked = { prompt: 'Pay {quote.body.price}?', recheck: true };
+      const { runId, path } = await mailed(stage(), asked, quote);
+      const { page, problems } = await open(path, { width: 390, height: 844 });
+      await page.getByText(/^An approval first repeats these reads/).waitFor();
+      tools.answer('quote', { body: { price: 9 } });
+      const approve = page.getByRole('button', { name: 'Approve', exact: true });
+      await approve.click();
+      const found = page.getByRole('alert').filter({ hasText: 'What this gate shows has changed' });
+      await found.locator('del').getByText('7').waitFor();
+      await found.locator('ins').getByText('9').waitFor();
+      expect(await obstacles(page)).toEqual([]);
+      expect((await engine.run(runId)).status).toBe('paused');
+      await found.getByLabel('Approve anyway').check();
+      await approve.click();
+      await page.getByRole('heading', { name: 'Approved' }).waitFor();
+      const decided = async () => (await engine.run(runId)).steps.find(isReview);
+      expect((await decided())!.decision).toMatchObject({ approved: true, by_link: true });
+      // The refusal, and nothing else.
+      expect(problems).toEqual([expect.stringMatching(/^409: .*decide$/)]);
     });
 
     test('says that a link is unknown, or missing, and needs no session', async () => {

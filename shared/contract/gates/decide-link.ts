@@ -3,6 +3,7 @@ import { jsonObject, timestamp } from '#shared/contract/common.ts';
 import { consequencesSchema } from './consequences.ts';
 import { gateSchema } from './gate.ts';
 import { pendingGateSchema } from './pending-gate.ts';
+import { acceptChangesField } from './recheck.ts';
 
 /** A token is the part of a link after `#`. */
 const token = z.string().min(1).max(200).meta({ description: 'The part of the link after `#`' });
@@ -25,6 +26,7 @@ export const decideLinkBody = z
     arguments: jsonObject.optional().meta({
       description: 'For a step that needs approval: the arguments, as changed by the approver',
     }),
+    ...acceptChangesField,
   })
   .meta({ examples: [{ token: EXAMPLE_TOKEN, decision: 'approve', reason: 'as agreed' }] });
 

@@ -4,7 +4,8 @@ import { sql } from '#shared/db/pool.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
 import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
-import { echo, edge, eventually } from '#test/support/engine.ts';
+import { useToolServer } from '#test/fakes/tool-server.ts';
+import { chain, echo, edge, eventually } from '#test/support/engine.ts';
 import { historyTexts, rowTexts } from '#test/support/stored-texts.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 import { addCaller } from '#test/api/people/caller.ts';
@@ -22,6 +23,7 @@ beforeAll(async () => {
   env['EMAIL_API_URL'] = mail.url;
 });
 const { engine, call } = useEngineApi({ env });
+const tools = useToolServer();
 afterAll(() => mail.close());
 
 const settings = (change: object) => call('PUT', '/api/workspace/alerts', change);
@@ -344,6 +346,39 @@ describe('a link', () => {
     expect(stale.body.current.digest).not.toBe(digest);
     await eventually(async () => (await open(token)).body.changed === true);
     expect((await answer(token, 'reject')).body.status).toBe('decided');
+  }, 60_000);
+
+  test('shows what a recheck has found, and accepts it only after that', async () => {
+    const ann = await member();
+    tools.answer('quote', { body: { price: 7 } });
+    const read = tools.node('quote', { params: { url: `${tools.url}/quote`, method: 'GET' } });
+    const review = { id: 'review', kind: 'human_gate', prompt: 'Pay {quote.body.price}?' };
+    const gate = { ...review, recheck: true, ...only(ann) } as never;
+    const pay = tools.node('pay', {
+      params: { url: `${tools.url}/pay`, method: 'POST', body: { amount: '{quote.body.price}' } },
+    });
+    const runId = await engine.start(chain(read, gate, pay), {});
+    await eventually(() => lettersTo(ann).length === 1, 30_000);
+    const token = tokenIn(lettersTo(ann)[0]!);
+    tools.answer('quote', { body: { price: 9 } });
+    // Nothing can be accepted that was not shown.
+    const refused = await answer(token, 'approve', { accept_changes: true });
+    const differences = [{ step_key: 'quote', path: ['body', 'price'], before: 7, now: 9 }];
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      { code: 'changed', stale: { differences } },
+    ]);
+    expect((await open(token)).body.gate).toMatchObject({ stale: { differences } });
+    expect((await answer(token, 'approve')).status).toBe(409);
+    expect((await answer(token, 'approve', { accept_changes: true })).body.status).toBe('decided');
+    await engine.until(runId, ['success']);
+    // What was shown is sent.
+    expect(tools.calls('pay').map(({ body }) => JSON.parse(body))).toEqual([{ amount: 7 }]);
+    const { logs } = (await call('GET', `/api/audit?target_id=${runId}&action=approve`)).body;
+    expect(logs[0].details).toMatchObject({
+      by_link: true,
+      accepted_changes: [{ before: 7, now: 9 }],
+    });
   }, 60_000);
 
   test('of a step that needs approval takes other arguments', async () => {

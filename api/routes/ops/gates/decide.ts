@@ -37,7 +37,7 @@ export function decideRoutes(app: App, context: RouteContext): void {
       description:
         'Decides as the member who got the email, by the rules of `approve` at that moment, and is recorded as `by_link`. A ' +
         'link works once; the same decision again is 200. A refused form or an older `digest` does not use it up: 409 has ' +
-        '`current`, what the gate shows now.',
+        '`current`, what the gate shows now, or after a recheck `stale`, which `accept_changes` accepts.',
       security: [],
       body: decideLinkBody,
       response: responses(

@@ -17,7 +17,8 @@ import { ArgumentsField } from '#console/src/parts/forms/arguments-field.tsx';
 import { Unsatisfiable } from '#console/src/parts/forms/decision-notes.tsx';
 import { startOfSchema } from '#console/src/parts/forms/schema-fields.ts';
 import { SchemaForm } from '#console/src/parts/forms/schema-form.tsx';
-import { isConflict, isInvalid } from '#console/src/parts/forms/use-decision.ts';
+import { Rechecked } from '#console/src/parts/forms/rechecked.tsx';
+import { isConflict, isInvalid, useAccepted } from '#console/src/parts/forms/use-decision.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 
 /** The API's limit. */
@@ -29,6 +30,7 @@ interface Answer {
   reason: string | undefined;
   input?: JsonObject;
   arguments?: JsonObject;
+  accept_changes?: true;
 }
 
 /** What a gate shows, and the digest that a decision sends. */
@@ -52,6 +54,8 @@ export function DecideLinkForm({ link, send, onDecided }: FormProps) {
   const [reason, setReason] = useState('');
   const [broken, setBroken] = useState(false);
   const [shown, setShown] = useState<Shown>(link);
+  const [stale, setStale] = useState(gate.stale);
+  const changes = useAccepted({ stale });
   const decide = useAction(
     (decision: Answer['decision']) =>
       send({
@@ -60,6 +64,7 @@ export function DecideLinkForm({ link, send, onDecided }: FormProps) {
         reason: reason.trim() === '' ? undefined : reason.trim(),
         ...(decision === 'approve' && schema !== undefined ? { input: form } : {}),
         ...(decision === 'approve' && edited !== undefined ? { arguments: edited } : {}),
+        ...(decision === 'approve' && changes.accepted ? { accept_changes: true as const } : {}),
       }),
     { changes: [], quiet: true, onDone: onDecided },
   );
@@ -68,10 +73,12 @@ export function DecideLinkForm({ link, send, onDecided }: FormProps) {
       onError: (error) => {
         const now = shownIn(error);
         if (now !== undefined) setShown(now);
+        setStale((before) => staleIn(error) ?? before);
       },
     });
   const refusal = isInvalid(decide.error) ? decide.error.detail : undefined;
   const changed = isConflict(decide.error) && shownIn(decide.error) !== undefined;
+  const differs = staleIn(decide.error) !== undefined;
   return (
     <form aria-label={text.form} onSubmit={(event) => event.preventDefault()}>
       <Stack gap="md">
@@ -119,7 +126,8 @@ export function DecideLinkForm({ link, send, onDecided }: FormProps) {
           value={reason}
           onChange={(event) => setReason(event.currentTarget.value)}
         />
-        {decide.error !== null && !changed && <Failure error={decide.error} />}
+        <Rechecked gate={{ ...gate, stale }} decision={changes} />
+        {decide.error !== null && !changed && !differs && <Failure error={decide.error} />}
         <Group gap="sm" className="decision-buttons" grow>
           <Button
             color="success.9"
@@ -136,6 +144,12 @@ export function DecideLinkForm({ link, send, onDecided }: FormProps) {
       </Stack>
     </form>
   );
+}
+
+/** What a recheck has found, in the refusal of an approval. */
+function staleIn(error: unknown): OpenedLink['gate']['stale'] {
+  if (!(error instanceof ApiError) || error.status !== 409) return undefined;
+  return (error.stale ?? undefined) as OpenedLink['gate']['stale'];
 }
 
 /** What the gate shows now, in the refusal of a decision about something else. */

@@ -17,8 +17,8 @@ export function Rechecked({
   gate: { recheck, stale },
   decision: { accepted, accept },
 }: {
-  gate: PendingGate;
-  decision: DecisionState;
+  gate: Pick<PendingGate, 'recheck' | 'stale'>;
+  decision: Pick<DecisionState, 'accepted' | 'accept'>;
 }) {
   if (recheck === undefined) return null;
   const { reads, not_repeated: others } = recheck;

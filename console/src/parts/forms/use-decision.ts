@@ -103,7 +103,7 @@ export function useDecision(props: ChoiceProps) {
 }
 
 /** Whether the user accepts what a recheck found, by its time: later differences are others. */
-function useAccepted({ stale }: PendingGate) {
+export function useAccepted({ stale }: Pick<PendingGate, 'stale'>) {
   const [at, setAt] = useState<string>();
   return {
     accepted: stale !== undefined && stale.at === at,
