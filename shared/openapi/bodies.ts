@@ -36,6 +36,7 @@ export function readBody(part: Part, references: References): Body | undefined {
   const chosen = chooseMedia(entries.map(([type]) => type));
   const media = entries.find(([type]) => type === chosen.given)?.[1];
   const schema = { value: (isObject(media) ? own(media, 'schema') : undefined) ?? {}, base };
+  if (own(value, 'required') !== true && holdsNothing(schema, references)) return undefined;
   const body = {
     contentType: chosen.type,
     required: own(value, 'required') === true,
@@ -51,6 +52,14 @@ export function readBody(part: Part, references: References): Body | undefined {
   if (fields !== undefined) return { ...body, fields };
   if (isForm && holdsBinary(schema, references)) throw binary(chosen.type);
   return body;
+}
+
+/** Whether an object allows no properties: some documents have such a body for each operation without one. */
+function holdsNothing(schema: Part, references: References): boolean {
+  const { value } = resolved(schema, references);
+  const hasNone = Object.keys(objectIn(value, 'properties') ?? {}).length === 0;
+  const isAlone = !['allOf', 'anyOf', 'oneOf', 'patternProperties'].some((name) => name in value);
+  return hasNone && isAlone && own(value, 'additionalProperties') === false;
 }
 
 const binary = (type: string): UnsupportedError =>

@@ -214,7 +214,11 @@ function fromPairs(
 ): Json | undefined {
   const own = pairs.filter(([key]) => decode(key) === name).map(([, value]) => value);
   if (style.json) return own[0] === undefined ? undefined : (JSON.parse(decode(own[0])) as Json);
-  if (style.style === 'deepObject') return fromDeep(pairs, name);
+  if (style.style === 'deepObject') {
+    // Of a choice between an object and a text, such as '' to remove what is set.
+    const alone = own[0] === undefined ? undefined : decode(own[0]);
+    return fromDeep(pairs, name) ?? alone;
+  }
   // Of a choice between a text and a list.
   if (style.shape === 'value' && own.length > 1) return own.map(decode);
   if (style.shape === 'value') return own[0] === undefined ? undefined : decode(own[0]);

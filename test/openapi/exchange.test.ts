@@ -16,6 +16,7 @@ const files = [
   ...['github.json', 'kubernetes.json', 'slack.json', 'petstore-2.json', 'twilio-2010.json'],
   ...['box.json', 'adyen-management-3.json', 'parameters-style.json', 'readme.json'],
   ...['star-trek.json', 'schema-encoding-style.json', 'blockfrost.yaml'],
+  'stripe.json',
 ];
 
 describe('a server that reads requests as the document describes them receives the arguments', () => {

@@ -187,6 +187,27 @@ describe('the arguments of an operation', () => {
     expect(operation(json(schema, false)).input_schema['required']).toEqual(['id']);
   });
 
+  test('leave out an optional body that allows nothing', () => {
+    const form = (schema: object, required: boolean) => ({
+      requestBody: { required, content: { 'application/x-www-form-urlencoded': { schema } } },
+    });
+    const nothing = { type: 'object', properties: {}, additionalProperties: false };
+    const { operations } = imported(
+      documentWith({
+        '/none': { delete: form(nothing, false) },
+        '/any': { delete: form({ type: 'object' }, false) },
+        '/must': { post: form(nothing, true) },
+      }),
+    );
+    expect(
+      operations.map(({ request, input_schema }) => [request.body !== null, input_schema]),
+    ).toMatchObject([
+      [false, { properties: {} }],
+      [true, { properties: { body: {} } }],
+      [true, { properties: { body: {} }, required: ['body'] }],
+    ]);
+  });
+
   test('leave out what is read-only, also where it is required and deeper', () => {
     const thing = {
       type: 'object',
