@@ -226,10 +226,21 @@ const serverOf = ({ issuer, tokenUrl }: TokenClient): oauth.AuthorizationServer 
 
 function authOf({ clientAuth, clientSecret = '' }: TokenClient): oauth.ClientAuth {
   if (clientAuth === 'none') return oauth.None();
-  return clientAuth === 'basic'
-    ? oauth.ClientSecretBasic(clientSecret)
-    : oauth.ClientSecretPost(clientSecret);
+  return clientAuth === 'basic' ? basicAuth(clientSecret) : oauth.ClientSecretPost(clientSecret);
 }
+
+/**
+ * The client's id and secret as RFC 6749 has them, encoded as in a form, which leaves `-`, `.` and `_` as they are. Some
+ * services do not decode them, and the library encodes these characters, too, which most ids and secrets contain.
+ */
+const basicAuth =
+  (secret: string): oauth.ClientAuth =>
+  (_server, { client_id }, _body, headers) => {
+    const [id, password] = [client_id, secret].map((text) =>
+      new URLSearchParams([['', text]]).toString().slice(1),
+    );
+    headers.set('authorization', `Basic ${btoa(`${id}:${password}`)}`);
+  };
 
 /** Every request passes the guard. */
 const optionsOf = (egress: Egress) => ({

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { coversOtherOwners } from '#shared/platform/secrets/public-suffix.ts';
 import { connectionPresets } from '#shared/contract/connections/presets.ts';
@@ -13,6 +15,8 @@ const api = useTestApi({
   EGRESS_ALLOW: '127.0.0.0/8',
   PUBLIC_URL: 'http://ops.test',
 });
+
+const guide = readFileSync(join(import.meta.dirname, '../../../docs/connections.md'), 'utf8');
 
 let server: AuthorizationServer;
 beforeAll(async () => {
@@ -113,6 +117,66 @@ describe('connections', () => {
       expect(presets).toContainEqual({ scope_separator: ' ', ...preset });
     },
   );
+
+  // What the documentation of each service says, so that a change here begins with reading it.
+  test.each<[id: string, source: string, facts: object]>([
+    [
+      'atlassian',
+      'https://developer.atlassian.com/cloud/jira/platform/oauth-2-3lo-apps/',
+      { authorization_params: { audience: 'api.atlassian.com', prompt: 'consent' } },
+    ],
+    [
+      'github',
+      'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+      { client_auth: 'post', authorization_params: {} },
+    ],
+    [
+      'google',
+      'https://developers.google.com/identity/protocols/oauth2/web-server',
+      { authorization_params: { access_type: 'offline', prompt: 'consent' } },
+    ],
+    [
+      'hubspot',
+      'https://developers.hubspot.com/docs/api-reference/latest/authentication/manage-oauth-tokens',
+      { client_auth: 'post', token_url: 'https://api.hubapi.com/oauth/2026-03/token' },
+    ],
+    [
+      'linear',
+      'https://linear.app/developers/oauth-2-0-authentication',
+      { scope_separator: ',', token_url: 'https://api.linear.app/oauth/token' },
+    ],
+    [
+      'microsoft',
+      'https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow',
+      { scopes: expect.arrayContaining(['offline_access']) },
+    ],
+    [
+      'notion',
+      'https://developers.notion.com/guides/authorization/overview',
+      { client_auth: 'basic', authorization_params: { owner: 'user' }, scopes: [] },
+    ],
+    [
+      'salesforce',
+      'https://help.salesforce.com/s/articleView?id=xcloud.remoteaccess_oauth_web_server_flow.htm',
+      { scopes: expect.arrayContaining(['refresh_token']) },
+    ],
+    [
+      'slack',
+      'https://docs.slack.dev/reference/methods/oauth.v2.access',
+      { client_auth: 'basic', scope_separator: ',' },
+    ],
+    [
+      'stripe',
+      'https://docs.stripe.com/connect/oauth-standard-accounts',
+      { client_auth: 'post', token_url: 'https://connect.stripe.com/oauth/token' },
+    ],
+  ])('of the preset %s are as %s says, which the document links', (id, source, facts) => {
+    const preset = connectionPresets.find((each) => each.id === id)!;
+    expect(preset).toMatchObject(facts);
+    const row = guide.split('\n').find((line) => line.includes(`](${source})`));
+    expect(row).toMatch(new RegExp(`^\\| \\[${preset.label}\\]`));
+    expect(connectionPresets).toHaveLength(10);
+  });
 
   test('find the addresses of an issuer, and share a callback if it names itself', async () => {
     const { name, client_id, client_secret, allowed_hosts } = input();
