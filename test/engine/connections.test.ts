@@ -107,6 +107,21 @@ describe('a step with a connection', () => {
     expect(new Set(world.tokens().slice(-3)).size).toBe(3);
   });
 
+  test('keeps its refresh token where a service issues no other', async () => {
+    const { name, id } = await signedIn();
+    await expire(id);
+    world.server.intercept((response) => {
+      world.server.intercept(undefined);
+      const access_token = 'a-token-that-is-not-valid';
+      sendJson(response, 200, { access_token, token_type: 'bearer', expires_in: 3_600 });
+    });
+    const run = await engine.ended(
+      await engine.start(graph(withToken(name, `${world.target.url}/me`))),
+    );
+    expect([run.status, await statusOf(id)]).toEqual(['success', 'connected']);
+    expect(world.tokens().at(-2)).toBe('a-token-that-is-not-valid');
+  });
+
   test('refreshes a token once that the service no longer accepts', async () => {
     const { name } = await signedIn();
     const node = withToken(name, `${world.target.url}/me`);

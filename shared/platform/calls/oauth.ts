@@ -9,6 +9,9 @@ import { isRetryableStatus } from './outside.ts';
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1_048_576;
 
+/** How far the clocks of services may differ, for the end of an ID token. Access tokens say how long they last. */
+const CLOCK_SECONDS = 300;
+
 /** A header must be able to carry it, and the cutter to recognize it. */
 const TOKEN = /^[\x21-\x7e]{8,12000}$/;
 
@@ -100,7 +103,7 @@ export async function exchangeCode(
   }: { code: string; redirectUri: string; verifier: string; nonce: string },
 ): Promise<Tokens> {
   const server = serverOf(client);
-  const own = { client_id: client.clientId };
+  const own = { client_id: client.clientId, [oauth.clockTolerance]: CLOCK_SECONDS };
   // State and issuer have been compared.
   const answered = oauth.validateAuthResponse(
     server,

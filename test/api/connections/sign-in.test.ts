@@ -172,13 +172,16 @@ describe('a sign-in', () => {
   ])('ends without tokens with %s', async (_what, change, reason) => {
     const id = await create();
     const { url, cookie } = await begin(id);
-    const back = new URL(await server.authorize(url));
+    const right = await server.authorize(url);
+    const back = new URL(right);
     change(back);
     expect(await arrive(back.href, cookie)).toMatchObject({
       result: 'error',
       reason,
       connection: id,
     });
+    // A second answer comes too late, even the right one.
+    expect(await arrive(right, cookie)).toMatchObject(expired);
     expect((await read(id)).status).toBe('not_signed_in');
   });
 
@@ -250,6 +253,57 @@ describe('services that deviate from the standard', () => {
       43,
     ]);
     await token.close();
+  });
+});
+
+describe('a service whose clock differs', () => {
+  const seconds = () => Math.floor(Date.now() / 1000);
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+  /** Signs in at a service whose ID tokens are valid for five minutes, and were issued then. */
+  async function signInAt(issuedAt: number): Promise<{ result: unknown; id: string }> {
+    let nonce = '';
+    const service = await startHttpServer((request, response) => {
+      if (request.url.startsWith('/.well-known/')) {
+        const issuer = service.url;
+        return sendJson(response, 200, {
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+        });
+      }
+      const claims = { iss: service.url, sub: 'a', aud: CLIENT.client_id, nonce };
+      const times = { iat: issuedAt, exp: issuedAt + 300 };
+      const id_token = `${part({ alg: 'RS256' })}.${part({ ...claims, ...times })}.c2ln`;
+      const tokens = { access_token: 'token-0123456', token_type: 'Bearer', expires_in: 3_600 };
+      return sendJson(response, 200, { ...tokens, id_token });
+    });
+    const id = await create({ issuer: service.url, scopes: ['openid', 'read'] });
+    const { url, cookie } = await begin(id);
+    const asked = new URL(url).searchParams;
+    nonce = asked.get('nonce')!;
+    const back = `${asked.get('redirect_uri')}?code=abc&state=${asked.get('state')}`;
+    const { result } = await arrive(back, cookie);
+    await service.close();
+    return { result, id };
+  }
+
+  test.each([
+    ['is right', 0],
+    ['is an hour ahead', 3_600],
+    ['is four minutes behind', -240],
+    ['is nine minutes behind', -540],
+  ])('signs in if it %s, and the token lasts as long as the service says', async (_what, ahead) => {
+    const { result, id } = await signInAt(seconds() + ahead);
+    expect(result).toBe('connected');
+    const lasts = Date.parse((await read(id)).expires_at) / 1000 - seconds();
+    expect(lasts).toBeGreaterThan(3_000);
+    expect(lasts).toBeLessThan(3_700);
+  });
+
+  test('refuses an ID token that has ended long ago', async () => {
+    const { result, id } = await signInAt(seconds() - 7_200);
+    expect([result, (await read(id)).status]).toEqual(['error', 'not_signed_in']);
   });
 });
 

@@ -296,6 +296,47 @@ describe('credentials of an API', () => {
     expect(sent()).toBeUndefined();
   });
 
+  test('of a connection are refused where it does not lead, and when it is unknown', async () => {
+    const auth = { auth: { connection: 'SHOP', as: 'bearer' } };
+    expectRefusal(await importFrom(auth), 400, /there is no connection 'SHOP'/);
+    const token = await startHttpServer((_request, response) =>
+      sendJson(response, 200, { access_token: 'token-of-the-shop-0123', token_type: 'bearer' }),
+    );
+    const connection = {
+      ...{ name: 'SHOP', grant: 'client_credentials', token_url: `${token.url}/token` },
+      ...{ client_id: 'a', client_secret: 'b-secret-0123', allowed_hosts: ['api.example.com'] },
+    };
+    const { id, client_secret } = {
+      ...connection,
+      ...(await api.call('POST', '/api/connections', connection)).body,
+    };
+    expectRefusal(await importFrom(auth), 400, /may not be sent to/);
+    const change = (hosts: string[]) =>
+      api.call('PUT', `/api/connections/${id}`, { allowed_hosts: hosts, client_secret });
+    expect((await change([hostOf(shop.url)])).status).toBe(200);
+    await importFrom(auth);
+    await run('get_order', { id: '1' });
+    expect(sent()?.headers).toMatchObject({ authorization: 'Bearer token-of-the-shop-0123' });
+    shop.seen.length = 0;
+    expect((await change(['api.example.com'])).status).toBe(200);
+    expect((await run('get_order', { id: '1' })).error).toMatch(/may not be sent to/);
+    expect(sent()).toBeUndefined();
+    await api.call('DELETE', `/api/connections/${id}`);
+    await token.close();
+  });
+
+  test('are named where the document wants OAuth, and are missing until there is a connection', async () => {
+    const flow = { authorizationUrl: `${shop.url}/a`, tokenUrl: `${shop.url}/t`, scopes: {} };
+    const oauth = { type: 'oauth2', flows: { authorizationCode: flow } };
+    described.components = { securitySchemes: { oauth } } as never;
+    const { body } = await importFrom({ only_list: true });
+    expect(body.document.security_schemes).toEqual([{ name: 'oauth', type: 'oauth2' }]);
+    await importFrom();
+    expect(await toolOf('get_order')).toMatchObject({ auth: null, headers: {} });
+    await run('get_order', { id: '1' });
+    expect(sent()?.headers).not.toHaveProperty('authorization');
+  });
+
   test('do not go to an operation on another server', async () => {
     const other = await startHttpServer((request, response) =>
       sendJson(response, 200, { echo: request }),
