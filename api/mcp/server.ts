@@ -17,6 +17,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { classify } from '#api/http/error-handler.ts';
 import { describeIssues } from '#api/http/invalid-request.ts';
 import { callDigestOf } from './elicitation-state.ts';
+import { serveDocuments } from './documents.ts';
 import { draftTools } from './draft-tools.ts';
 import { dryRunTools } from './dry-run-tools.ts';
 import { experimentTools } from './experiment-tools.ts';
@@ -33,6 +34,7 @@ import { customToolTools } from './custom-tools.ts';
 import { connectionTools } from './connection-tools.ts';
 import { secretTools } from './secret-tools.ts';
 import type { Elicitation, McpTool, ToolCall } from './tool.ts';
+import { validationTools } from './validation-tools.ts';
 import { webhookTools } from './webhook-tools.ts';
 import { findWorkflowRunTool, workflowRunTools } from './workflow-run-tools.ts';
 import { workflowTools } from './workflow-tools.ts';
@@ -46,11 +48,12 @@ const MAX_RESULT = 60_000;
 const instructions =
   'Durable workflows of agents, tools and human gates. Find one with list_workflows, start it with run_workflow or ' +
   'its own tool, ' +
-  'follow it with get_run. A paused run waits for a person, who decides; approve_run submits the decision.';
+  'follow it with get_run. The resources schema://workflow and docs://graphs say how to write one. A paused run waits for a person, who decides; approve_run submits the decision.';
 
 /** All tools. Each declares the capability that it requires; the gateway itself requires `view`. */
 export const tools: readonly McpTool[] = [
   ...workflowTools,
+  ...validationTools,
   ...draftTools,
   ...runTools,
   ...dryRunTools,
@@ -76,12 +79,17 @@ export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
   const mcp = new McpServer(
     { name: packageJson.name, title: 'Durable workflows', version: packageJson.version },
     {
-      capabilities: { tools: { listChanged: false } },
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { listChanged: false },
+        prompts: { listChanged: false },
+      },
       instructions,
       // Earlier protocols ask over a session, and there are none.
       inputRequired: { legacyShim: false },
     },
   );
+  serveDocuments(mcp);
   mcp.server.setRequestHandler('tools/list', async () => {
     const ofWorkflows = await readable(call, () => workflowRunTools(call, isBuiltIn));
     return { tools: [...listed, ...ofWorkflows.map((tool) => tool.listed)] };

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { workflowFields } from '#shared/contract/workflows/workflow.ts';
 import { workflowFileSchema } from '#shared/contract/workflows/workflow-file.ts';
+import { issuePath } from '#shared/graph/issues.ts';
 import { hint } from '#shared/graph/suggest.ts';
 import { wording } from '#shared/values/issue-wording.ts';
 import { type Content, type Place, parseText, type Problem } from './text.ts';
@@ -34,7 +35,7 @@ export function readDefinition(file: string, text: string, format: 'json' | 'yam
     return { file, problems: content.problems, placeInGraph: () => undefined };
   }
   const placeInGraph = (path: string): Place | undefined =>
-    content.placeOf(['graph', ...stepsOf(path)]);
+    content.placeOf(['graph', ...issuePath(path)]);
   if (!isObject(content.value)) {
     const message = 'must contain one object: the settings of a workflow';
     return { file, problems: [{ message, place: content.placeOf([]) }], placeInGraph };
@@ -75,12 +76,3 @@ const pathText = (path: readonly (string | number)[]): string =>
   path
     .map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`))
     .join('');
-
-/**
- * Splits `nodes[3].params.url` into `['nodes', 3, 'params', 'url']`. A path with a dotted key leads to the part before
- * that key.
- */
-const stepsOf = (path: string): (string | number)[] =>
-  [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([part, index]) =>
-    index === undefined ? part : Number(index),
-  );

@@ -24,3 +24,12 @@ export function collectIssues(): Issues {
     report: () => ({ valid: errors.length === 0, errors, warnings }),
   };
 }
+
+/**
+ * Splits the path of an issue, `nodes[3].params.url`, into `['nodes', 3, 'params', 'url']`. A path with a dotted key leads to
+ * the part before that key.
+ */
+export const issuePath = (path: string): (string | number)[] =>
+  [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([part, index]) =>
+    index === undefined ? part : Number(index),
+  );
