@@ -348,6 +348,40 @@ describe('a link', () => {
     expect((await answer(token, 'reject')).body.status).toBe('decided');
   }, 60_000);
 
+  test('is for what the gate sets in motion: not for a tool that was edited meanwhile', async () => {
+    const ann = await member();
+    const endpoint = { name: 'pay_bill', endpoint_url: 'https://bank.example/pay', method: 'POST' };
+    const made = await call('POST', '/api/tools', { ...endpoint, headers: {}, retry_count: 0 });
+    const pay = { id: 'pay', kind: 'tool', tool_name: 'custom:pay_bill', params: {} } as never;
+    const review = { id: 'review', kind: 'human_gate', prompt: 'Pay {amount}?', ...only(ann) };
+    const graph = { nodes: [review as never, pay], edges: [edge('review', 'pay', 'true')] };
+    const flow = await engine.define(graph);
+    const runId = await engine.trigger(flow, { amount: 5 });
+    await eventually(() => lettersTo(ann).length === 1, 30_000);
+    const token = tokenIn(lettersTo(ann)[0]!);
+    const { digest } = (await open(token)).body;
+    // An edited workflow changes nothing: the run keeps its version.
+    const nodes = [
+      { ...review, prompt: 'Something else?', approvers: { members: ['mem_x'] } },
+      pay,
+    ];
+    const edited = await call('PUT', `/api/workflows/${flow}`, { graph: { ...graph, nodes } });
+    expect(edited.status).toBe(200);
+    expect((await open(token)).body).toMatchObject({ changed: false, gate: { prompt: 'Pay 5?' } });
+    const elsewhere = { endpoint_url: 'https://evil.example/pay' };
+    expect((await call('PUT', `/api/tools/${made.body.id}`, elsewhere)).status).toBe(200);
+    const refused = await decide(token, 'approve', { digest });
+    expect(statusAndDetail(refused)).toEqual([
+      409,
+      "What gate 'review' sets in motion has changed since you read it: read it again",
+    ]);
+    const { current } = refused.body;
+    expect(current.consequences.approve.effects[0].host).toBe('evil.example');
+    const rejected = await decide(token, 'reject', { digest: current.digest });
+    expect(rejected.body.status).toBe('decided');
+    expect((await engine.run(runId)).steps[0]?.decision).toMatchObject({ approved: false });
+  }, 60_000);
+
   test('shows what a recheck has found, and accepts it only after that', async () => {
     const ann = await member();
     tools.answer('quote', { body: { price: 7 } });
