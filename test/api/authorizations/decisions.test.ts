@@ -5,13 +5,14 @@ import { tools } from '#api/mcp/server.ts';
 import { sql } from '#shared/db/pool.ts';
 import { decisions } from '#shared/people/scopes.ts';
 import { capabilitiesOfRoutes } from '#test/support/access-matrix.ts';
+import { connectMcp } from '#test/fakes/mcp-client.ts';
 import { edge } from '#test/support/engine.ts';
-import { type Person, type Reply, useAuthorizations } from './authorization-stage.ts';
+import { bearer, type Person, type Reply, useAuthorizations } from './authorization-stage.ts';
 
 // A credential without decisions, of an admin who has every capability, tries everything that decides a gate or takes one
 // away. `test/security/decision-paths.test.ts` does the same for a member who has never had these capabilities.
 
-const stage = useAuthorizations();
+const stage = useAuthorizations({ ENCRYPTION_KEY: 'a key of this test, long enough' });
 
 const write = {
   ...{ id: 'send', kind: 'tool', tool_name: 'http_request' },
@@ -263,5 +264,33 @@ test('a client that was granted decisions decides, and the audit log says by whi
     SELECT details FROM audit_log WHERE action = 'reject' AND target_id = ${other.id}`);
   expect(details).toMatchObject({
     signed_in: { by: 'authorization', authorization_id: expect.any(String), client: 'Test client' },
+  });
+});
+
+test('the person of a client decides in its form only if the client was granted decisions', async () => {
+  const rejecting = async (access: string) => {
+    let asked = 0;
+    const client = await connectMcp(stage.mcpUrl, undefined, bearer(access), {
+      offers: { form: {} },
+      answer: () => {
+        asked += 1;
+        return { action: 'accept', content: { decision: 'reject' } };
+      },
+    });
+    const started: any = await client.callTool({
+      name: 'run_workflow',
+      arguments: { workflow, wait_seconds: 20 },
+    });
+    await client.close();
+    const { id, status } = started.structuredContent;
+    const entries = await stage.engine.db.any(sql.type(z.object({ details: z.unknown() }))`
+      SELECT details FROM audit_log WHERE action = 'reject' AND target_id = ${id}`);
+    return { asked, status, entries };
+  };
+  expect(await rejecting(token)).toEqual({ asked: 0, status: 'paused', entries: [] });
+  const granted = await stage.tokensFor(admin, 'view run decide');
+  expect(await rejecting(granted.access)).toMatchObject({
+    asked: 1,
+    entries: [{ details: { elicited: true, signed_in: { client: 'Test client' } } }],
   });
 });
