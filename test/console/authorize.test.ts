@@ -78,6 +78,7 @@ describeConsole(
       await page.getByText(`a program on this computer (${new URL(callback).host})`).waitFor();
       expect(await obstacles(page)).toEqual([]);
       expect(await page.getByLabel('See workflows, runs').isDisabled()).toBe(true);
+      await page.getByText('Runs use the accounts that you have signed in to').waitFor();
       await page.getByLabel('Create and edit workflows').uncheck();
       await page.getByRole('button', { name: 'Allow' }).click();
       const answer = await answered(page);

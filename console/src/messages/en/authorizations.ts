@@ -30,6 +30,7 @@ export const authorize = {
   scopes: 'It will be able to',
   required: 'Always included',
   notHeld: 'You are not allowed to do this yourself',
+  runs: 'Runs use the accounts that you have signed in to under “Connections”',
   decides: 'Runs will no longer wait for a person where you can decide',
   never: 'It decides no gates and publishes nothing. It can never do more than you can.',
   onlyIfTicked:

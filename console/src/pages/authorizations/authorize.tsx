@@ -184,7 +184,9 @@ function ScopeBox({
       ? text.notHeld
       : scope === 'decide'
         ? text.decides
-        : undefined;
+        : scope === 'run'
+          ? text.runs
+          : undefined;
   return (
     <Checkbox
       label={scopeTexts[scope]}
