@@ -67,6 +67,8 @@ export async function questionAbout(
   for (const pending of run.pending_gates.slice(0, MAX_LOOKED)) {
     const place = { actor, runId: run.id, stepKey: pending.step_key };
     const gate = await readGate(context.db, place);
+    // It has opened again since the run was read: then its prompt can be another one.
+    if (gate.since !== pending.since) continue;
     // Only of members who have not approved it yet.
     if (!gate.eligible_members.some(({ id }) => id === actor.id)) continue;
     const form = formQuestion(call, { run, pending, gate, past });

@@ -158,7 +158,8 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
     title: 'Run a workflow',
     description:
       'Starts a run of the current version of a workflow, or of its draft. It continues by itself, whether or not anyone waits. Pass ' +
-      `wait_seconds to get short runs with their output, else call get_run later. ${next} Pass the same ` +
+      `wait_seconds to get short runs with their output, else call get_run later. ${next} Clients that can ask their person ` +
+      'about a gate do so within this call, which then continues. Pass the same ' +
       'idempotency_key when you repeat a call, so that it starts one run only.',
     capability: 'run_workflows',
     annotations: executesGraph,
