@@ -82,7 +82,10 @@ import { runExportRoutes } from './routes/ops/runs/run-export.ts';
 import { runViewRoutes } from './routes/ops/runs/run-views.ts';
 import { runRoutes } from './routes/ops/runs/runs.ts';
 import { connectionRoutes } from './routes/ops/connections/connections.ts';
-import { connectionCallbackRoutes } from './routes/ops/connections/callbacks.ts';
+import {
+  clientDocumentRoutes,
+  connectionCallbackRoutes,
+} from './routes/ops/connections/callbacks.ts';
 import { secretRoutes } from './routes/ops/secrets/secrets.ts';
 import { toolImportRoutes } from './routes/ops/tools/imports.ts';
 import { toolRoutes } from './routes/ops/tools/tools.ts';
@@ -136,7 +139,7 @@ const operationSections: readonly Section[] = [
   ['Runs', approvalRoutes, decideRoutes],
   ['Tools', toolRoutes, toolImportRoutes],
   ['Secrets', secretRoutes],
-  ['Connections', connectionRoutes, connectionCallbackRoutes],
+  ['Connections', connectionRoutes, connectionCallbackRoutes, clientDocumentRoutes],
   ['Schedules', scheduleRoutes],
   ['API keys', keyRoutes],
   ['Authorizations', authorizationRoutes],

@@ -406,6 +406,7 @@ CREATE TABLE connections (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   last_used_at timestamp with time zone,
+  resource text,
   CONSTRAINT connections_pkey PRIMARY KEY (id),
   CONSTRAINT connections_name UNIQUE (workspace_id, name),
   CONSTRAINT connections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
@@ -416,7 +417,8 @@ CREATE TABLE connections (
   CONSTRAINT connections_grant_type_check CHECK ((grant_type = ANY (ARRAY['authorization_code'::text, 'client_credentials'::text]))),
   CONSTRAINT connections_name_check CHECK ((name ~ '^[A-Z][A-Z0-9_]{0,63}$'::text)),
   CONSTRAINT connections_of_members CHECK (((grant_type = 'authorization_code'::text) OR (owner = 'workspace'::text))),
-  CONSTRAINT connections_owner_check CHECK ((owner = ANY (ARRAY['workspace'::text, 'member'::text])))
+  CONSTRAINT connections_owner_check CHECK ((owner = ANY (ARRAY['workspace'::text, 'member'::text]))),
+  CONSTRAINT connections_resource CHECK (((resource IS NULL) OR (grant_type = 'authorization_code'::text)))
 );
 
 CREATE TABLE custom_tools (

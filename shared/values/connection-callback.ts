@@ -12,3 +12,12 @@ export const callbackUrl = (
   publicUrl: string,
   { id, namesIssuer }: { id: string; namesIssuer: boolean },
 ): string => `${publicUrl}${CALLBACK_PATH}${namesIssuer ? '' : `/${id}`}`;
+
+/** Where authorization servers read about this service as their client. */
+export const CLIENT_DOCUMENT_PATH = '/api/connections/client-metadata';
+
+/** The document with the redirect URI of a connection. Its address is the client's id. */
+export const clientDocumentUrl = (
+  publicUrl: string,
+  { id, namesIssuer }: { id: string; namesIssuer: boolean },
+): string => `${publicUrl}${CLIENT_DOCUMENT_PATH}${namesIssuer ? '' : `/${id}`}`;

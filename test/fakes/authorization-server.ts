@@ -9,8 +9,12 @@ export interface AuthorizationServer {
   port: number;
   /** Every request to its token endpoint, oldest first: the grant type and the status. */
   granted: { grant: string; status: number }[];
-  /** Whether an access token is valid now. */
-  accepts: (token: string) => Promise<boolean>;
+  /** The `resource` of every request to its token endpoint. */
+  resources: string[];
+  /** The metadata of clients that have registered. */
+  registered: Record<string, unknown>[];
+  /** Whether an access token is valid now, and for this resource if one is given. */
+  accepts: (token: string, resource?: string) => Promise<boolean>;
   /** Ends every grant, so that no refresh token is valid any more. */
   revokeAll: () => Promise<void>;
   /** Ends every access token, but no refresh token. */
@@ -27,12 +31,30 @@ export const CLIENT = {
   client_secret: 'client-secret-of-a-test-0123456789',
 };
 
+/** The scopes of a resource. */
+const TOOL_SCOPES = 'tools:read tools:call';
+const OF_MCP = {
+  registration: { enabled: true },
+  resourceIndicators: {
+    enabled: true,
+    useGrantedResource: () => false,
+    getResourceServerInfo: (_context: unknown, resource: string) => ({
+      scope: TOOL_SCOPES,
+      audience: resource,
+      accessTokenFormat: 'opaque' as const,
+    }),
+  },
+};
+
 export async function startAuthorizationServer({
   redirectUris,
   accessSeconds = 3_600,
+  isOfMcp = false,
 }: {
   redirectUris: string[];
   accessSeconds?: number;
+  /** Whether clients can register, and get tokens for one resource each. */
+  isOfMcp?: boolean;
 }): Promise<AuthorizationServer> {
   let handle: (incoming: IncomingMessage, response: ServerResponse) => void = () => undefined;
   const server = createServer((incoming, response) => handle(incoming, response));
@@ -52,7 +74,11 @@ export async function startAuthorizationServer({
         ],
         scopes: ['openid', 'offline_access', 'read'],
         findAccount: (_context, id) => ({ accountId: id, claims: async () => ({ sub: id }) }),
-        features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
+        features: {
+          devInteractions: { enabled: false },
+          clientCredentials: { enabled: true },
+          ...(isOfMcp ? OF_MCP : {}),
+        },
         issueRefreshToken: () => true,
         rotateRefreshToken: true,
         pkce: { required: () => true },
@@ -70,6 +96,11 @@ export async function startAuthorizationServer({
       }),
   );
   const granted: AuthorizationServer['granted'] = [];
+  const resources: string[] = [];
+  const registered: Record<string, unknown>[] = [];
+  provider.on('registration_create.success', (_context, client) => {
+    registered.push(client.metadata());
+  });
   const access = new Set<string>();
   const grants = new Set<string>();
   const ended = new Set<string>();
@@ -82,8 +113,10 @@ export async function startAuthorizationServer({
   const interact = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const details = await provider.interactionDetails(incoming, response);
     const accountId = details.session?.accountId ?? 'account';
-    const grant = new provider.Grant({ accountId, clientId: CLIENT.client_id });
+    const { client_id: clientId, resource } = details.params;
+    const grant = new provider.Grant({ accountId, clientId: String(clientId) });
     grant.addOIDCScope('openid offline_access read');
+    if (typeof resource === 'string') grant.addResourceScope(resource, TOOL_SCOPES);
     const grantId = await grant.save();
     const result = { login: { accountId }, consent: { grantId } };
     await provider.interactionFinished(incoming, response, result, {
@@ -98,7 +131,10 @@ export async function startAuthorizationServer({
       granted.push(kept);
       response.on('finish', () => void (kept.status = response.statusCode));
       incoming.on('data', (chunk) => {
-        kept.grant = new URLSearchParams(String(chunk)).get('grant_type') ?? kept.grant;
+        const sent = new URLSearchParams(String(chunk));
+        kept.grant = sent.get('grant_type') ?? kept.grant;
+        const resource = sent.get('resource');
+        if (resource !== null) resources.push(resource);
       });
       incoming.pause();
       if (interceptor !== undefined) return interceptor(response);
@@ -109,10 +145,14 @@ export async function startAuthorizationServer({
     issuer,
     port,
     granted,
-    accepts: async (token) =>
-      !ended.has(token) &&
-      ((await provider.AccessToken.find(token)) ??
-        (await provider.ClientCredentials.find(token))) !== undefined,
+    resources,
+    registered,
+    accepts: async (token, resource) => {
+      if (ended.has(token)) return false;
+      const found =
+        (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
+      return found !== undefined && (resource === undefined || found.aud === resource);
+    },
     revokeAll: async () => {
       for (const id of grants) {
         await provider.RefreshToken.revokeByGrantId(id);

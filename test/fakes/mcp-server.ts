@@ -1,11 +1,18 @@
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type FakeServer, startHttpServer } from './http-server.ts';
+import type { ServerResponse } from 'node:http';
+import { type FakeServer, type Seen, startHttpServer } from './http-server.ts';
 
-/** A small MCP server with the tools `add`, `fail` (reports an error) and `slow` (responds after five seconds). */
-export async function startMcpServer(): Promise<FakeServer> {
+/**
+ * A small MCP server with the tools `add`, `fail` (reports an error) and `slow` (responds after five seconds). `guard`
+ * sees each request first, and returns whether it has answered it.
+ */
+export async function startMcpServer(
+  guard: (request: Seen, response: ServerResponse) => Promise<boolean> = async () => false,
+): Promise<FakeServer> {
   const handler = createMcpHandler(buildServer);
   const server = await startHttpServer(async (request, response) => {
+    if (await guard(request, response)) return;
     const answer = await handler.fetch(
       new Request(`http://127.0.0.1${request.url}`, {
         method: request.method,

@@ -109,6 +109,44 @@ const fields = {
   allowed_hosts: allowedHosts.optional(),
 };
 
+/** What the metadata of an MCP server gives, so that the input does not. */
+const FOUND_BY_SERVER = ['preset', 'authorization_url', 'token_url', 'allowed_hosts'] as const;
+
+const mcpServerUrl = endpoint.meta({
+  description:
+    'An MCP server that wants sign-in. Its metadata gives the addresses, the scopes and `allowed_hosts`, and without a ' +
+    '`client_id` the service gets itself a client: by the document about itself, or by registration. `issuer` chooses ' +
+    'one of several authorization servers',
+  examples: ['https://tools.example.com/mcp'],
+});
+
+/** The fields of a connection to an MCP server and of any other one differ. */
+function requireOneKind(
+  input: { mcp_server_url?: string | undefined; client_id?: string | undefined; grant: string } & {
+    [Field in (typeof FOUND_BY_SERVER)[number]]?: unknown;
+  },
+  context: z.RefinementCtx,
+): void {
+  const issue = (field: string, message: string): void =>
+    context.addIssue({ code: 'custom', path: [field], message });
+  if (input.mcp_server_url === undefined) {
+    if (input.client_id === undefined) issue('client_id', 'is required without mcp_server_url');
+    return;
+  }
+  for (const field of FOUND_BY_SERVER) {
+    if (input[field] !== undefined) issue(field, 'is not allowed with mcp_server_url');
+  }
+  if (input.grant === 'client_credentials') {
+    issue('grant', "must be 'authorization_code' with mcp_server_url");
+  }
+  if (input.client_id !== undefined) return;
+  for (const field of ['client_secret', 'client_auth'] as const) {
+    if ((input as Record<string, unknown>)[field] !== undefined) {
+      issue(field, 'is only allowed with client_id');
+    }
+  }
+}
+
 export const connectionInput = z
   .strictObject({
     ...fields,
@@ -128,8 +166,9 @@ export const connectionInput = z
       description:
         '`workspace`: one account for all runs. `member`: each run uses the account of the member who started it',
     }),
-    client_id: clientId,
+    mcp_server_url: mcpServerUrl.optional(),
   })
+  .superRefine(requireOneKind)
   .meta({
     examples: [
       {
@@ -166,6 +205,9 @@ export const connectionSchema = z
     }),
     client_id: z.string(),
     client_auth: z.enum(clientAuths),
+    resource: z.string().nullable().meta({
+      description: 'The URL of the MCP server that the tokens are for; null for any other service',
+    }),
     scopes: z.array(z.string()),
     authorization_params: z.record(z.string(), z.string()),
     allowed_hosts: z.array(z.string()).meta({

@@ -8,7 +8,6 @@ import {
 } from '#shared/contract/connections/connection.ts';
 import { clientAuths } from '#shared/contract/connections/presets.ts';
 import { withEtag } from '#shared/crypto/etags.ts';
-import { newId } from '#shared/crypto/ids.ts';
 import { conflict, notFound } from '#shared/errors.ts';
 import type { AuditAction } from '#shared/contract/audit/audit.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -51,6 +50,8 @@ const settingsRow = z.object({
   client_id: z.string(),
   sealed_client_secret: z.string().nullable(),
   client_auth: z.enum(clientAuths),
+  /** The MCP server that tokens are for (RFC 8707). */
+  resource: z.string().nullable(),
   scopes: z.array(z.string()),
   authorization_params: storedJson<Record<string, string>>(),
   allowed_hosts: z.array(z.string()),
@@ -60,7 +61,7 @@ export type ConnectionSettings = z.infer<typeof settingsRow>;
 
 const settingColumns = sql.fragment`
   c.id, c.name, c.preset, c.grant_type AS grant, c.owner, c.issuer, c.names_issuer, c.authorization_url, c.token_url,
-  c.client_id, c.sealed_client_secret, c.client_auth, c.scopes, c.authorization_params, c.allowed_hosts, c.revision`;
+  c.client_id, c.sealed_client_secret, c.client_auth, c.resource, c.scopes, c.authorization_params, c.allowed_hosts, c.revision`;
 
 const shownRow = settingsRow.extend({
   has_token: z.boolean(),
@@ -148,20 +149,19 @@ export async function readConnectionHosts(
   return new Map(rows.map(({ name, allowed_hosts }) => [name, allowed_hosts]));
 }
 
-export type NewConnection = Omit<ConnectionSettings, 'id' | 'sealed_client_secret' | 'revision'>;
+export type NewConnection = Omit<ConnectionSettings, 'id' | 'revision'>;
 
 /**
- * Creates a connection. `seal` gets its id and returns the sealed client secret, or null. Returns the id. Throws AppError
- * `conflict` for a name that exists, and when the workspace has too many.
+ * Creates a connection with this id. Throws AppError `conflict` for a name that exists, and when the workspace has too
+ * many.
  */
 export async function createConnection(
   db: Pool,
   actor: Actor,
+  connectionId: string,
   input: NewConnection,
-  seal: (scope: ConnectionScope) => string | null,
-): Promise<string> {
+): Promise<void> {
   const { workspaceId } = actor;
-  const connectionId = newId('connection');
   await db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'connections');
     const taken = await tx.exists(statement(z.object({}))`
@@ -171,12 +171,12 @@ export async function createConnection(
     await raiseToolRevision(tx, workspaceId);
     await tx.query(statement(z.object({}))`
       INSERT INTO connections (id, workspace_id, name, preset, grant_type, owner, issuer, names_issuer, authorization_url,
-                               token_url, client_id, sealed_client_secret, client_auth, scopes, authorization_params,
-                               allowed_hosts)
+                               token_url, client_id, sealed_client_secret, client_auth, resource, scopes,
+                               authorization_params, allowed_hosts)
       VALUES (${connectionId}, ${workspaceId}, ${input.name}, ${input.preset}, ${input.grant}, ${input.owner},
               ${input.issuer}, ${input.names_issuer}, ${input.authorization_url}, ${input.token_url}, ${input.client_id},
-              ${seal({ workspaceId, connectionId })}, ${input.client_auth}, ${sql.array(input.scopes, 'text')},
-              ${JSON.stringify(input.authorization_params)}::json, ${sql.array(input.allowed_hosts, 'text')})
+              ${input.sealed_client_secret}, ${input.client_auth}, ${input.resource},
+              ${sql.array(input.scopes, 'text')}, ${JSON.stringify(input.authorization_params)}::json, ${sql.array(input.allowed_hosts, 'text')})
     `);
     await auditConnection(
       tx,
@@ -186,7 +186,6 @@ export async function createConnection(
       shownIn(input),
     );
   });
-  return connectionId;
 }
 
 /** A change of a connection: its settings from now on, and whether its tokens and open sign-ins are void. */
@@ -259,6 +258,7 @@ const shownIn = (settings: NewConnection): JsonObject => ({
   authorization_url: settings.authorization_url,
   token_url: settings.token_url,
   client_id: settings.client_id,
+  ...(settings.resource === null ? {} : { resource: settings.resource }),
   scopes: settings.scopes,
   allowed_hosts: settings.allowed_hosts,
 });

@@ -30,6 +30,7 @@ const heldRow = z.object({
   client_id: z.string(),
   sealed_client_secret: z.string().nullable(),
   client_auth: z.enum(clientAuths),
+  resource: z.string().nullable(),
   scopes: z.array(z.string()),
   allowed_hosts: z.array(z.string()),
   revision: z.number(),
@@ -68,7 +69,7 @@ export async function readHeldTokens(
   const { workspaceId, name, memberId } = wanted;
   const row = await db.maybeOne(statement(heldRow)`
     SELECT c.id, c.name, c.grant_type AS grant, c.owner, c.issuer, c.token_url, c.client_id, c.sealed_client_secret,
-           c.client_auth, c.scopes, c.allowed_hosts, c.revision, t.generation, t.sealed_access, t.sealed_refresh,
+           c.client_auth, c.resource, c.scopes, c.allowed_hosts, c.revision, t.generation, t.sealed_access, t.sealed_refresh,
            t.refresh_at <= now() AS is_due, t.expires_at <= now() AS has_expired, t.needs_sign_in, t.signed_in_by
     FROM connections c
     LEFT JOIN connection_tokens t ON t.connection_id = c.id AND t.revision = c.revision

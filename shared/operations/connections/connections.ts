@@ -6,6 +6,7 @@ import {
   isEndpoint,
 } from '#shared/contract/connections/connection.ts';
 import { presetOf } from '#shared/contract/connections/presets.ts';
+import { newId } from '#shared/crypto/ids.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import {
   clientSecretPlace,
@@ -17,30 +18,43 @@ import {
   readConnectionSettings,
   updateConnection,
 } from '#shared/db/connections/connections.ts';
-import type { Pool } from '#shared/db/pool.ts';
 import { discoverServer, type ServerMetadata, TokenError } from '#shared/platform/calls/oauth.ts';
-import type { Egress } from '#shared/platform/egress/egress.ts';
-import type { Config } from '#shared/platform/config.ts';
 import { requireOneOwner } from '#shared/operations/secrets/secrets.ts';
 import { invalid } from '#shared/operations/tools/tool-headers.ts';
+import { type FoundSettings, type ServerDeps, serverSettings } from './mcp-servers.ts';
 
-export interface ConnectionDeps {
-  db: Pool;
+export interface ConnectionDeps extends ServerDeps {
   sealer: Sealer | undefined;
-  egress: Egress;
-  config: { api: Pick<Config['api'], 'publicUrl'> };
 }
 
 /**
- * Creates a connection. A preset, and the metadata of an issuer, give what the input lacks. Throws AppError `invalid`
- * for settings that do not fit together, metadata that cannot be read and without a key to seal with, and `conflict`
- * for a name that exists and when there are too many.
+ * Creates a connection. A preset, and the metadata of an issuer or an MCP server, give what the input lacks. Throws
+ * AppError `invalid` for settings that do not fit together, metadata that cannot be used, a client that is not
+ * registered and without a key to seal with, and `conflict` for a name that exists and when there are too many.
  */
 export async function addConnection(
   deps: ConnectionDeps,
   actor: Actor,
   input: ConnectionInput,
 ): Promise<Connection> {
+  const { workspaceId } = actor;
+  const sealer = requireSealer(deps.sealer);
+  const connectionId = newId('connection');
+  const { mcp_server_url: serverUrl } = input;
+  const found =
+    serverUrl === undefined
+      ? await givenSettings(deps, input)
+      : await serverSettings(deps, { workspaceId, connectionId }, serverUrl, input);
+  const { client_secret: secret, ...settings } = found;
+  await checkSettings(deps, settings);
+  if ((secret === undefined) !== (settings.client_auth === 'none')) throw secretMismatch(settings);
+  const place = clientSecretPlace({ workspaceId, connectionId });
+  const sealed_client_secret = secret === undefined ? null : sealer.seal(secret, place);
+  await createConnection(deps.db, actor, connectionId, { ...settings, sealed_client_secret });
+  return readConnection(deps.db, readerOf(deps, actor, connectionId));
+}
+
+async function givenSettings(deps: ConnectionDeps, input: ConnectionInput): Promise<FoundSettings> {
   const preset = presetOf(input.preset);
   const found = await discovered(deps, input.issuer);
   const { client_secret: secret, ...given } = input;
@@ -58,7 +72,7 @@ export async function addConnection(
   const hosts = given.allowed_hosts ?? preset?.allowed_hosts;
   if (hosts === undefined) throw invalid('allowed_hosts is required without a preset');
   const usual = preset?.client_auth ?? 'basic';
-  const settings: NewConnection = {
+  return {
     name: given.name,
     preset: given.preset ?? null,
     grant: given.grant,
@@ -67,19 +81,14 @@ export async function addConnection(
     names_issuer: found?.namesIssuer === true,
     authorization_url: authorizationUrl,
     token_url: tokenUrl,
-    client_id: given.client_id,
+    client_id: given.client_id ?? '',
+    client_secret: secret,
     client_auth: given.client_auth ?? (secret === undefined ? 'none' : usual),
+    resource: null,
     scopes: given.scopes ?? preset?.scopes ?? [],
     authorization_params: given.authorization_params ?? preset?.authorization_params ?? {},
     allowed_hosts: hosts,
   };
-  await checkSettings(deps, settings);
-  if ((secret === undefined) !== (settings.client_auth === 'none')) throw secretMismatch(settings);
-  const sealer = requireSealer(deps.sealer);
-  const connectionId = await createConnection(deps.db, actor, settings, (scope) =>
-    secret === undefined ? null : sealer.seal(secret, clientSecretPlace(scope)),
-  );
-  return readConnection(deps.db, readerOf(deps, actor, connectionId));
 }
 
 /**
@@ -214,7 +223,11 @@ async function discovered(
 /** Throws AppError `invalid`. */
 async function checkSettings(
   { egress }: ConnectionDeps,
-  { allowed_hosts, token_url, authorization_url }: NewConnection,
+  {
+    allowed_hosts,
+    token_url,
+    authorization_url,
+  }: Pick<NewConnection, 'allowed_hosts' | 'token_url' | 'authorization_url'>,
 ): Promise<void> {
   requireOneOwner(allowed_hosts);
   for (const [field, url] of Object.entries({ token_url, authorization_url })) {

@@ -92,6 +92,7 @@ export async function startSignIn(
     code_challenge: challenge,
     code_challenge_method: 'S256',
     ...(asksForIdToken(connection) ? { nonce } : {}),
+    ...(connection.resource === null ? {} : { resource: connection.resource }),
   };
   for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
   return { id, authorizationUrl: url.href, cookie };

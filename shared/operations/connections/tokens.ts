@@ -267,6 +267,7 @@ export function clientOf(
     | 'token_url'
     | 'client_id'
     | 'client_auth'
+    | 'resource'
     | 'scopes'
     | 'sealed_client_secret'
   >,
@@ -279,6 +280,7 @@ export function clientOf(
     clientId: settings.client_id,
     clientSecret: sealed === null ? undefined : openSealed(deps, settings.name, sealed, place),
     clientAuth: settings.client_auth,
+    resource: settings.resource,
     scopes: settings.scopes,
   };
 }

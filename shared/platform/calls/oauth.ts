@@ -36,6 +36,8 @@ export interface TokenClient {
   clientId: string;
   clientSecret: string | undefined;
   clientAuth: (typeof clientAuths)[number];
+  /** The server that the tokens are for (RFC 8707). */
+  resource: string | null;
   scopes: readonly string[];
 }
 
@@ -52,6 +54,16 @@ export interface ServerMetadata {
   tokenUrl: string;
   /** Whether it names itself in its responses (RFC 9207). */
   namesIssuer: boolean;
+  /** As it writes itself. */
+  issuer: string;
+  registrationUrl: string | undefined;
+  /** Whether the id of a client can be the URL of a document about it. */
+  readsClientDocuments: boolean;
+  /** Whether it checks the verifier of a sign-in (PKCE with S256). */
+  checksVerifier: boolean;
+  /** How clients can prove who they are; undefined if it does not say. */
+  clientAuths: readonly string[] | undefined;
+  scopes: readonly string[];
 }
 
 /**
@@ -60,17 +72,23 @@ export interface ServerMetadata {
  */
 export async function discoverServer(egress: Egress, issuer: string): Promise<ServerMetadata> {
   let problem: unknown;
-  for (const algorithm of ['oidc', 'oauth2'] as const) {
+  const url = new URL(issuer);
+  const options = optionsOf(egress);
+  const { origin, pathname } = url;
+  const headers = { accept: 'application/json' };
+  const requests = [
+    () => oauth.discoveryRequest(url, { ...options, algorithm: 'oidc' }),
+    () => oauth.discoveryRequest(url, { ...options, algorithm: 'oauth2' }),
+    // Some servers insert the path here, too, as with RFC 8414.
+    () =>
+      options[oauth.customFetch](`${origin}/.well-known/openid-configuration${pathname}`, {
+        method: 'GET',
+        headers,
+      }),
+  ];
+  for (const request of pathname === '/' ? requests.slice(0, 2) : requests) {
     try {
-      const url = new URL(issuer);
-      const answer = await oauth.discoveryRequest(url, { ...optionsOf(egress), algorithm });
-      const server = await oauth.processDiscoveryResponse(url, answer);
-      if (server.token_endpoint === undefined) throw new Error('it names no token_endpoint');
-      return {
-        authorizationUrl: server.authorization_endpoint,
-        tokenUrl: server.token_endpoint,
-        namesIssuer: server.authorization_response_iss_parameter_supported === true,
-      };
+      return metadataOf(await oauth.processDiscoveryResponse(url, await request()));
     } catch (error) {
       problem ??= error;
     }
@@ -78,6 +96,27 @@ export async function discoverServer(egress: Egress, issuer: string): Promise<Se
   const why = findEgressError(problem)?.message ?? messageOf(problem);
   throw new TokenError('refused', `The metadata of '${issuer}' cannot be used: ${why}`);
 }
+
+function metadataOf(server: oauth.AuthorizationServer): ServerMetadata {
+  if (server.token_endpoint === undefined) throw new Error('it names no token_endpoint');
+  return {
+    authorizationUrl: server.authorization_endpoint,
+    tokenUrl: server.token_endpoint,
+    namesIssuer: server.authorization_response_iss_parameter_supported === true,
+    issuer: server.issuer,
+    registrationUrl: server.registration_endpoint,
+    readsClientDocuments: server['client_id_metadata_document_supported'] === true,
+    checksVerifier: textsOf(server.code_challenge_methods_supported)?.includes('S256') === true,
+    clientAuths: textsOf(server.token_endpoint_auth_methods_supported),
+    scopes: textsOf(server.scopes_supported) ?? [],
+  };
+}
+
+/** The texts of a list; undefined for anything else. Metadata can have any form. */
+const textsOf = (list: unknown): string[] | undefined =>
+  Array.isArray(list)
+    ? list.filter((each): each is string => typeof each === 'string').slice(0, 1_000)
+    : undefined;
 
 /** The verifier of a sign-in (PKCE), and what is sent of it. */
 export async function newVerifier(): Promise<{ verifier: string; challenge: string }> {
@@ -122,7 +161,7 @@ export async function exchangeCode(
         answered,
         redirectUri,
         verifier,
-        optionsOf(egress),
+        { ...optionsOf(egress), ...resourceOf(client) },
       ),
     (answer) =>
       oauth.processAuthorizationCodeResponse(server, own, answer, {
@@ -142,7 +181,11 @@ export function refreshTokens(
   const own = { client_id: client.clientId };
   return requestTokens(
     client,
-    () => oauth.refreshTokenGrantRequest(server, own, authOf(client), refresh, optionsOf(egress)),
+    () =>
+      oauth.refreshTokenGrantRequest(server, own, authOf(client), refresh, {
+        ...optionsOf(egress),
+        ...resourceOf(client),
+      }),
     (answer) => oauth.processRefreshTokenResponse(server, own, answer),
   );
 }
@@ -221,6 +264,9 @@ function tokenErrorOf(error: unknown, host: string, status: number): TokenError 
     `'${host}' answered ${status} without a token`,
   );
 }
+
+const resourceOf = ({ resource }: TokenClient) =>
+  resource === null ? {} : { additionalParameters: { resource } };
 
 const serverOf = ({ issuer, tokenUrl }: TokenClient): oauth.AuthorizationServer => ({
   issuer: issuer ?? new URL(tokenUrl).origin,

@@ -57,6 +57,7 @@ describe('connections', () => {
       callback_url: `http://ops.test/api/connections/callback/${created.body.id}`,
       client_id: CLIENT.client_id,
       client_auth: 'basic',
+      resource: null,
       scopes: ['read'],
       authorization_params: { access_type: 'offline' },
       allowed_hosts: ['api.example.com'],

@@ -1,7 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { endSignIn } from '#shared/operations/connections/sign-ins.ts';
-import { CALLBACK_PATH, CONNECTIONS_PAGE } from '#shared/values/connection-callback.ts';
+import {
+  CALLBACK_PATH,
+  callbackUrl,
+  CLIENT_DOCUMENT_PATH,
+  clientDocumentUrl,
+  CONNECTIONS_PAGE,
+} from '#shared/values/connection-callback.ts';
+import { clientMetadataOf } from '#shared/platform/calls/client-registration.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { readSignInCookie, signInCookie } from './cookie.ts';
 
@@ -59,5 +66,42 @@ export function connectionCallbackRoutes(app: App, context: RouteContext): void 
     },
     config,
     handler: (request, reply) => end(request, reply, request.params.id),
+  });
+}
+
+const clientDocument = z.object({
+  client_id: z.string(),
+  client_name: z.string(),
+  client_uri: z.string(),
+  redirect_uris: z.array(z.string()),
+  grant_types: z.array(z.string()),
+  response_types: z.array(z.string()),
+  token_endpoint_auth_method: z.string(),
+});
+
+/**
+ * What authorization servers read about this service as their client. It only depends on the address, so it does not
+ * say which connections exist.
+ */
+export function clientDocumentRoutes(app: App, { config }: RouteContext): void {
+  const { publicUrl } = config.api;
+  const documentOf = (place: { id: string; namesIssuer: boolean }, reply: FastifyReply) => {
+    reply.header('cache-control', 'public, max-age=3600');
+    const metadata = clientMetadataOf(callbackUrl(publicUrl, place), publicUrl, 'none');
+    return { client_id: clientDocumentUrl(publicUrl, place), ...metadata };
+  };
+  app.get(CLIENT_DOCUMENT_PATH, {
+    schema: { hide: true, response: { 200: clientDocument } },
+    config: { capability: 'public' },
+    handler: async (_request, reply) => documentOf({ id: '', namesIssuer: true }, reply),
+  });
+  app.get(`${CLIENT_DOCUMENT_PATH}/:id`, {
+    schema: {
+      hide: true,
+      params: z.strictObject({ id: z.string().regex(/^con_\w{1,60}$/) }),
+      response: { 200: clientDocument },
+    },
+    config: { capability: 'public' },
+    handler: async ({ params }, reply) => documentOf({ id: params.id, namesIssuer: false }, reply),
   });
 }
