@@ -1,3 +1,5 @@
+import type { NeededSignIn } from './types.ts';
+
 /** A response of the service other than 2xx. */
 export class ApiError extends Error {
   override readonly name: string = 'ApiError';
@@ -16,6 +18,8 @@ export class ApiError extends Error {
   readonly current: unknown;
   /** For an approval of a gate with `recheck` (409): when other values were found, and the differences. */
   readonly stale: unknown;
+  /** For an import of tools (400): what is needed, if the MCP server wants sign-in. */
+  readonly needsSignIn: NeededSignIn | undefined;
 
   constructor(
     status: number,
@@ -25,6 +29,7 @@ export class ApiError extends Error {
       retryAfter?: number;
       current?: unknown;
       stale?: unknown;
+      needsSignIn?: NeededSignIn | undefined;
       cause?: unknown;
     } = {},
   ) {
@@ -35,6 +40,7 @@ export class ApiError extends Error {
     this.retryAfter = more.retryAfter;
     this.current = more.current;
     this.stale = more.stale;
+    this.needsSignIn = more.needsSignIn;
   }
 }
 

@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError } from './errors.ts';
 import type { AnswerOf, BodyOf, QueryOf, Route } from './routes.ts';
+import type { NeededSignIn } from './types.ts';
 
 /** Options of one call. */
 export interface CallOptions {
@@ -146,19 +147,26 @@ export const etagOf = (record: object): string | undefined => tags.get(record);
 function toError(response: Response, text: string): ApiError {
   const retryAfter = secondsOf(response.headers.get('retry-after'));
   const requestId = response.headers.get('x-request-id');
-  const { current, stale } = detailsIn(text);
+  const { current, stale, needs_sign_in: needsSignIn } = detailsIn(text);
   return new ApiError(response.status, detailOf(response, text), {
     current: tagged(current, response.headers.get('etag')),
     stale,
+    needsSignIn,
     requestId: requestId ?? undefined,
     retryAfter,
   });
 }
 
+interface Details {
+  current?: unknown;
+  stale?: unknown;
+  needs_sign_in?: NeededSignIn;
+}
+
 /** What a refusal contains besides its message. */
-function detailsIn(text: string): { current?: unknown; stale?: unknown } {
+function detailsIn(text: string): Details {
   try {
-    return (JSON.parse(text) as { current?: unknown; stale?: unknown } | null) ?? {};
+    return (JSON.parse(text) as Details | null) ?? {};
   } catch {
     return {};
   }

@@ -33,6 +33,7 @@ export type CreatedApiKey = Schemas['CreatedApiKey'];
 export type CreatedDataKey = Schemas['CreatedDataKey'];
 export type Secret = Schemas['Secret'];
 export type OAuthConnection = Schemas['Connection'];
+export type NeededSignIn = Schemas['NeededSignIn'];
 export type ConnectionPreset = Schemas['ConnectionPreset'];
 export type ConnectionAuthorization = Schemas['ConnectionAuthorization'];
 export type CustomTool = Schemas['CustomTool'];

@@ -456,7 +456,7 @@ CREATE TABLE custom_tools (
   CONSTRAINT custom_tools_kind_check CHECK ((kind = ANY (ARRAY['http'::text, 'mcp'::text, 'code'::text]))) NOT VALID,
   CONSTRAINT custom_tools_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,63}$'::text)),
   CONSTRAINT custom_tools_pinned_schema_check CHECK ((pinned_schema ~ '^sha256:[0-9a-f]{64}$'::text)),
-  CONSTRAINT custom_tools_request_check CHECK ((((request IS NULL) AND (auth IS NULL) AND (document_url IS NULL) AND (document_server IS NULL) AND (response_schema IS NULL) AND (offered IS NULL)) OR ((request IS NOT NULL) AND (kind = 'http'::text) AND (pinned_schema IS NOT NULL)))) NOT VALID,
+  CONSTRAINT custom_tools_request_check CHECK ((((request IS NULL) AND ((auth IS NULL) OR (kind = 'mcp'::text)) AND (document_url IS NULL) AND (document_server IS NULL) AND (response_schema IS NULL) AND (offered IS NULL)) OR ((request IS NOT NULL) AND (kind = 'http'::text) AND (pinned_schema IS NOT NULL)))) NOT VALID,
   CONSTRAINT custom_tools_retry_count_check CHECK ((retry_count >= 0)),
   CONSTRAINT custom_tools_source_check CHECK (((kind = 'code'::text) = (source IS NOT NULL))) NOT VALID,
   CONSTRAINT custom_tools_timeout_seconds_check CHECK ((timeout_seconds > 0))

@@ -38,6 +38,8 @@ export class AppError extends Error {
   readonly current: object | null | undefined;
   /** For `changed`: what has changed. */
   readonly stale: object | undefined;
+  /** What an MCP server needs that wants sign-in. */
+  readonly needsSignIn: object | undefined;
 
   constructor(
     code: ErrorCode,
@@ -46,11 +48,13 @@ export class AppError extends Error {
       retryAfterSeconds?: number;
       current?: object | null;
       stale?: object;
+      needsSignIn?: object | undefined;
     },
   ) {
     super(detail, options);
     this.code = code;
     this.stale = options?.stale;
+    this.needsSignIn = options?.needsSignIn;
     this.current = options?.current;
     this.retryAfterSeconds = options?.retryAfterSeconds;
   }

@@ -46,6 +46,8 @@ export class NodeError extends Error {
   readonly consumption: Consumption;
   /** The status of the failed HTTP response. */
   readonly status: number | undefined;
+  /** Its `WWW-Authenticate` header, of an MCP server. */
+  readonly challenge: string | undefined;
   /** How long the external service asks to wait before the next try, in ms; 0 if it does not. */
   readonly retryAfterMs: number;
 
@@ -58,6 +60,7 @@ export class NodeError extends Error {
       kind?: ErrorKind;
       consumption?: Consumption;
       status?: number | undefined;
+      challenge?: string | undefined;
       retryAfterMs?: number;
     } = {},
   ) {
@@ -67,6 +70,7 @@ export class NodeError extends Error {
     this.kind = options.kind ?? 'node';
     this.consumption = options.consumption ?? { costMicros: 0 };
     this.status = options.status;
+    this.challenge = options.challenge;
     this.retryAfterMs = options.retryAfterMs ?? 0;
   }
 }

@@ -31,6 +31,8 @@ interface Refusal {
   current?: object | null;
   /** What has changed, for `changed`. */
   stale?: object;
+  /** What an MCP server needs that wants sign-in. */
+  needsSignIn?: object;
 }
 
 /** Messages for the framework's own refusals. */
@@ -124,10 +126,14 @@ function send(error: unknown, request: FastifyRequest, reply: FastifyReply): Fas
     reply.header('www-authenticate', 'Bearer');
   }
   reply.code(errorTable[refusal.code].status).type('application/json; charset=utf-8');
-  const { detail, current, stale } = refusal;
+  const { detail, current, stale, needsSignIn } = refusal;
   // The route declares which fields of its record a caller can see.
   if (current !== undefined) return reply.send({ detail, current });
-  const body = stale === undefined ? { detail } : { detail, code: refusal.code, stale };
+  const body = {
+    detail,
+    ...(stale === undefined ? {} : { code: refusal.code, stale }),
+    ...(needsSignIn === undefined ? {} : { needs_sign_in: needsSignIn }),
+  };
   return reply.serializer(JSON.stringify).send(body);
 }
 
@@ -149,11 +155,12 @@ const WRITTEN =
 /** The code and the detail for a thrown value. An unknown error reveals nothing. */
 export function classify(error: unknown): Refusal {
   if (error instanceof AppError) {
-    const { code, message: detail, current, stale } = error;
+    const { code, message: detail, current, stale, needsSignIn } = error;
     return {
       ...{ code, detail },
       ...(current === undefined ? {} : { current }),
       ...(stale === undefined ? {} : { stale }),
+      ...(needsSignIn === undefined ? {} : { needsSignIn }),
     };
   }
   const { validation, validationContext, code, statusCode } = error as Partial<FastifyError>;

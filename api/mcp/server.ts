@@ -196,12 +196,16 @@ function refuse(
   { context }: Pick<ToolCall, 'context'>,
   error: unknown,
 ): CallToolResult {
-  const { code, detail, current } = classify(error);
+  const { code, detail, current, needsSignIn } = classify(error);
   if (code === 'internal') context.log.error({ err: error, tool: tool.name }, 'tool failed');
   const content: CallToolResult['content'] = [{ type: 'text', text: detail }];
   if (current != null) {
     const shown = shortened({ current } as JsonObject, MAX_RESULT);
     content.push({ type: 'text', text: JSON.stringify(shown) });
+  }
+  // Only a person can sign in, at the address in it.
+  if (needsSignIn !== undefined) {
+    content.push({ type: 'text', text: JSON.stringify({ needs_sign_in: needsSignIn }) });
   }
   return { content, isError: true };
 }

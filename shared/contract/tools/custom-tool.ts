@@ -8,6 +8,7 @@ import {
 } from '#shared/contract/workflows/code-node.ts';
 import { requestMapping } from './request-mapping.ts';
 import { toolAuth } from './tool-auth.ts';
+import { neededSignIn } from '#shared/contract/connections/needed-sign-in.ts';
 import { etag } from '#shared/contract/if-match.ts';
 
 export const customToolKinds = ['http', 'mcp', 'code'] as const;
@@ -95,7 +96,7 @@ const fields = {
     .meta({ description: "Retries after the first try; a node's own `retry` replaces it" }),
   auth: toolAuth.nullable().meta({
     description:
-      'What calls authenticate with; only for a tool that was imported from an API document',
+      'What calls authenticate with; only for a tool that was imported from an API document, or of an MCP server',
   }),
   read_only: z.boolean().meta({
     description:
@@ -278,6 +279,9 @@ export const toolTestSchema = z
     omitted_headers: z.array(z.string()).meta({
       description:
         'Names of stored headers that were not sent, because the caller does not have the capability run_workflows',
+    }),
+    needs_sign_in: neededSignIn.nullable().meta({
+      description: 'What is needed, if the MCP server of the tool wants sign-in',
     }),
   })
   .meta({ id: 'ToolTest' });

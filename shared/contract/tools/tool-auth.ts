@@ -21,7 +21,8 @@ export const toolAuth = z
         description:
           'Where its value stands: `bearer`; `basic`, with `user:password` as the value; `header:X-Api-Key`; or `query:key`',
         examples: ['bearer', 'header:X-Api-Key'],
-      }),
+      })
+      .default('bearer'),
   })
   .refine(({ secret, connection }) => (secret === undefined) !== (connection === undefined), {
     path: ['secret'],

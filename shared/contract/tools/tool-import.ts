@@ -17,7 +17,7 @@ const apiDocument = z.union([z.string().min(1).max(MAX_API_DOCUMENT), jsonObject
 });
 
 /** The fields of an import from an API document, and of one from an MCP server. */
-const ofDocument = ['operations', 'server', 'auth'] as const;
+const ofDocument = ['operations', 'server'] as const;
 const ofServer = ['names'] as const;
 
 /** Requires either an MCP server or an API document, and only the fields of that. */
@@ -40,6 +40,10 @@ export function requireOneSource(
     if (input[field] === undefined) continue;
     issue(field, `is only allowed with ${server === undefined ? 'server_url' : 'openapi'}`);
   }
+  const { as } = (input.auth ?? {}) as { as?: string };
+  if (server !== undefined && as?.startsWith('query:') === true) {
+    issue('auth.as', 'must be a header for an MCP server');
+  }
 }
 
 export const toolImportInput = z
@@ -61,7 +65,7 @@ export const toolImportInput = z
         "Where the API is, instead of the document's first server; can be relative to the document's URL",
     }),
     auth: toolAuth.optional().meta({
-      description: 'What calls of the imported operations authenticate with',
+      description: 'What calls of the imported tools authenticate with',
     }),
     prefix: z
       .string()

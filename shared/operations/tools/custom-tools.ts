@@ -37,12 +37,13 @@ import { sourceUntrusted } from '#shared/platform/threads/source.ts';
 import { compilePolicies, type Judgment } from '#shared/policies/judge.ts';
 import { calledAs, CODE } from '#shared/tools.ts';
 import { checkToolSecrets } from '#shared/operations/secrets/secrets.ts';
+import type { ServerDeps } from '#shared/operations/connections/mcp-servers.ts';
+import { neededAfter } from '#shared/operations/connections/needed-sign-ins.ts';
 import type { ConnectionTokens } from '#shared/operations/connections/tokens.ts';
 import { CONNECTIONS, namesOf, SECRETS } from '#shared/values/secrets.ts';
 import { invalid, keepHeadersAtOrigin, sealHeaders } from './tool-headers.ts';
 
-export interface ToolDeps extends CustomToolDeps {
-  db: Pool;
+export interface ToolDeps extends CustomToolDeps, ServerDeps {
   connectionTokens: ConnectionTokens;
 }
 
@@ -90,9 +91,10 @@ export async function changeTool(
   }
   await checkSchema(actor, body.input_schema ?? null);
   const { headers, ...fields } = body;
-  if (headers !== undefined || body.auth != null) {
-    const address = body.endpoint_url ?? (await readCustomTool(db, scope)).endpoint_url;
-    await checkToolSecrets(db, actor.workspaceId, body, address);
+  if (headers !== undefined || body.auth != null || body.endpoint_url !== undefined) {
+    const { endpoint_url, auth } = await readCustomTool(db, scope);
+    const wanted = { headers: headers ?? {}, auth: body.auth === undefined ? auth : body.auth };
+    await checkToolSecrets(db, actor.workspaceId, wanted, body.endpoint_url ?? endpoint_url);
   }
   const tool = await updateCustomTool(db, actor, toolId, (before) => {
     if (body.name !== undefined && body.name !== before.name) {
@@ -114,7 +116,15 @@ export async function changeTool(
 function requireOwn(before: CustomTool, wanted: CustomTool): void {
   if (before.request === null) {
     if (wanted.auth === null) return;
-    throw invalid('auth is only allowed for a tool from an API document; use headers');
+    if (wanted.kind !== 'mcp') {
+      throw invalid(
+        'auth is only allowed for a tool from an API document or of an MCP server; use headers',
+      );
+    }
+    if (wanted.auth.as.startsWith('query:')) {
+      throw invalid('auth.as must be a header for an MCP server');
+    }
+    return;
   }
   const other = CALLED.find(
     (field) => JSON.stringify(before[field]) !== JSON.stringify(wanted[field]),
@@ -203,7 +213,8 @@ export async function testTool(
   const tool = sealed ? stored : { ...stored, headers: {}, auth: null };
   const omitted_headers = sealed ? [] : credentialNames(stored);
   const failed = (error: string, status: number | null, duration_ms: number): ToolTest => {
-    return { ok: false, result: null, error, status, duration_ms, omitted_headers };
+    const rest = { status, duration_ms, omitted_headers, needs_sign_in: null };
+    return { ok: false, result: null, error, ...rest };
   };
   await checkArguments(tool, args);
   const judgment = await judgeTest(deps.db, tool, args);
@@ -242,11 +253,17 @@ export async function testTool(
         signal: AbortSignal.timeout(MAX_TEST_MS + 1_000),
       }),
     );
-    const duration_ms = durationMs();
-    return { ok: true, result, error: null, status, duration_ms, omitted_headers };
+    const rest = { duration_ms: durationMs(), omitted_headers, needs_sign_in: null };
+    return { ok: true, result, error: null, status, ...rest };
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
-    return failed(error.message, error.status ?? null, durationMs());
+    const test = failed(error.message, error.status ?? null, durationMs());
+    // Without the stored headers, an answer of 401 means nothing.
+    if (tool.kind !== 'mcp' || omitted_headers.length > 0) return test;
+    const refusal = await neededAfter(deps, actor, tool.endpoint_url, error, wanted.names);
+    return refusal === undefined
+      ? test
+      : { ...test, error: refusal.reason, needs_sign_in: refusal.needed ?? null };
   }
 }
 

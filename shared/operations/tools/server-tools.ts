@@ -1,5 +1,6 @@
 import { type Actor, requireCapability } from '#shared/people/actor.ts';
 import { customToolInput } from '#shared/contract/tools/custom-tool.ts';
+import { referenceOf } from '#shared/contract/tools/tool-auth.ts';
 import type { ToolImportInput } from '#shared/contract/tools/tool-import.ts';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { useSecrets } from '#shared/db/secrets/secrets.ts';
@@ -20,10 +21,14 @@ import {
   referenceKey,
   referencesIn,
   SECRETS,
+  type ValueReference,
 } from '#shared/values/secrets.ts';
 import { beginningOf } from '#shared/values/excerpt.ts';
+import { neededAfter, type SignInRefusal } from '#shared/operations/connections/needed-sign-ins.ts';
+import { credentialsOf } from '#shared/platform/calls/tool-request.ts';
 import { checkToolSecrets } from '#shared/operations/secrets/secrets.ts';
 import { accountOf, type ToolDeps } from './custom-tools.ts';
+import { invalid } from './tool-headers.ts';
 import type { Described, Found, SourceTool } from './source-tools.ts';
 
 const MAX_LABEL = 200;
@@ -39,11 +44,10 @@ export async function listServerTools(
   input: ToolImportInput,
   timeoutMs: number,
 ): Promise<Found> {
-  const server = { ...input, auth: undefined, server_url: input.server_url ?? '' };
+  const server = { ...input, server_url: input.server_url ?? '' };
   // Before any of them is sent.
-  if (Object.values(input.headers).some((text) => referencesIn(text).length > 0)) {
-    requireCapability(actor, 'run_workflows');
-  }
+  if (referencesOf(server).length > 0) requireCapability(actor, 'run_workflows');
+  requireOneHeader(server);
   await checkToolSecrets(deps.db, actor.workspaceId, server, server.server_url);
   const listed = await listTools(deps, actor, server, timeoutMs);
   const missing = [...new Set(input.names)].filter((name) =>
@@ -56,6 +60,19 @@ export async function listServerTools(
 }
 
 type ServerInput = ToolImportInput & { server_url: string };
+
+const referencesOf = ({ headers, auth }: ServerInput): ValueReference[] => [
+  ...Object.values(headers).flatMap(referencesIn),
+  ...(auth === undefined ? [] : [referenceOf(auth)]),
+];
+
+/** Throws AppError `invalid` if a header and `auth` have the same place. */
+function requireOneHeader({ headers, auth }: ServerInput): void {
+  if (auth === undefined) return;
+  const [own = ''] = Object.keys(credentialsOf({ auth }, (texts) => texts).headers);
+  const twice = Object.keys(headers).find((name) => name.toLowerCase() === own.toLowerCase());
+  if (twice !== undefined) throw invalid(`headers.${twice}: auth sets this header; leave one out`);
+}
 
 function sourceTool(input: ServerInput, tool: ServerTool): SourceTool {
   const { name: mcp_tool, description, schema } = tool;
@@ -71,14 +88,16 @@ function sourceTool(input: ServerInput, tool: ServerTool): SourceTool {
 }
 
 async function listTools(
-  { db, sealer, egress, connectionTokens }: ToolDeps,
+  deps: ToolDeps,
   actor: Actor,
-  { server_url: serverUrl, headers: given, names }: ServerInput,
+  input: ServerInput,
   timeoutMs: number,
 ): Promise<ServerTool[]> {
+  const { db, sealer, egress, connectionTokens } = deps;
+  const { server_url: serverUrl, headers: given, auth = null, names } = input;
   const { workspaceId } = actor;
   const signal = AbortSignal.timeout(timeoutMs);
-  const references = Object.values(given).flatMap(referencesIn);
+  const references = referencesOf(input);
   const sealed = await useSecrets(db, { workspaceId, names: namesOf(references, SECRETS) });
   try {
     return await connectionTokens.use(
@@ -86,7 +105,8 @@ async function listTools(
       { places: [], sealed, addresses: new Map() },
       async (values) => {
         const opened = openSecrets(sealer, values, references.map(referenceKey));
-        const headers = opened.fillHeaders(given);
+        const own = credentialsOf({ auth }, opened.fillHeaders);
+        const headers = { ...opened.fillHeaders(given), ...own.headers };
         const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
         // The signal covers all exchanges together, and is checked first.
         const server = {
@@ -106,17 +126,24 @@ async function listTools(
       },
     );
   } catch (error) {
-    if (!signal.aborted && !(error instanceof NodeError)) throw error;
-    const reason = signal.aborted
-      ? `It did not respond in full within ${timeoutMs / 1000} s`
-      : messageOf(error);
-    throw new AppError('invalid', `The tools of this server cannot be listed. ${reason}`);
+    if (signal.aborted) {
+      throw unlisted({ reason: `It did not respond in full within ${timeoutMs / 1000} s` });
+    }
+    if (!(error instanceof NodeError)) throw error;
+    const used = namesOf(references, CONNECTIONS);
+    const refusal = await neededAfter(deps, actor, serverUrl, error, used);
+    throw unlisted(refusal ?? { reason: messageOf(error) });
   }
 }
 
+const unlisted = ({ reason, needed }: SignInRefusal): AppError =>
+  new AppError('invalid', `The tools of this server cannot be listed. ${reason}`, {
+    needsSignIn: needed,
+  });
+
 /** The tool as it will be registered, or why it cannot be. */
 function describe(
-  { server_url }: ServerInput,
+  { server_url, auth }: ServerInput,
   { name: serverName, title, description, schema }: ServerTool & { schema: JsonObject },
   name: string,
 ): Described | string {
@@ -129,7 +156,8 @@ function describe(
     mcp_tool: serverName,
     input_schema: schema,
   });
-  if (parsed.success) return { ...parsed.data, pinned_schema: jsonDigest(schema) };
+  if (parsed.success)
+    return { ...parsed.data, auth: auth ?? null, pinned_schema: jsonDigest(schema) };
   return parsed.error.issues
     .map(({ path, message }) => `its ${path.join('.')}: ${message}`)
     .join('; ');

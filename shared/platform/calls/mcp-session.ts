@@ -1,6 +1,7 @@
 import {
   Client,
   type ClientOptions,
+  InsufficientScopeError,
   ProtocolError,
   type RequestOptions,
   SdkError,
@@ -11,6 +12,7 @@ import {
 import { z } from 'zod';
 import { NodeError } from '#shared/node-error.ts';
 import { checkUserHeaders, type Egress, EgressError } from '#shared/platform/egress/egress.ts';
+import { challengeOf } from './challenge.ts';
 import { exactFetch } from './exact-fetch.ts';
 import { callOutside, isRetryableStatus, retryAfterMs } from './outside.ts';
 
@@ -68,7 +70,7 @@ async function inOneSession<T>(
   // When the SDK cannot read a response in a stream, it only reports that, and then waits for another one.
   const unreadable = Promise.withResolvers<never>();
   unreadable.promise.catch(() => undefined);
-  const { fetch, failure, wait } = rememberFailure(egress, unreadable.reject);
+  const { fetch, failure, heard } = rememberFailure(egress, unreadable.reject);
   const transport = new StreamableHTTPClientTransport(url, {
     fetch,
     requestInit: {
@@ -99,7 +101,7 @@ async function inOneSession<T>(
   } catch (error) {
     if (server.signal.aborted) throw server.signal.reason;
     if (error instanceof NodeError) throw error;
-    const known = failure() ?? nodeErrorFrom(error, url, server, wait());
+    const known = failure() ?? nodeErrorFrom(error, url, server, heard());
     const isLost = connected && transport.sessionId !== undefined;
     if (!isLost || !(known instanceof NodeError) || known.status !== 404) throw known;
     throw new SessionLost(known.message, { retryable: false, definite: true, status: 404 });
@@ -125,12 +127,16 @@ const NO_RECONNECTION = {
  */
 function rememberFailure(egress: Egress, onTooLarge: (error: EgressError) => void) {
   let last: EgressError | undefined;
-  let wait = 0;
+  let heard: Heard = { wait: 0, challenge: undefined };
   const fetch: Egress['fetch'] = async (input, init) => {
     try {
       const response = await egress.fetch(input, init);
       const { status, headers } = response;
-      if (isRetryableStatus(status)) wait = retryAfterMs(headers.get('retry-after'));
+      if (isRetryableStatus(status)) {
+        heard = { ...heard, wait: retryAfterMs(headers.get('retry-after')) };
+      } else if (status === 401 || status === 403) {
+        heard = { ...heard, challenge: headers.get('www-authenticate') ?? undefined };
+      }
       return response;
     } catch (error) {
       if (error instanceof EgressError) last = error;
@@ -145,7 +151,14 @@ function rememberFailure(egress: Egress, onTooLarge: (error: EgressError) => voi
       onTooLarge(error);
     },
   });
-  return { fetch: exact, failure: () => last, wait: () => wait };
+  return { fetch: exact, failure: () => last, heard: () => heard };
+}
+
+/** What the headers of a refusal say. */
+interface Heard {
+  /** In ms. */
+  wait: number;
+  challenge: string | undefined;
 }
 
 /** Sessions of the earlier protocols are closed; this may take a second, and errors are ignored. */
@@ -165,7 +178,17 @@ async function hangUp(client: Client, transport: StreamableHTTPClientTransport):
 export const excerpt = (text: string, { redact }: McpServer): string =>
   (redact?.(text) ?? text).slice(0, 500).toWellFormed();
 
-function nodeErrorFrom(error: unknown, url: URL, server: McpServer, wait: number): unknown {
+function nodeErrorFrom(
+  error: unknown,
+  url: URL,
+  server: McpServer,
+  { wait, challenge }: Heard,
+): unknown {
+  if (error instanceof InsufficientScopeError) {
+    const needed = challengeOf(challenge)?.scopes ?? [];
+    const text = `${url.host} answered 403: the sign-in lacks ${scopesText(needed, server)}`;
+    return new NodeError(text, { ...ANSWERED, status: 403, challenge, cause: error });
+  }
   if (SdkHttpError.isInstance(error)) {
     const { status } = error;
     const text = `${url.host} answered ${status}`;
@@ -173,6 +196,7 @@ function nodeErrorFrom(error: unknown, url: URL, server: McpServer, wait: number
       retryable: isRetryableStatus(status),
       definite: true,
       status,
+      challenge,
       retryAfterMs: wait,
       cause: error,
     });
@@ -198,6 +222,14 @@ function nodeErrorFrom(error: unknown, url: URL, server: McpServer, wait: number
     ...ANSWERED,
     cause: error,
   });
+}
+
+/** The scopes that a server asks for, as the end of a sentence that says what to do. */
+function scopesText(scopes: readonly string[], server: McpServer): string {
+  if (scopes.length === 0) return 'a scope; add it to the connection, and sign in again';
+  const named = scopes.map((scope) => `'${scope}'`).join(', ');
+  const [noun, them] = scopes.length === 1 ? ['scope', 'it'] : ['scopes', 'them'];
+  return `the ${noun} ${excerpt(named, server)}; add ${them} to the connection, and sign in again`;
 }
 
 /** The server has responded, and may have done its work: asking again would do it twice. */

@@ -20,7 +20,7 @@ export interface Credentials {
 
 /** The credentials of `auth`. `fill` replaces references to secrets in the texts of an object. */
 export function credentialsOf(
-  { auth }: CustomTool,
+  { auth }: Pick<CustomTool, 'auth'>,
   fill: (texts: Record<string, string>) => Record<string, string>,
 ): Credentials {
   if (auth === null) return { headers: {}, query: {} };

@@ -250,7 +250,8 @@ export async function withoutSecrets<T>(
   } catch (error) {
     if (error instanceof NodeError) {
       const { retryable, definite, kind, consumption, status, retryAfterMs } = error;
-      const rest = { retryable, definite, kind, consumption, status, retryAfterMs };
+      const challenge = error.challenge === undefined ? undefined : cut(error.challenge);
+      const rest = { retryable, definite, kind, consumption, status, retryAfterMs, challenge };
       throw new NodeError(cut(error.message), rest);
     }
     if (error instanceof Error && cut(String(error.stack)) !== String(error.stack)) {

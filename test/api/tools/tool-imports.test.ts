@@ -477,7 +477,8 @@ describe('an import ends in time', () => {
     const egress = createEgress({ allow: ['127.0.0.0/8'] });
     const made = { db: api.db, egress, sealer: undefined };
     const connectionTokens = createConnectionTokens({ ...made, publicUrl: 'http://ops.test' });
-    deps = { ...made, connectionTokens };
+    const config = { api: { publicUrl: 'http://ops.test' } };
+    deps = { ...made, config, connectionTokens };
   });
   afterAll(() => deps.egress.close());
 

@@ -336,7 +336,7 @@ describe('testing a tool', () => {
       200,
       {
         ...{ ok: true, result: { found: 3 }, error: null, status: 200 },
-        ...{ duration_ms: expect.any(Number), omitted_headers: [] },
+        ...{ duration_ms: expect.any(Number), omitted_headers: [], needs_sign_in: null },
       },
     ]);
     const [seen] = server.calls('ok');
@@ -387,6 +387,7 @@ describe('testing a tool', () => {
         status: 500,
         duration_ms: expect.any(Number),
         omitted_headers: [],
+        needs_sign_in: null,
       },
     ]);
     expect(body.error.length).toBeLessThan(560);
