@@ -18,7 +18,7 @@ export class ApiError extends Error {
   readonly current: unknown;
   /** For an approval of a gate with `recheck` (409): when other values were found, and the differences. */
   readonly stale: unknown;
-  /** For an import of tools (400): what is needed, if the MCP server wants sign-in. */
+  /** For an import of tools (400): what is needed, if the MCP server requires sign-in. */
   readonly needsSignIn: NeededSignIn | undefined;
 
   constructor(

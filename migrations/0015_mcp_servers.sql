@@ -1,4 +1,4 @@
--- Connections to MCP servers that want sign-in. The server's URL, as its metadata has it (RFC 9728): sign-ins and refreshes ask
+-- Connections to MCP servers that require sign-in. The server's URL, as its metadata has it (RFC 9728): sign-ins and refreshes ask
 -- for tokens of this resource only (RFC 8707).
 ALTER TABLE connections
   ADD COLUMN resource text,

@@ -38,7 +38,7 @@ export class AppError extends Error {
   readonly current: object | null | undefined;
   /** For `changed`: what has changed. */
   readonly stale: object | undefined;
-  /** What an MCP server needs that wants sign-in. */
+  /** What an MCP server needs that requires sign-in. */
   readonly needsSignIn: object | undefined;
 
   constructor(

@@ -31,7 +31,7 @@ interface Refusal {
   current?: object | null;
   /** What has changed, for `changed`. */
   stale?: object;
-  /** What an MCP server needs that wants sign-in. */
+  /** What an MCP server needs that requires sign-in. */
   needsSignIn?: object;
 }
 

@@ -221,12 +221,13 @@ const pages = [
   createRoute({
     ...within,
     path: '/tools',
+    validateSearch: (search) => texts(search, 'import'),
     component: page(() => import('./pages/tools/tools.tsx'), 'ToolsPage'),
   }),
   createRoute({
     ...within,
     path: '/connections',
-    validateSearch: (search) => texts(search, 'result', 'connection', 'reason'),
+    validateSearch: (search) => texts(search, 'result', 'connection', 'reason', 'mcp_server'),
     component: page(() => import('./pages/connections/connections.tsx'), 'ConnectionsPage'),
   }),
   createRoute({

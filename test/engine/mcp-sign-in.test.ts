@@ -63,13 +63,13 @@ const expire = (id: string) =>
 const page = (query: Record<string, string>) =>
   `http://ops.test/connections?${new URLSearchParams(query).toString()}`;
 
-describe('an MCP server that wants sign-in', () => {
+describe('an MCP server that requires sign-in', () => {
   test('is imported and called after a sign-in, with tokens for it only, until they are revoked', async () => {
     const refused = await list();
     expect([refused.status, refused.body]).toEqual([
       400,
       {
-        detail: expect.stringContaining('it wants sign-in. Create a connection for it at http'),
+        detail: expect.stringContaining('it requires sign-in. Create a connection for it at http'),
         needs_sign_in: {
           resource: tools.address,
           issuer: server.issuer,
@@ -183,14 +183,17 @@ describe('an MCP server that wants sign-in', () => {
       arguments: { server_url: tools.address },
     });
     const texts = (refused.content as { text: string }[]).map(({ text }) => text);
-    expect([refused.isError, texts[0]]).toEqual([true, expect.stringContaining('wants sign-in')]);
+    expect([refused.isError, texts[0]]).toEqual([
+      true,
+      expect.stringContaining('requires sign-in'),
+    ]);
     expect(JSON.parse(texts[1]!).needs_sign_in).toMatchObject({ issuer: server.issuer });
     await client.close();
   });
 });
 
 describe('a server', () => {
-  test('that only answers 401 is refused in the words of other refusals', async () => {
+  test('that only answers 401 is refused as before', async () => {
     const plain = await startHttpServer((_request, response) => sendJson(response, 401, {}));
     const refused = await list({ server_url: `${plain.url}/mcp` });
     expect(refused.body).toEqual({

@@ -114,7 +114,7 @@ const FOUND_BY_SERVER = ['preset', 'authorization_url', 'token_url', 'allowed_ho
 
 const mcpServerUrl = endpoint.meta({
   description:
-    'An MCP server that wants sign-in. Its metadata gives the addresses, the scopes and `allowed_hosts`, and without a ' +
+    'An MCP server that requires sign-in. Its metadata gives the addresses, the scopes and `allowed_hosts`, and without a ' +
     '`client_id` the service gets itself a client: by the document about itself, or by registration. `issuer` chooses ' +
     'one of several authorization servers',
   examples: ['https://tools.example.com/mcp'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorBody } from '#shared/contract/common.ts';
 
-/** What an MCP server that wants sign-in needs. */
+/** What an MCP server that requires sign-in needs. */
 export const neededSignIn = z
   .object({
     resource: z.string().meta({ description: "The server's URL, which tokens are for" }),
@@ -20,7 +20,7 @@ export const neededSignIn = z
   .meta({ id: 'NeededSignIn' });
 export type NeededSignIn = z.infer<typeof neededSignIn>;
 
-/** The response to an import that is refused, with what is needed if the MCP server wants sign-in. */
+/** The response to an import that is refused, with what is needed if the MCP server requires sign-in. */
 export const importRefused = z
   .object({ detail: errorBody.shape.detail, needs_sign_in: neededSignIn.optional() })
   .meta({ id: 'ImportRefused', description: 'The body is invalid, or the tools cannot be listed' });

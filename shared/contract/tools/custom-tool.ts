@@ -281,7 +281,7 @@ export const toolTestSchema = z
         'Names of stored headers that were not sent, because the caller does not have the capability run_workflows',
     }),
     needs_sign_in: neededSignIn.nullable().meta({
-      description: 'What is needed, if the MCP server of the tool wants sign-in',
+      description: 'What is needed, if the MCP server of the tool requires sign-in',
     }),
   })
   .meta({ id: 'ToolTest' });

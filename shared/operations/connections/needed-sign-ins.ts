@@ -15,7 +15,7 @@ import { type ServerDeps, withinTime } from './mcp-servers.ts';
 /** For all requests together; with those of the import, below a handler's timeout. */
 const FIND_MS = 8_000;
 
-/** The refusal of an MCP server that wants sign-in: why, for people, and what is needed if that is known. */
+/** The refusal of an MCP server that requires sign-in: why, for people, and the sign-in, if it is known. */
 export interface SignInRefusal {
   reason: string;
   needed?: NeededSignIn;
@@ -88,7 +88,7 @@ function asked(
     connection: own === undefined ? null : shortOf(own),
     url: page,
   };
-  return { reason: `${message}: it wants sign-in. ${act}`, needed };
+  return { reason: `${message}: it requires sign-in. ${act}`, needed };
 }
 
 const shortOf = ({ id, name }: Connection): NonNullable<NeededSignIn['connection']> => ({

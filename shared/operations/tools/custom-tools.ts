@@ -258,13 +258,22 @@ export async function testTool(
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
     const test = failed(error.message, error.status ?? null, durationMs());
-    // Without the stored headers, an answer of 401 means nothing.
-    if (tool.kind !== 'mcp' || omitted_headers.length > 0) return test;
-    const refusal = await neededAfter(deps, actor, tool.endpoint_url, error, wanted.names);
-    return refusal === undefined
-      ? test
-      : { ...test, error: refusal.reason, needs_sign_in: refusal.needed ?? null };
+    return withNeeded(deps, actor, tool, { test, error, names: wanted.names });
   }
+}
+
+/** The failed test of an MCP tool, with the sign-in that its server requires. */
+async function withNeeded(
+  deps: ToolDeps,
+  actor: Actor,
+  { kind, endpoint_url: serverUrl }: CustomTool,
+  { test, error, names }: { test: ToolTest; error: NodeError; names: readonly string[] },
+): Promise<ToolTest> {
+  // Without the stored headers, an answer of 401 means nothing.
+  if (kind !== 'mcp' || test.omitted_headers.length > 0) return test;
+  const refusal = await neededAfter(deps, actor, serverUrl, error, names);
+  if (refusal === undefined) return test;
+  return { ...test, error: refusal.reason, needs_sign_in: refusal.needed ?? null };
 }
 
 /** The headers that are not sent, and a parameter of the query as `query:key`. */

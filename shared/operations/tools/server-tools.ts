@@ -156,8 +156,9 @@ function describe(
     mcp_tool: serverName,
     input_schema: schema,
   });
-  if (parsed.success)
+  if (parsed.success) {
     return { ...parsed.data, auth: auth ?? null, pinned_schema: jsonDigest(schema) };
+  }
   return parsed.error.issues
     .map(({ path, message }) => `its ${path.join('.')}: ${message}`)
     .join('; ');

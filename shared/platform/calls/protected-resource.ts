@@ -4,7 +4,7 @@ import { type Egress, findEgressError } from '#shared/platform/egress/egress.ts'
 import { challengeOf, scopesIn } from './challenge.ts';
 import { discoverServer, TokenError } from './oauth.ts';
 
-/** What a server that wants sign-in says about itself (RFC 9728). */
+/** What a server that requires sign-in says about itself (RFC 9728). */
 export interface ProtectedResource {
   /** Its own URL: tokens are requested for it. */
   resource: string;

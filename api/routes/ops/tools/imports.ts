@@ -31,7 +31,7 @@ export function toolImportRoutes(app: App, context: RouteContext): void {
           'server gives, and is pinned: a call is refused while the server gives another schema. Each operation of an ' +
           'OpenAPI document becomes a custom tool of kind `http` whose `request` says where its arguments stand, pinned ' +
           'to what the document describes. Importing again accepts what has changed. What cannot be registered is ' +
-          'skipped, with the reason; 400 when the tools cannot be listed. If an MCP server wants sign-in, `needs_sign_in` ' +
+          'skipped, with the reason; 400 when the tools cannot be listed. If an MCP server requires sign-in, `needs_sign_in` ' +
           'says for which connection: sign in, and import with its name as `auth`. ' +
           takenByGraphs('Importing one under a name that a graph already calls'),
         body: toolImportInput,

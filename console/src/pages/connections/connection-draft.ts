@@ -3,10 +3,15 @@ import { SECRET_NAME } from '#shared/values/secrets.ts';
 
 type Input = BodyOf<'POST /api/connections'>;
 
+/** Instead of a preset: an MCP server, whose metadata gives the rest. */
+export const MCP_SERVER = 'mcp_server';
+
 /** A connection as entered. */
 export interface ConnectionDraft {
   /** Empty for a service without a preset. */
   preset: string;
+  /** For `MCP_SERVER`. */
+  server: string;
   name: string;
   owner: OAuthConnection['owner'];
   grant: OAuthConnection['grant'];
@@ -19,9 +24,14 @@ export interface ConnectionDraft {
   allowed_hosts: string[];
 }
 
-export const draftOf = (connection: OAuthConnection | undefined): ConnectionDraft => ({
-  preset: connection?.preset ?? '',
-  name: connection?.name ?? '',
+/** `server` is the MCP server that a new connection is for. */
+export const draftOf = (
+  connection: OAuthConnection | undefined,
+  server: string = connection?.resource ?? '',
+): ConnectionDraft => ({
+  preset: connection?.preset ?? (server === '' ? '' : MCP_SERVER),
+  server,
+  name: connection?.name ?? (server === '' ? '' : connectionOfServer(server)),
   owner: connection?.owner ?? 'workspace',
   grant: connection?.grant ?? 'authorization_code',
   client_id: connection?.client_id ?? '',
@@ -33,6 +43,13 @@ export const draftOf = (connection: OAuthConnection | undefined): ConnectionDraf
   allowed_hosts: connection?.allowed_hosts ?? [],
 });
 
+/** A name for the connection to an MCP server: that of its host. */
+export function connectionOfServer(server: string): string {
+  const host = URL.parse(server)?.hostname ?? '';
+  const name = host.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
+  return (/^[A-Z]/.test(name) ? name : `MCP_${name}`).slice(0, 64);
+}
+
 /** The draft with what a well-known service is set to. */
 export const withPreset = (
   draft: ConnectionDraft,
@@ -40,6 +57,7 @@ export const withPreset = (
 ): ConnectionDraft => ({
   ...draft,
   preset: preset?.id ?? '',
+  server: '',
   name: draft.name === '' && preset !== undefined ? preset.id.toUpperCase() : draft.name,
   grant: 'authorization_code',
   issuer: '',
@@ -52,8 +70,18 @@ export const withPreset = (
 const ifGiven = <Name extends string>(name: Name, value: string): { [Key in Name]?: string } =>
   (value.trim() === '' ? {} : { [name]: value.trim() }) as { [Key in Name]?: string };
 
-/** What a connection is created with. A preset gives what is not changed. */
-export const inputOf = (draft: ConnectionDraft): Input => ({
+/** What a connection is created with. A preset or an MCP server gives what is not changed. */
+export const inputOf = (draft: ConnectionDraft): Input =>
+  draft.preset === MCP_SERVER
+    ? {
+        ...{ name: draft.name, owner: draft.owner, mcp_server_url: draft.server.trim() },
+        ...ifGiven('client_id', draft.client_id),
+        ...ifGiven('client_secret', draft.client_secret),
+        ...(draft.scopes.length === 0 ? {} : { scopes: draft.scopes }),
+      }
+    : givenOf(draft);
+
+const givenOf = (draft: ConnectionDraft): Input => ({
   ...(draft.preset === '' ? {} : { preset: draft.preset as NonNullable<Input['preset']> }),
   ...{ name: draft.name, owner: draft.owner, grant: draft.grant, client_id: draft.client_id },
   ...ifGiven('client_secret', draft.client_secret),
@@ -86,8 +114,10 @@ export function changesOf(
 /** Whether the draft has what every connection needs. */
 export const isComplete = (draft: ConnectionDraft): boolean =>
   SECRET_NAME.test(draft.name) &&
-  draft.client_id !== '' &&
-  draft.allowed_hosts.length > 0 &&
-  (draft.issuer !== '' ||
-    (draft.token_url !== '' &&
-      (draft.grant === 'client_credentials' || draft.authorization_url !== '')));
+  (draft.preset === MCP_SERVER
+    ? draft.server.trim() !== ''
+    : draft.client_id !== '' &&
+      draft.allowed_hosts.length > 0 &&
+      (draft.issuer !== '' ||
+        (draft.token_url !== '' &&
+          (draft.grant === 'client_credentials' || draft.authorization_url !== ''))));

@@ -10,6 +10,7 @@ import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
+import { ButtonLink } from '#console/src/parts/links.tsx';
 import { NewButton } from '#console/src/parts/forms/new-button.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page } from '#console/src/parts/page.tsx';
@@ -18,6 +19,7 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { connectionsKey, connectionsQuery } from '#console/src/queries/workspace.ts';
 import { ConnectionForm } from './connection-form.tsx';
+import { SignInButton, signsIn } from './sign-in-button.tsx';
 
 const route = getRouteApi('/inside/connections');
 
@@ -25,8 +27,15 @@ const route = getRouteApi('/inside/connections');
 export function ConnectionsPage() {
   const connections = useQuery(connectionsQuery);
   const mayManage = useMay('manage_workspace');
-  const [edited, setEdited] = useState<OAuthConnection | 'new'>();
-  const close = (): void => setEdited(undefined);
+  const { mcp_server: server } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [edited, setEdited] = useState<OAuthConnection | 'new' | undefined>(
+    server === undefined ? undefined : 'new',
+  );
+  const close = (): void => {
+    setEdited(undefined);
+    if (server !== undefined) void navigate({ search: {}, replace: true });
+  };
   return (
     <Page
       title={text.title}
@@ -46,13 +55,17 @@ export function ConnectionsPage() {
         }
       </Loaded>
       <Modal
-        opened={edited !== undefined}
+        opened={edited !== undefined && mayManage}
         onClose={close}
         title={edited === 'new' ? text.new : text.editTitle}
         size="lg"
         closeOnClickOutside={false}
       >
-        <ConnectionForm record={edited === 'new' ? undefined : edited} onClose={close} />
+        <ConnectionForm
+          record={edited === 'new' ? undefined : edited}
+          server={server}
+          onClose={close}
+        />
       </Modal>
     </Page>
   );
@@ -63,8 +76,10 @@ function SignInResult() {
   const { result, connection, reason = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: all = [] } = useQuery(connectionsQuery);
-  if (result === undefined) return null;
-  const name = all.find(({ id }) => id === connection)?.name;
+  const found = all.find(({ id }) => id === connection);
+  const mayImport = useMay('create_edit_workflows');
+  if (result === undefined) return <ToSignIn connection={found} />;
+  const { name, resource = null } = found ?? {};
   const nothing = { result: undefined, connection: undefined, reason: undefined };
   const dismiss = (): void => void navigate({ search: nothing, replace: true });
   if (result === 'connected') {
@@ -76,7 +91,14 @@ function SignInResult() {
         closeButtonLabel={text.close}
         onClose={dismiss}
       >
-        {name === undefined ? text.connected : text.connectedTo(name)}
+        <Group gap="md">
+          {name === undefined ? text.connected : text.connectedTo(name)}
+          {resource !== null && mayImport && (
+            <ButtonLink to="/tools" search={{ import: name }} size="compact-sm">
+              {text.importTools}
+            </ButtonLink>
+          )}
+        </Group>
       </Alert>
     );
   }
@@ -91,6 +113,21 @@ function SignInResult() {
       onClose={dismiss}
     >
       {Object.hasOwn(reasons, reason) ? reasons[reason] : text.reasons.unknown}
+    </Alert>
+  );
+}
+
+/** For a link to one connection, such as that of an error. */
+function ToSignIn({ connection }: { connection: OAuthConnection | undefined }) {
+  const may = useMay(signsIn(connection?.owner ?? 'workspace'));
+  if (connection === undefined || !may || connection.grant === 'client_credentials') return null;
+  if (connection.status === 'connected') return null;
+  return (
+    <Alert color="info" role="status">
+      <Group gap="md">
+        {text.toSignIn}
+        <SignInButton connection={connection} size="sm" />
+      </Group>
     </Alert>
   );
 }
@@ -158,28 +195,13 @@ function ConnectionTable({
 /** Signs in to the account of the workspace, or to one's own, and out of it. */
 function Account({ connection }: { connection: OAuthConnection }) {
   const { id, name, owner, grant, status } = connection;
-  const may = useMay(owner === 'workspace' ? 'manage_workspace' : 'run_workflows');
-  const signIn = useAction(() => api().authorizeConnection(id), {
-    changes: [],
-    onDone: ({ authorization_url: url }) => window.location.assign(url),
-  });
+  const may = useMay(signsIn(owner));
   const disconnect = useAction(() => api().disconnectConnection(id), {
     changes: [connectionsKey],
     done: text.disconnected,
   });
   if (!may || grant === 'client_credentials') return null;
-  if (status !== 'connected') {
-    return (
-      <Button
-        size="compact-xs"
-        loading={signIn.isPending}
-        onClick={() => signIn.mutate(undefined)}
-        aria-label={text.signInTo(name)}
-      >
-        {text.signIn}
-      </Button>
-    );
-  }
+  if (status !== 'connected') return <SignInButton connection={connection} />;
   return (
     <ActionButton
       size="compact-xs"

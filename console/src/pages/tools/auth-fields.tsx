@@ -49,10 +49,12 @@ export function AuthFields({
   schemes,
   value,
   onChange,
+  about = text.aboutAuth,
 }: {
   schemes: readonly SecurityScheme[];
   value: AuthDraft | undefined;
   onChange: (value: AuthDraft | undefined) => void;
+  about?: string;
 }) {
   const { data: secrets = [] } = useQuery(secretsQuery);
   const { data: connections = [] } = useQuery(connectionsQuery);
@@ -62,7 +64,7 @@ export function AuthFields({
     <Group grow align="flex-start">
       <Select
         label={text.auth}
-        description={text.aboutAuth}
+        description={about}
         placeholder={text.noAuth}
         data={[optionsOf('secret', secrets), optionsOf('connection', connections)].filter(
           ({ items }) => items.length > 0,

@@ -1,5 +1,6 @@
 import { TextInput } from '@mantine/core';
 import { toolImport as text } from '#console/src/messages/en/workspace/tools.ts';
+import { AuthFields } from './auth-fields.tsx';
 import { HeaderFields } from './header-fields.tsx';
 import { headerProblem, urlProblem } from './tool-draft.ts';
 import type { SourceFields } from './tool-source.ts';
@@ -18,6 +19,12 @@ export function ServerFields({ draft, onChange }: SourceFields) {
         value={draft.url}
         onChange={({ currentTarget: { value } }) => onChange({ ...draft, url: value })}
         error={urlProblem(draft.url)}
+      />
+      <AuthFields
+        schemes={[]}
+        value={draft.auth}
+        onChange={(auth) => onChange({ ...draft, auth })}
+        about={text.aboutServerAuth}
       />
       <HeaderFields
         headers={draft.headers}

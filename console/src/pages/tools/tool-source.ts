@@ -1,4 +1,5 @@
 import type { BodyOf } from '#client/index.ts';
+import { type AuthDraft, authOf } from './auth-fields.tsx';
 import { type HeaderDraft, headerProblem, headersOf, urlProblem } from './tool-draft.ts';
 
 /** Where tools are imported from, as entered. */
@@ -7,6 +8,8 @@ export interface SourceDraft {
   /** Of the MCP server. */
   url: string;
   headers: HeaderDraft[];
+  /** What calls of the MCP server authenticate with. */
+  auth: AuthDraft | undefined;
   /** Of the API document. A file wins. */
   documentUrl: string;
   file: File | null;
@@ -17,9 +20,24 @@ export interface SourceDraft {
 }
 
 export const newSource: SourceDraft = {
-  ...{ from: 'mcp', url: '', headers: [], documentUrl: '', file: null, document: '' },
+  ...{
+    from: 'mcp',
+    url: '',
+    headers: [],
+    auth: undefined,
+    documentUrl: '',
+    file: null,
+    document: '',
+  },
   ...{ server: '', prefix: '' },
 };
+
+/** A draft for an MCP server with its connection. */
+export const sourceAt = (url: string, connection: string): SourceDraft => ({
+  ...newSource,
+  url,
+  auth: { connection, as: 'bearer' },
+});
 
 /** What the fields of a source need. */
 export interface SourceFields {
@@ -39,7 +57,8 @@ export const isReady = (draft: SourceDraft): boolean =>
 export function sourceOf(draft: SourceDraft): BodyOf<'POST /api/tools/import'> {
   const prefix = draft.prefix === '' ? {} : { prefix: draft.prefix };
   if (draft.from === 'mcp') {
-    return { server_url: draft.url.trim(), headers: headersOf(draft.headers), ...prefix };
+    const auth = authOf(draft.auth);
+    return { server_url: draft.url.trim(), headers: headersOf(draft.headers), ...auth, ...prefix };
   }
   return {
     openapi: draft.file === null ? draft.documentUrl.trim() : draft.document,

@@ -11,6 +11,7 @@ import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { Form } from '#console/src/parts/forms/form.tsx';
 import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import { durationText } from '#console/src/parts/text/duration.ts';
+import { SignInNeeded } from './sign-in-needed.tsx';
 
 /** A tool has 25 seconds to respond to a test. */
 const WITHIN_SECONDS = 30;
@@ -40,6 +41,9 @@ export function ToolTrial({ tool }: { tool: CustomTool }) {
         />
       </Form>
       {trial.data !== undefined && <Outcome test={trial.data} />}
+      {trial.data !== undefined && trial.data.needs_sign_in !== null && (
+        <SignInNeeded needed={trial.data.needs_sign_in} chosen={undefined} />
+      )}
     </Stack>
   );
 }

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { CustomTool } from '#client/index.ts';
 import { apiUrl } from '#console/src/document.ts';
@@ -14,17 +15,32 @@ import { TextLink } from '#console/src/parts/links.tsx';
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useIdentity, useMay } from '#console/src/queries/identity.ts';
-import { toolsQuery } from '#console/src/queries/workspace.ts';
+import { connectionsQuery, toolsQuery } from '#console/src/queries/workspace.ts';
+import { sourceAt } from './tool-source.ts';
 import { ToolList } from './tool-list.tsx';
 import { ToolForm } from './tool-form.tsx';
 import { ToolImport } from './tool-import.tsx';
+
+const route = getRouteApi('/inside/tools');
 
 /** The custom tools of workflows, and the URL where models find the workflows. */
 export function ToolsPage() {
   const tools = useQuery(toolsQuery);
   const mayEdit = useMay('create_edit_workflows');
   const [form, setForm] = useState<{ tool: CustomTool | undefined }>();
+  const { import: connection } = route.useSearch();
+  const navigate = route.useNavigate();
   const [imports, setImports] = useState(false);
+  const { data: connections = [] } = useQuery({
+    ...connectionsQuery,
+    enabled: connection !== undefined,
+  });
+  const server = connections.find(({ name }) => name === connection)?.resource ?? undefined;
+  const isImporting = mayEdit && (imports || server !== undefined);
+  const endImport = (): void => {
+    setImports(false);
+    if (connection !== undefined) void navigate({ search: {}, replace: true });
+  };
   const create = mayEdit && (
     <Group gap="xs">
       <Button variant="default" onClick={() => setImports(true)}>
@@ -52,13 +68,21 @@ export function ToolsPage() {
       </Section>
       <McpAddress />
       <Modal
-        opened={imports}
-        onClose={() => setImports(false)}
+        opened={isImporting}
+        onClose={endImport}
         title={toolImport.title}
         size="lg"
         closeOnClickOutside={false}
       >
-        {imports && <ToolImport onClose={() => setImports(false)} />}
+        {isImporting && (
+          <ToolImport
+            key={server}
+            {...(server === undefined || connection === undefined
+              ? {}
+              : { initial: sourceAt(server, connection) })}
+            onClose={endImport}
+          />
+        )}
       </Modal>
       <Modal
         opened={form !== undefined}

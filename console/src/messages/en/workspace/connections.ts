@@ -45,6 +45,8 @@ export const connections = {
       'The tokens of all accounts are deleted, and steps that use {name} fail. You cannot undo this.',
     confirm: 'Delete connection',
   },
+  importTools: 'Import its tools',
+  toSignIn: 'Sign in to finish the connection, or to renew it.',
   connectedTo: (name: string) => `Signed in to ${name}`,
   connected: 'Signed in',
   failed: 'The sign-in did not succeed',
@@ -63,6 +65,22 @@ export const connections = {
   },
 } as const;
 
+/** Messages about an MCP server that requires sign-in. */
+export const neededSignIn = {
+  title: 'This server requires sign-in',
+  about: '{server} only answers after a sign-in.',
+  aboutIssuer: '{server} only answers after a sign-in at {issuer}.',
+  name: 'Name of the connection',
+  wrongName: 'Use capital letters, digits and _, and start with a letter',
+  owner: 'Account',
+  owners: { workspace: 'One for the workspace', member: "Each member's own" },
+  create: 'Create connection and sign in',
+  leaves: 'You come back after the sign-in, and can import the tools with the connection.',
+  giveClient: 'Create the connection with a client of your own',
+  use: (name: string) => `Use ${name}`,
+  needs: (capability: string) => `You need the ${capability} permission to sign in here.`,
+} as const;
+
 /** Messages for the form of a connection. */
 export const connectionForm = {
   created: 'Connection created',
@@ -70,6 +88,10 @@ export const connectionForm = {
   create: 'Create connection',
   service: 'Service',
   other: 'Another service',
+  mcpServer: 'MCP server',
+  serverUrl: 'URL of the MCP server',
+  aboutServer: 'Its metadata gives the addresses, the scopes and the client.',
+  aboutOwnClient: 'Only if the server does not register clients by itself.',
   aboutName: 'Capital letters, digits and _. Workflows refer to it as {connections.NAME}.',
   wrongName: 'Use capital letters, digits and _, and start with a letter, like SLACK',
   owner: 'Account',

@@ -130,6 +130,8 @@ export const toolImport = {
   whatSchema: (name: string) => `the schema of ${name}`,
   auth: 'Authentication',
   aboutAuth: 'A secret or connection that calls send. It must be allowed for the host of the API.',
+  aboutServerAuth:
+    'A secret or connection that listing and calls send. It must be allowed for the server.',
   noAuth: 'None',
   groups: { secret: 'Secrets', connection: 'Connections' },
   as: 'Sent as',
