@@ -55,9 +55,12 @@ export const gives = (text: string): string[] =>
     })
     .map(([form]) => form);
 
-/** `/echo/<form>/<status>` repeats the value; `/to/<status>?<address>` redirects; others repeat the request. */
+/**
+ * `/echo/<form>/<status>` repeats the value; `/to/<status>?<address>` redirects; `/asks/…` requires sign-in; others
+ * repeat the request. `issuer` is the authorization server of the metadata.
+ */
 function answerAtHome(
-  away: FakeServer,
+  { away, issuer }: { away: FakeServer; issuer: string | undefined },
   request: Seen,
   response: Parameters<Parameters<typeof startHttpServer>[0]>[1],
 ): void {
@@ -78,6 +81,12 @@ function answerAtHome(
     response.writeHead(Number(what), { location: `${scheme}://${host}/caught${query}` }).end();
   } else if (act === 'named') {
     response.writeHead(302, { location: `http://${bytes(VALUE).join('')}.example.invalid/` }).end();
+  } else if (act === '.well-known' && issuer !== undefined) {
+    const resource = `http://${String(request.headers['host'])}/asks`;
+    sendJson(response, 200, { resource, authorization_servers: [issuer] });
+  } else if (act === 'asks') {
+    const elsewhere = what === 'elsewhere' ? ` resource_metadata="${away.url}/metadata"` : '';
+    response.writeHead(401, { 'www-authenticate': `Bearer${elsewhere}` }).end();
   } else if (act === 'hang') {
     response.destroy();
   } else {
@@ -103,7 +112,11 @@ export async function startSecretWorld() {
     startHttpServer((_request, response) => sendJson(response, 200, { got: 'it' })),
     startCollector(),
   ]);
-  const home = await startHttpServer((request, response) => answerAtHome(away, request, response));
+  /** Where members sign in to `home`. */
+  const signsIn: { issuer: string | undefined } = { issuer: undefined };
+  const home = await startHttpServer((request, response) =>
+    answerAtHome({ away, ...signsIn }, request, response),
+  );
   const engine = await startEngine({
     worker: false,
     env: {
@@ -135,6 +148,7 @@ export async function startSecretWorld() {
     call,
     home,
     away,
+    signsIn,
     define,
     /** Runs one node to its end. */
     run: async (node: object, input: object = {}): Promise<Tried> => {
