@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { refusal } from '#cli/endings.ts';
+import type { BodyOf } from '#client/index.ts';
+import { misuse, refusal } from '#cli/endings.ts';
 import { readJsonObject } from '#cli/input.ts';
-import { createCommand, listCommand, recordCommand, removeCommand } from '#cli/records.ts';
+import { listCommand, recordCommand, removeCommand } from '#cli/records.ts';
 import { idOf } from '#cli/references.ts';
 import { ifMatch, inSession } from '#cli/session.ts';
 
@@ -10,6 +11,30 @@ const connectionOf = idOf({
   prefix: 'con',
   list: (client) => client.listConnections(),
 });
+
+interface NewConnection {
+  file?: string;
+  name?: string;
+  mcpServer?: string;
+}
+
+/** The service validates the fields of a file. */
+async function inputOf({
+  file,
+  name,
+  mcpServer,
+}: NewConnection): Promise<BodyOf<'POST /api/connections'>> {
+  if (file !== undefined) {
+    if (name !== undefined || mcpServer !== undefined) {
+      throw misuse('name either --file, or --name and --mcp-server');
+    }
+    return (await readJsonObject(file)) as BodyOf<'POST /api/connections'>;
+  }
+  if (name === undefined || mcpServer === undefined) {
+    throw misuse('name either --file, or --name and --mcp-server');
+  }
+  return { name, mcp_server_url: mcpServer };
+}
 
 export function connectionCommands(program: Command): void {
   const connections = program
@@ -49,10 +74,21 @@ export function connectionCommands(program: Command): void {
       ),
     );
 
-  createCommand(connections, ['create', 'create a connection'], {
-    file: 'JSON with name, client_id, client_secret, preset and other fields; - for standard input',
-    create: (client, connection) => client.createConnection(connection),
-  });
+  connections
+    .command('create')
+    .description('create a connection')
+    // Its fields may contain credentials, which must not be process arguments.
+    .option(
+      '-f, --file <file>',
+      'JSON with name, client_id, client_secret, preset and other fields; - for standard input',
+    )
+    .option('-n, --name <name>', 'name of a connection to an MCP server')
+    .option('--mcp-server <url>', 'MCP server that requires sign-in: its metadata gives the rest')
+    .action(
+      inSession<NewConnection>(async ({ client, output }, _args, given) => {
+        output.record(await client.createConnection(await inputOf(given)));
+      }),
+    );
 
   connections
     .command('update')

@@ -28,7 +28,7 @@ export function importCommand(tools: Command): void {
     .option('-n, --name <name>', 'only this tool of the server; can be repeated', collect)
     .option('-o, --operation <id>', 'only this operation of the document; can be repeated', collect)
     .option('--server <url>', "where the API is, instead of the document's first server")
-    .option('--secret <name>', 'the secret that calls of the API authenticate with')
+    .option('--secret <name>', 'the secret that calls authenticate with')
     .option('--connection <name>', 'the connection whose token is sent instead of a secret')
     .option('--as <place>', 'where it stands: bearer, basic, header:<name> or query:<name>')
     .option('-p, --prefix <prefix>', 'what the names begin with here')

@@ -212,6 +212,13 @@ describe('tours', () => {
     });
   });
 
+  test('docs/mcp-servers.md prints its documented output', async () => {
+    const [port] = await freePorts(1);
+    await printsWhatItPromises('docs/mcp-servers.md', 'mcp-servers', service.apiUrl, {
+      RECEIVER_PORT: String(port),
+    });
+  });
+
   test('docs/connections.md prints its documented output', async () => {
     const [port] = await freePorts(1);
     await printsWhatItPromises('docs/connections.md', 'connections', service.apiUrl, {
