@@ -82,8 +82,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
       if (id === 'getHealth' || id === 'getReadiness') continue;
       for (const status of ['400', '401', '403', '500', '503']) {
         const { schema } = answersOf(operation)[status].content['application/json'];
-        // The checks of the API run before those of the MCP protocol.
-        const expected = id === 'mcp' && status === '400' ? 'McpRefusal' : 'Error';
+        const expected = (status === '400' ? OTHER_REFUSALS[id] : undefined) ?? 'Error';
         expect(schema).toEqual({ $ref: `#/components/schemas/${expected}` });
       }
       if (operation.parameters?.some((each: { in: string }) => each.in === 'path')) {
