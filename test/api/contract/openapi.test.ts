@@ -57,6 +57,13 @@ const surfaces = {
   data: { document: () => dataDocument, file: 'docs/openapi/data.json', under: '/v1/' },
 };
 
+/** Errors with more than a message, by the operation. */
+const OTHER_REFUSALS: Readonly<Record<string, string>> = {
+  // The checks of the API run before those of the MCP protocol.
+  mcp: 'McpRefusal',
+  importTools: 'ImportRefused',
+};
+
 describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_name, surface) => {
   const { file, under } = surface;
   const all = () => operations(surface.document());
