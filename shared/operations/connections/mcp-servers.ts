@@ -19,7 +19,7 @@ import {
   type ProtectedResource,
 } from '#shared/platform/calls/protected-resource.ts';
 import type { Config } from '#shared/platform/config.ts';
-import type { Egress } from '#shared/platform/egress/egress.ts';
+import { type Egress, EgressError } from '#shared/platform/egress/egress.ts';
 import { invalid } from '#shared/operations/tools/tool-headers.ts';
 import { callbackUrl, clientDocumentUrl } from '#shared/values/connection-callback.ts';
 import { canonicalHost } from '#shared/values/secrets.ts';
@@ -38,10 +38,20 @@ export type FoundSettings = Omit<NewConnection, 'sealed_client_secret'> & {
 /** For all requests together; below a handler's timeout. */
 const FIND_MS = 25_000;
 
-/** The egress whose requests all end by then. */
+/** The egress whose requests all end by then, with an EgressError. */
 export const withinTime = (egress: Egress, ms: number): Egress => {
   const signal = AbortSignal.timeout(ms);
-  return { ...egress, request: (url, options) => egress.request(url, { ...options, signal }) };
+  return {
+    ...egress,
+    request: async (url, options) => {
+      try {
+        return await egress.request(url, { ...options, signal });
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        throw new EgressError('timeout', `'${new URL(url).host}' did not respond in time`);
+      }
+    },
+  };
 };
 
 /**

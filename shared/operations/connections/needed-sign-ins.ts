@@ -13,7 +13,7 @@ import { CONNECTIONS_PAGE } from '#shared/values/connection-callback.ts';
 import { type ServerDeps, withinTime } from './mcp-servers.ts';
 
 /** For all requests together; with those of the import, below a handler's timeout. */
-const FIND_MS = 8_000;
+const FIND_MS = 6_000;
 
 /** The refusal of an MCP server that requires sign-in: why, for people, and the sign-in, if it is known. */
 export interface SignInRefusal {

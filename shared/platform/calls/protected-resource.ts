@@ -136,6 +136,8 @@ export async function askForChallenge(
   } catch (error) {
     const refusal = findEgressError(error);
     if (refusal === undefined) throw error;
+    // A server that accepts the request can keep its answer open.
+    if (refusal.code === 'timeout') return undefined;
     throw new TokenError(refusal.retryable ? 'temporary' : 'refused', messageOf(refusal));
   }
 }

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { withinTime } from '#shared/operations/connections/mcp-servers.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
 import { rowTexts } from '#test/support/stored-texts.ts';
 import { useTestApi } from '#test/api/test-api.ts';
 import {
@@ -386,6 +388,19 @@ describe('an authorization server', () => {
       });
     expect((await createAt(supported, { register })).body.client_auth).toBe('post');
   });
+});
+
+test('requests to a server that does not respond end together', async () => {
+  const hanging = await startHttpServer(() => undefined);
+  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  const bounded = withinTime(egress, 50);
+  for (const path of ['first', 'second']) {
+    await expect(bounded.request(`${hanging.url}/${path}`)).rejects.toMatchObject({
+      code: 'timeout',
+      message: `'127.0.0.1:${hanging.port}' did not respond in time`,
+    });
+  }
+  await Promise.all([egress.close(), hanging.close()]);
 });
 
 test.each<[string, object, string]>([
