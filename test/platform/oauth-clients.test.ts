@@ -22,7 +22,7 @@ afterAll(async () => {
 const request = async (clientAuth: 'basic' | 'post' | 'none', id: string, secret?: string) => {
   await clientTokens(egress, {
     ...{ issuer: null, tokenUrl: `${server.url}/token`, clientAuth, scopes: [] },
-    ...{ clientId: id, clientSecret: secret },
+    ...{ clientId: id, clientSecret: secret, resource: null },
   });
   const [{ headers, body }] = server.seen as [(typeof server.seen)[number]];
   const given = String(headers['authorization'] ?? '').replace('Basic ', '');
