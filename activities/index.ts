@@ -54,13 +54,17 @@ export function createActivities(deps: ActivityDeps): Activities {
   const frames = createFrameNotifier(deps.db, deps.log);
   const deltas = createDeltaNotifier(deps.db, deps.log);
   const policies = createPolicyCache(deps.db);
+  const connectionTokens = createConnectionTokens({
+    ...deps,
+    publicUrl: deps.config.api.publicUrl,
+  });
   const execute = createExecuteNode({
     ...deps,
     frames,
     deltas,
     policies,
     addressOf: createAddresses(deps.config),
-    connectionTokens: createConnectionTokens({ ...deps, publicUrl: deps.config.api.publicUrl }),
+    connectionTokens,
     recentCalls: createRecentCalls(),
   });
   const executeNode: StepActivities['executeNode'] = (call) =>
@@ -83,7 +87,7 @@ export function createActivities(deps: ActivityDeps): Activities {
     },
     overflow: { executeNode },
     background: {
-      deliverAlert: createDeliverAlert(deps),
+      deliverAlert: createDeliverAlert({ ...deps, connectionTokens }),
       sweepRetention: createSweepRetention(deps),
       ...createJobActivities({ ...deps, findRunnable }),
     },

@@ -91,6 +91,7 @@ import { toolImportRoutes } from './routes/ops/tools/imports.ts';
 import { toolRoutes } from './routes/ops/tools/tools.ts';
 import { scheduleRoutes } from './routes/ops/schedules/schedules.ts';
 import { templateRoutes } from './routes/ops/workflows/templates.ts';
+import { slackRoutes } from './routes/ops/slack/interactions.ts';
 import { usageRoutes } from './routes/ops/money/usage.ts';
 import { versionRoutes } from './routes/ops/workflows/versions.ts';
 import { webhookRoutes } from './routes/ops/inbound/webhooks.ts';
@@ -144,7 +145,7 @@ const operationSections: readonly Section[] = [
   ['API keys', keyRoutes],
   ['Authorizations', authorizationRoutes],
   ['Data', dataKeyRoutes],
-  ['Workspace', workspaceRoutes, alertRoutes, usageRoutes],
+  ['Workspace', workspaceRoutes, alertRoutes, slackRoutes, usageRoutes],
   ['Audit', auditRoutes],
   ['Workspace', priceRoutes],
   ['Budgets', budgetRoutes],

@@ -375,6 +375,8 @@ CREATE TABLE connection_tokens (
   refresh_at timestamp with time zone,
   needs_sign_in boolean DEFAULT false NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  team_id text,
+  granted_scopes text[],
   CONSTRAINT connection_tokens_pkey PRIMARY KEY (connection_id, holder),
   CONSTRAINT connection_tokens_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connections(id) ON DELETE CASCADE,
   CONSTRAINT connection_tokens_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id) ON DELETE CASCADE,
@@ -1056,6 +1058,7 @@ CREATE TABLE gates (
   reads json,
   recheck jsonb,
   decided_by_link boolean,
+  decided_by_slack boolean,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
   CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT gates_decided_by_kind_check CHECK ((decided_by_kind = ANY (ARRAY['member'::text, 'deadline'::text, 'request'::text]))),
@@ -1068,6 +1071,7 @@ CREATE TABLE gates (
 CREATE INDEX gates_decided ON public.gates USING btree (run_id, decided_at) WHERE (decided_at IS NOT NULL);
 CREATE INDEX gates_decided_at ON public.gates USING btree (decided_at) WHERE ((status = ANY (ARRAY['approved'::text, 'rejected'::text])) AND (reused_from IS NULL));
 CREATE INDEX gates_open ON public.gates USING btree (opened_at, run_id) WHERE (status = 'open'::text);
+CREATE TRIGGER gates_in_slack AFTER UPDATE ON public.gates FOR EACH ROW WHEN (((old.status <> new.status) OR (old.opened_at <> new.opened_at) OR (old.digest IS DISTINCT FROM new.digest) OR ((old.decisions)::text IS DISTINCT FROM (new.decisions)::text))) EXECUTE FUNCTION update_slack_message();
 
 CREATE TABLE governance_events (
   id text DEFAULT "left"(replace((gen_random_uuid())::text, '-'::text, ''::text), 12) NOT NULL,
@@ -1640,6 +1644,42 @@ CREATE TABLE sign_in_failures (
 
 CREATE INDEX sign_in_failures_ended ON public.sign_in_failures USING btree (window_ends_at);
 
+CREATE TABLE slack_messages (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  round integer NOT NULL,
+  opened_at timestamp with time zone NOT NULL,
+  team_id text NOT NULL,
+  channel text,
+  ts text,
+  posting_at timestamp with time zone,
+  shown bytea,
+  is_final boolean DEFAULT false NOT NULL,
+  leased_until timestamp with time zone,
+  CONSTRAINT slack_messages_pkey PRIMARY KEY (id),
+  CONSTRAINT slack_messages_run_id_step_key_round_opened_at_key UNIQUE (run_id, step_key, round, opened_at),
+  CONSTRAINT slack_messages_run_id_step_key_round_fkey FOREIGN KEY (run_id, step_key, round) REFERENCES gates(run_id, step_key, round) ON DELETE CASCADE,
+  CONSTRAINT slack_messages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT slack_messages_place CHECK (((ts IS NULL) OR (channel IS NOT NULL))),
+  CONSTRAINT slack_messages_shown_check CHECK ((length(shown) = 32))
+);
+
+CREATE INDEX slack_messages_by_workspace ON public.slack_messages USING btree (workspace_id, channel, ts);
+
+CREATE TABLE slack_requests (
+  signature bytea NOT NULL,
+  workspace_id text NOT NULL,
+  received_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT slack_requests_pkey PRIMARY KEY (signature),
+  CONSTRAINT slack_requests_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT slack_requests_signature_check CHECK ((length(signature) = 32))
+);
+
+CREATE INDEX slack_requests_by_age ON public.slack_requests USING btree (received_at);
+CREATE INDEX slack_requests_by_workspace ON public.slack_requests USING btree (workspace_id);
+
 CREATE TABLE step_attempts (
   run_id text NOT NULL,
   step_key text NOT NULL,
@@ -1800,6 +1840,7 @@ CREATE TABLE workflow_alerts (
   chat_webhook_origin text,
   email text[],
   events text[],
+  slack_channel text,
   CONSTRAINT workflow_alerts_pkey PRIMARY KEY (workflow_id),
   CONSTRAINT workflow_alerts_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT workflow_alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace_alerts(workspace_id) ON DELETE CASCADE,
@@ -1962,6 +2003,24 @@ CREATE TABLE workspace_prices (
   CONSTRAINT workspace_prices_input_usd_per_million_check CHECK ((input_usd_per_million >= (0)::numeric)),
   CONSTRAINT workspace_prices_output_usd_per_million_check CHECK ((output_usd_per_million >= (0)::numeric))
 );
+
+CREATE TABLE workspace_slack (
+  workspace_id text NOT NULL,
+  connection_id text NOT NULL,
+  holder text DEFAULT ''::text NOT NULL,
+  team_id text NOT NULL,
+  channel text NOT NULL,
+  sealed_signing_secret text NOT NULL,
+  problem text,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workspace_slack_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT workspace_slack_team UNIQUE (team_id),
+  CONSTRAINT workspace_slack_connection_id_holder_fkey FOREIGN KEY (connection_id, holder) REFERENCES connection_tokens(connection_id, holder) ON DELETE CASCADE,
+  CONSTRAINT workspace_slack_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT workspace_slack_holder_check CHECK ((holder = ''::text))
+);
+
+CREATE INDEX workspace_slack_by_connection ON public.workspace_slack USING btree (connection_id, holder);
 
 CREATE TABLE workspaces (
   id text NOT NULL,
@@ -4350,6 +4409,20 @@ BEGIN
     WHERE h.budget_id = lender.budget_id AND h.run_id = lender.run_id AND h.n = lender.n;
     PERFORM move_budget_1(hold.budget_id, hold.window_start, 0, grow_hold_1(hold, amount) - amount);
   END LOOP;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.update_slack_message()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO outbox (run_id, kind, payload)
+  SELECT m.run_id, 'alert', json_build_object('event', 'gate', 'workspace_id', m.workspace_id, 'run_id', m.run_id,
+           'workflow_name', w.name, 'message_id', m.id, 'reminds', false)
+  FROM slack_messages m JOIN runs r ON r.id = m.run_id JOIN workflows w ON w.id = r.workflow_id
+  WHERE m.run_id = NEW.run_id AND m.step_key = NEW.step_key AND m.round = NEW.round AND NOT m.is_final;
+  RETURN NULL;
 END
 $function$;
 

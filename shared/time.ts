@@ -51,3 +51,6 @@ export function storedTime(text: string): string {
   if (day === undefined) return new Date(text).toISOString();
   return `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
 }
+
+/** A time of a response in seconds since 1970. */
+export const unixSeconds = (time: string): number => Math.floor(Date.parse(time) / 1_000);

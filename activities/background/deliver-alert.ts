@@ -3,29 +3,29 @@ import {
   type Alert,
   type AlertCall,
   alertTexts,
+  type GateAlert,
   isMemberAlert,
   type MemberAlert,
 } from '#shared/contract/alerts/alerts.ts';
 import { readHolderEmail } from '#shared/db/connections/starters.ts';
-import { SealError, type Sealer } from '#shared/crypto/sealing.ts';
-import type { Pool } from '#shared/db/pool.ts';
+import { SealError } from '#shared/crypto/sealing.ts';
 import { messageOf } from '#shared/errors.ts';
 import type { BackgroundActivities } from '#shared/execution.ts';
+import type { SlackDeps } from '#shared/operations/slack/account.ts';
+import { postTest, syncMessage } from '#shared/operations/slack/messages.ts';
 import { type TargetDeps, targetsOf, webhookUrlOf } from '#shared/operations/alerts/targets.ts';
 import type { Config } from '#shared/platform/config.ts';
-import { type Egress, EgressError } from '#shared/platform/egress/egress.ts';
+import { EgressError } from '#shared/platform/egress/egress.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import { MailError, type Mailer } from '#shared/platform/mailer.ts';
+import { SlackError } from '#shared/platform/calls/slack.ts';
 import { isRetryableStatus, isSuccess } from '#shared/platform/calls/outside.ts';
 import { postChatMessage } from '#activities/tools/send-chat-message.ts';
 import { mailMembers } from './mail-members.ts';
 
-export interface AlertDeps {
-  config: TargetDeps['config'] & Pick<Config, 'api' | 'encryptionKey'>;
-  sealer: Sealer | undefined;
-  egress: Egress;
+export interface AlertDeps extends SlackDeps {
+  config: TargetDeps['config'] & Pick<Config, 'api' | 'encryptionKey' | 'slackApiUrl'>;
   mailer: Mailer | undefined;
-  db: Pool;
   log: Logger;
 }
 
@@ -35,10 +35,13 @@ const HEARTBEAT_MS = 2_000;
 class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
   readonly retryable: boolean;
+  /** In ms; 0 if the receiver does not say. */
+  readonly retryAfterMs: number;
 
-  constructor(message: string, retryable: boolean) {
+  constructor(message: string, retryable: boolean, retryAfterMs = 0) {
     super(message);
     this.retryable = retryable;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -56,10 +59,11 @@ export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliv
     const execution = info.workflowExecution?.workflowId ?? about ?? alert.workspace_id;
     const idempotencyKey = `${execution}/${channel}`;
     try {
-      if (channel === 'chat') await sendChat(deps, alert, { idempotencyKey, signal });
+      if (channel === 'slack') await sendSlack(deps, alert, signal);
+      else if (channel === 'chat') await sendChat(deps, alert, { idempotencyKey, signal });
       else await sendMail(deps, alert, { idempotencyKey, signal });
     } catch (error) {
-      const { retryable, message } = toDeliveryError(error, channel);
+      const { retryable, message, retryAfterMs } = toDeliveryError(error, channel);
       deps.log.warn(
         {
           workspaceId: alert.workspace_id,
@@ -76,6 +80,7 @@ export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliv
         message,
         type: 'AlertNotDelivered',
         nonRetryable: !retryable,
+        ...(retryAfterMs === 0 ? {} : { nextRetryDelay: retryAfterMs }),
       });
     } finally {
       clearInterval(beat);
@@ -88,9 +93,17 @@ interface Attempt {
   signal: AbortSignal;
 }
 
+/** Slack gets the gates, and tests. */
+async function sendSlack(deps: AlertDeps, alert: Alert, signal: AbortSignal): Promise<void> {
+  if (alert.event === 'test') return postTest(deps, alert, signal);
+  if (alert.event !== 'gate') return;
+  const { workspace_id: workspaceId, message_id: id, reminds } = alert;
+  await syncMessage(deps, { workspaceId, id, reminds, signal });
+}
+
 async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
   const url = webhookUrlOf(await targetsOf(deps, alert), deps);
-  if (url === undefined) return;
+  if (url === undefined || alert.event === 'gate') return;
   const answer = await postChatMessage(deps.egress, url, {
     text: alertTexts(alert, deps.config.api.publicUrl).chat,
     ...attempt,
@@ -106,6 +119,7 @@ async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
 async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
   if (deps.mailer === undefined) return;
   const { mailer } = deps;
+  if (alert.event === 'gate') return;
   if (isMemberAlert(alert)) return mailMembers({ ...deps, mailer }, alert, attempt);
   const to = await addressesOf(deps, alert);
   if (to.length === 0) return;
@@ -114,7 +128,10 @@ async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
 }
 
 /** The addresses of the workspace, or the member whose sign-in has ended. */
-async function addressesOf(deps: AlertDeps, alert: Exclude<Alert, MemberAlert>): Promise<string[]> {
+async function addressesOf(
+  deps: AlertDeps,
+  alert: Exclude<Alert, MemberAlert | GateAlert>,
+): Promise<string[]> {
   if (alert.event !== 'connection' || alert.member_id === null) {
     return (await targetsOf(deps, alert)).email?.to ?? [];
   }
@@ -125,6 +142,11 @@ async function addressesOf(deps: AlertDeps, alert: Exclude<Alert, MemberAlert>):
 
 function toDeliveryError(error: unknown, channel: AlertCall['channel']): DeliveryError {
   if (error instanceof DeliveryError) return error;
+  if (error instanceof SlackError) {
+    // An unknown outcome is not repeated for a message; its changes are.
+    const retryable = error.reason === 'temporary' || error.reason === 'unknown';
+    return new DeliveryError(error.message, retryable, error.retryAfterMs);
+  }
   if (error instanceof MailError) {
     const text = `The mail provider responded with ${error.status}: ${error.message}`;
     return new DeliveryError(text, isRetryableStatus(error.status));

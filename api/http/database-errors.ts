@@ -17,6 +17,11 @@ interface Refusal {
 /** The errors for constraint violations. A constraint that is not listed here is a bug, and gives a 500. */
 const constraints: Record<string, Refusal> = {
   members_email: { code: 'conflict', detail: 'A member with this email already exists' },
+  workspace_slack_team: {
+    code: 'conflict',
+    detail:
+      'This Slack team already belongs to another workspace of this service: turn it off there first',
+  },
   data_sources_workspace_id_is_demo_name_key: {
     code: 'conflict',
     detail: 'A source with this name already exists',

@@ -29,6 +29,7 @@ export const idPrefixes = {
   connection: 'con',
   signIn: 'sgn',
   decideLink: 'lnk',
+  slackMessage: 'slk',
   authorization: 'auth',
   oauthClient: 'client',
 } as const;

@@ -21,10 +21,11 @@ export interface Actor {
 
 /**
  * How the caller of a request has signed in. `none`: in open mode, without a credential. `link`: not at all, but with the
- * link of an email to the member.
+ * link of an email to the member. `slack`: not at all, but in Slack, whose user has the member's email.
  */
 export type SignedIn =
   | { by: 'session' | 'none' | 'link' }
+  | { by: 'slack'; team_id: string; user_id: string }
   | { by: 'api_key'; key_id: string }
   | { by: 'authorization'; authorization_id: string; client: string };
 

@@ -154,6 +154,7 @@ export const environmentSchema = z.object({
   ALERT_EMAIL: z.email({ pattern: z.regexes.html5Email }).optional(),
   EMAIL_API_KEY: z.string().optional(),
   EMAIL_API_URL: z.url({ protocol: /^https?$/ }).default('https://api.resend.com'),
+  SLACK_API_URL: z.url({ protocol: /^https?$/ }).default('https://slack.com/api'),
   EMAIL_FROM: z.string().default(`${PRODUCT_NAME} <workflows@localhost.localdomain>`),
   OPENAI_API_KEY: z.string().optional(),
   OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
@@ -332,6 +333,7 @@ export function loadConfig(env: Variables = process.env) {
     egressDeny: e.EGRESS_DENY,
     chatWebhookUrl: e.CHAT_WEBHOOK_URL,
     email: { apiKey: e.EMAIL_API_KEY, apiUrl: e.EMAIL_API_URL, from: e.EMAIL_FROM },
+    slackApiUrl: e.SLACK_API_URL.replace(/\/+$/, ''),
     alerts: { channels: alertChannelsOf(e), email: e.ALERT_EMAIL },
     models: {
       openai: { apiKey: e.OPENAI_API_KEY, baseUrl: e.OPENAI_BASE_URL },

@@ -53,8 +53,8 @@ beforeEach(async () => {
 const set = async (actor: Actor, settings: object): Promise<void> => {
   const egress = createEgress({ allow: engine.deps.config.egressAllow });
   const sealer = createSealer({ encryptionKey: ENCRYPTION_KEY });
-  const { db } = engine;
-  await changeAlerts({ db, egress, sealer }, actor, alertSettingsInput.parse(settings));
+  const { db, config } = engine.deps;
+  await changeAlerts({ db, egress, sealer, config }, actor, alertSettingsInput.parse(settings));
   await egress.close();
 };
 const failing = chain(mock('book', { output: 'x', fail_times: 9 }));

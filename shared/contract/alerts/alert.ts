@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { etag } from '#shared/contract/if-match.ts';
 import { endpointUrl } from '#shared/contract/data/outbound.ts';
 import { emailInput } from '#shared/contract/people/member.ts';
+import { slackInput, slackSchema, workflowSlackInput } from '#shared/contract/slack/settings.ts';
 import { alertChannels, alertEvents } from './alerts.ts';
 
 const channel = z.enum(alertChannels);
@@ -41,6 +42,11 @@ const chatWebhook = endpointUrl.meta({
   description: `An incoming webhook, which gets \`{"text": ...}\`. Stored sealed, and shown as its origin with \`/${URL_MASK}\`; send that back to keep it`,
 });
 
+const slack = slackInput.nullable().default(null).meta({
+  description:
+    'Asks for each decision in a channel of Slack, where members can make it. Null turns it off',
+});
+
 const unique = (values: readonly string[]): boolean => new Set(values).size === values.length;
 
 const addresses = z
@@ -56,6 +62,9 @@ const events = z
 const workflowAlertsInput = z.strictObject({
   chat_webhook_url: chatWebhook.optional(),
   email: addresses.optional().meta({ description: 'Instead of those of the workspace' }),
+  slack: workflowSlackInput.optional().meta({
+    description: 'Another channel, if the workspace uses Slack',
+  }),
   on: events.optional().meta({ description: 'Instead of those of the workspace; [] for none' }),
 });
 
@@ -63,6 +72,7 @@ const workflowAlertsInput = z.strictObject({
 export const alertSettingsInput = z.strictObject({
   chat_webhook_url: chatWebhook.nullable().default(null),
   email: addresses.default([]).meta({ description: 'Get each alert in one email' }),
+  slack,
   on: events.default([...alertEvents]).meta({ description: 'What it sends alerts for' }),
   workflows: z
     .record(z.string().min(1).max(100), workflowAlertsInput)
@@ -85,6 +95,7 @@ const workflowAlertsSchema = z
   .object({
     chat_webhook_url: z.string().optional(),
     email: z.array(z.string()).optional(),
+    slack: z.object({ channel: z.string() }).optional(),
     on: z.array(z.enum(alertEvents)).optional(),
   })
   .meta({ id: 'WorkflowAlerts' });
@@ -95,6 +106,7 @@ export const alertSettingsSchema = z
     email: z.array(z.string()).meta({
       description: 'A caller without `manage_workspace` sees only the domains',
     }),
+    slack: slackSchema.nullable(),
     on: z.array(z.enum(alertEvents)),
     workflows: z.record(z.string(), workflowAlertsSchema),
     decide_by_link: z.boolean(),

@@ -13,8 +13,8 @@ export type RunAlertEvent = (typeof runAlertEvents)[number];
  */
 export const alertEvents = [...runAlertEvents, 'budget', 'connection'] as const;
 
-/** The two channels of alerts; each is delivered separately. */
-export const alertChannels = ['chat', 'email'] as const;
+/** The channels of alerts; each is delivered separately. Slack gets the gates, and tests. */
+export const alertChannels = ['chat', 'email', 'slack'] as const;
 export type AlertChannel = (typeof alertChannels)[number];
 
 /** A run that needs a person. */
@@ -61,6 +61,17 @@ interface RequestAlert {
   round: number;
 }
 
+/** A gate has opened, has changed, or still waits: its message in Slack follows. */
+export interface GateAlert {
+  event: 'gate';
+  workspace_id: string;
+  run_id: string;
+  workflow_name: string;
+  /** The message in the database. */
+  message_id: string;
+  reminds: boolean;
+}
+
 /** A budget that has spent this much of its limit. The amounts are in micro-dollars. */
 interface BudgetAlert {
   event: 'budget';
@@ -97,12 +108,16 @@ export type Alert =
   | RunAlert
   | AssignmentAlert
   | RequestAlert
+  | GateAlert
   | BudgetAlert
   | ConnectionAlert
   | TestAlert;
 
 /** An alert that goes to members, not to the addresses of the workspace. */
 export type MemberAlert = AssignmentAlert | RequestAlert;
+
+/** An alert with a text for chats and emails. */
+export type WrittenAlert = Exclude<Alert, GateAlert>;
 
 export const isMemberAlert = (alert: Alert): alert is MemberAlert =>
   alert.event === 'assigned' || alert.event === 'requested';
@@ -148,7 +163,7 @@ export function gatePage(runId: string, nodeId: string, stepKey?: string): strin
  * The text for people. The last line is the URL of the page where they can act, below `publicUrl`. Names, prompts and
  * errors were written by others, so chats show them as plain text, without markup.
  */
-export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
+export function alertTexts(alert: WrittenAlert, publicUrl: string): AlertTexts {
   const { title, line, page } = contentOf(alert);
   const said = contentOf(written(alert, inChat)).line;
   return {
@@ -191,7 +206,7 @@ export function linkText(
 }
 
 /** The alert with these texts. */
-const written = <A extends Alert>(alert: A, write: (text: string) => string): A => ({
+const written = <A extends WrittenAlert>(alert: A, write: (text: string) => string): A => ({
   ...alert,
   ...('by' in alert && alert.by !== null ? { by: write(alert.by) } : {}),
   ...('text' in alert
@@ -200,7 +215,7 @@ const written = <A extends Alert>(alert: A, write: (text: string) => string): A 
   ...('budget_name' in alert ? { budget_name: write(alert.budget_name) } : {}),
 });
 
-function contentOf(alert: Alert): { title: string; line: string; page: string } {
+function contentOf(alert: WrittenAlert): { title: string; line: string; page: string } {
   if (alert.event === 'test') {
     const by = alert.by === null ? '' : `, requested by ${alert.by}`;
     return { title: 'Test alert', line: `This is a test of alerts${by}`, page: '/' };

@@ -100,6 +100,7 @@ const gateLineSchema = z
     by_link: z.literal(true).optional().meta({
       description: 'It was decided with the link of an email to the member',
     }),
+    by_slack: z.literal(true).optional().meta({ description: 'It was decided in Slack' }),
     reason: z.string().nullable(),
     input: jsonObject.nullable().meta({ description: 'What the approvers sent' }),
     timed_out: z.enum(timeoutActions).nullable(),

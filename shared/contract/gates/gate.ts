@@ -15,6 +15,7 @@ export const gateDecisionSchema = z
     reason: z.string().nullable(),
     input: jsonObject.optional(),
     by_link: z.literal(true).optional().meta({ description: 'With the link of an email' }),
+    by_slack: z.literal(true).optional().meta({ description: 'In Slack' }),
     accepted_changes: differencesSchema.optional().meta({
       description: 'With `accept_changes`: what had changed since the gate opened',
     }),
@@ -35,6 +36,9 @@ export const decisionSchema = z
     }),
     by_link: z.literal(true).optional().meta({
       description: 'With the link of an email to the member, without signing in',
+    }),
+    by_slack: z.literal(true).optional().meta({
+      description: 'In Slack, by the member with the email of the person there',
     }),
     at: timestamp,
     reason: z.string().nullable(),

@@ -4,6 +4,7 @@ import { alertEvents } from '#shared/contract/alerts/alerts.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
+import { readSlack, type StoredSlack, writeSlack } from '#shared/db/slack/settings.ts';
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 
@@ -25,6 +26,7 @@ const storedWorkflow = z.object({
   origin: z.string().nullable(),
   email: z.array(z.string()).nullable(),
   events: events.nullable(),
+  slack_channel: z.string().nullable(),
 });
 export type StoredWorkflowAlerts = z.infer<typeof storedWorkflow>;
 
@@ -38,6 +40,7 @@ const storedAlerts = z.object({
 
 /** The settings of a workspace, and those of its workflows by their ids. */
 export interface StoredAlerts extends z.infer<typeof storedAlerts> {
+  slack: StoredSlack | null;
   workflows: readonly StoredWorkflowAlerts[];
 }
 
@@ -47,6 +50,7 @@ const noAlerts: StoredAlerts = {
   email: [],
   events: [...alertEvents],
   decide_by_link: false,
+  slack: null,
   workflows: [],
 };
 
@@ -58,10 +62,10 @@ export async function readAlerts(db: Db, workspaceId: string): Promise<StoredAle
   `);
   if (row === null) return noAlerts;
   const workflows = await db.any(statement(storedWorkflow)`
-    SELECT workflow_id, chat_webhook_sealed AS sealed, chat_webhook_origin AS origin, email, events
+    SELECT workflow_id, chat_webhook_sealed AS sealed, chat_webhook_origin AS origin, email, events, slack_channel
     FROM workflow_alerts WHERE workspace_id = ${workspaceId} ORDER BY workflow_id
   `);
-  return { ...row, workflows };
+  return { ...row, slack: await readSlack(db, workspaceId), workflows };
 }
 
 /** The oldest workspace. The settings of the service are its default. */
@@ -79,6 +83,7 @@ const targetRow = z.object({
   /** The workflow sends no email. */
   mutes_email: z.boolean(),
   chat: z.object({ sealed: z.string(), of_workflow: z.boolean() }).nullable(),
+  slack: z.object({ connection: z.string(), channel: z.string(), team_id: z.string() }).nullable(),
 });
 
 /** What counts for an alert, where a workflow differs from its workspace. */
@@ -95,7 +100,10 @@ export async function readAlertRow(
            coalesce(o.email, a.email, '{}') AS email, coalesce(o.email = '{}', false) AS mutes_email,
            CASE WHEN coalesce(o.chat_webhook_sealed, a.chat_webhook_sealed) IS NOT NULL THEN json_build_object(
              'sealed', coalesce(o.chat_webhook_sealed, a.chat_webhook_sealed),
-             'of_workflow', o.chat_webhook_sealed IS NOT NULL) END AS chat
+             'of_workflow', o.chat_webhook_sealed IS NOT NULL) END AS chat,
+           (SELECT json_build_object('connection', c.name, 'channel', coalesce(o.slack_channel, s.channel),
+                                     'team_id', s.team_id)
+            FROM workspace_slack s JOIN connections c ON c.id = s.connection_id WHERE s.workspace_id = w.id) AS slack
     FROM workspaces w LEFT JOIN workspace_alerts a ON a.workspace_id = w.id
     LEFT JOIN workflow_alerts o ON o.workspace_id = w.id AND o.workflow_id = ${workflowId}
     WHERE w.id = ${workspaceId}
@@ -110,6 +118,7 @@ export async function readAlertRow(
 export async function replaceAlerts(
   db: Pool,
   actor: Actor,
+  { slackApiUrl }: { slackApiUrl: string },
   resolve: (before: StoredAlerts) => StoredAlerts,
 ): Promise<void> {
   const { workspaceId } = actor;
@@ -121,6 +130,9 @@ export async function replaceAlerts(
     if (changed.length === 0) return;
     await requireWorkflows(tx, workspaceId, after);
     await write(tx, workspaceId, after);
+    if (changed.includes('slack')) {
+      await writeSlack(tx, workspaceId, { slack: after.slack, apiUrl: slackApiUrl });
+    }
     await recordAudit(tx, actor, {
       action: 'alerts_update',
       targetType: 'workspace',
@@ -160,12 +172,14 @@ async function write(tx: Tx, workspaceId: string, alerts: StoredAlerts): Promise
     DELETE FROM workflow_alerts WHERE workspace_id = ${workspaceId}
   `);
   await tx.query(statement(z.object({}))`
-    INSERT INTO workflow_alerts (workspace_id, workflow_id, chat_webhook_sealed, chat_webhook_origin, email, events)
+    INSERT INTO workflow_alerts (workspace_id, workflow_id, chat_webhook_sealed, chat_webhook_origin, email, events,
+                                 slack_channel)
     SELECT ${workspaceId}, w.workflow_id, w.sealed, w.origin,
            CASE WHEN json_typeof(w.email) = 'array' THEN ARRAY(SELECT json_array_elements_text(w.email)) END,
-           CASE WHEN json_typeof(w.events) = 'array' THEN ARRAY(SELECT json_array_elements_text(w.events)) END
+           CASE WHEN json_typeof(w.events) = 'array' THEN ARRAY(SELECT json_array_elements_text(w.events)) END,
+           w.slack_channel
     FROM json_to_recordset(${JSON.stringify(workflows)}::json)
-         AS w (workflow_id text, sealed text, origin text, email json, events json)
+         AS w (workflow_id text, sealed text, origin text, email json, events json, slack_channel text)
   `);
 }
 
@@ -177,6 +191,7 @@ function changedFields(before: StoredAlerts, after: StoredAlerts): string[] {
     ...(differs('sealed') ? ['chat_webhook_url'] : []),
     ...(differs('email') ? ['email'] : []),
     ...(differs('events') ? ['on'] : []),
+    ...(differs('slack') ? ['slack'] : []),
     ...(differs('workflows') ? ['workflows'] : []),
     ...(differs('decide_by_link') ? ['decide_by_link'] : []),
   ];
@@ -185,7 +200,7 @@ function changedFields(before: StoredAlerts, after: StoredAlerts): string[] {
 /** Without addresses: only how many, and the server of the webhook. */
 const detailsOf = (
   changed: string[],
-  { origin, email, events: on, workflows, decide_by_link }: StoredAlerts,
+  { origin, email, events: on, workflows, slack, decide_by_link }: StoredAlerts,
 ): JsonObject => ({
   changed,
   chat_webhook: origin,
@@ -193,4 +208,5 @@ const detailsOf = (
   on,
   workflows: workflows.map(({ workflow_id }) => workflow_id),
   decide_by_link,
+  slack: slack === null ? null : { connection: slack.connection, channel: slack.channel },
 });

@@ -18,6 +18,7 @@ import { requireRoom } from '#shared/db/people/limits.ts';
 import { lockWorkspace } from '#shared/db/people/workspaces.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
+import { endSlack } from '#shared/db/slack/settings.ts';
 import { raiseToolRevision } from '#shared/db/tools/custom-tools.ts';
 
 export interface ConnectionScope {
@@ -224,6 +225,7 @@ export async function updateConnection(
       WHERE id = ${connectionId} AND workspace_id = ${workspaceId}
     `);
     if (after.dropsTokens) {
+      await endSlack(tx, actor, { connectionId });
       await tx.query(statement(z.object({}))`
         DELETE FROM connection_tokens WHERE connection_id = ${connectionId} AND workspace_id = ${workspaceId}
       `);
@@ -243,6 +245,7 @@ export async function deleteConnection(
   const namedRow = settingsRow.pick({ id: true, name: true });
   await db.transaction(async (tx) => {
     await raiseToolRevision(tx, workspaceId);
+    await endSlack(tx, actor, { connectionId });
     const deleted = await tx.maybeOne(statement(namedRow)`
       DELETE FROM connections WHERE id = ${connectionId} AND workspace_id = ${workspaceId} RETURNING id, name
     `);

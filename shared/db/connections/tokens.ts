@@ -4,6 +4,7 @@ import { connectionGrants, connectionOwners } from '#shared/contract/connections
 import { clientAuths } from '#shared/contract/connections/presets.ts';
 import { notFound } from '#shared/errors.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
+import { endSlack } from '#shared/db/slack/settings.ts';
 import { auditConnection, type ConnectionScope } from './connections.ts';
 
 /** An account of a connection: that of a member, or with null that of the workspace. */
@@ -124,6 +125,12 @@ export interface IssuedTokens {
   expiresIn: number | undefined;
 }
 
+/** The tokens of a sign-in, with what the service said about it. */
+export interface SignedInTokens extends IssuedTokens {
+  scopes: readonly string[] | undefined;
+  teamId: string | undefined;
+}
+
 /** Stores refreshed tokens in the locked row, as the next generation. */
 export async function storeRefreshed(
   tx: Tx,
@@ -171,7 +178,7 @@ export async function storeSignIn(
     revision,
     owner,
   }: Pick<HeldTokens, 'id' | 'name' | 'revision' | 'owner'>,
-  { access, refresh, expiresIn }: IssuedTokens,
+  { access, refresh, expiresIn, scopes, teamId }: SignedInTokens,
 ): Promise<boolean> {
   const { workspaceId } = actor;
   const memberId = owner === 'member' ? actor.id : null;
@@ -179,18 +186,21 @@ export async function storeSignIn(
   return db.transaction(async (tx) => {
     const stored = await tx.maybeOne(statement(z.object({ holder: z.string() }))`
       INSERT INTO connection_tokens AS t (connection_id, workspace_id, revision, member_id, signed_in_by, generation,
-                                          sealed_access, sealed_refresh, expires_at, refresh_at)
+                                          sealed_access, sealed_refresh, expires_at, refresh_at, team_id, granted_scopes)
       SELECT c.id, c.workspace_id, c.revision, ${memberId}, ${actor.id}, 1, ${access}, ${refresh ?? null},
-             now() + ${seconds}::float8 * interval '1 s', now() + ${dueAfter(seconds)}::float8 * interval '1 s'
+             now() + ${seconds}::float8 * interval '1 s', now() + ${dueAfter(seconds)}::float8 * interval '1 s',
+             ${teamId ?? null}, ${scopes === undefined ? null : sql.array([...scopes], 'text')}
       FROM connections c WHERE c.id = ${connectionId} AND c.workspace_id = ${workspaceId} AND c.revision = ${revision}
       FOR SHARE
       ON CONFLICT (connection_id, holder) DO UPDATE SET
         revision = excluded.revision, signed_in_by = excluded.signed_in_by, generation = t.generation + 1,
         sealed_access = excluded.sealed_access, sealed_refresh = excluded.sealed_refresh,
-        expires_at = excluded.expires_at, refresh_at = excluded.refresh_at, needs_sign_in = false
+        expires_at = excluded.expires_at, refresh_at = excluded.refresh_at, needs_sign_in = false,
+        team_id = excluded.team_id, granted_scopes = excluded.granted_scopes
       RETURNING t.holder
     `);
     if (stored === null) return false;
+    if (memberId === null) await endSlack(tx, actor, { connectionId, keeps: teamId });
     await auditConnection(tx, actor, 'connect', { id: connectionId, name }, { owner });
     return true;
   });
@@ -215,6 +225,7 @@ export async function deleteTokens(
       WHERE connection_id = ${connectionId} AND workspace_id = ${workspaceId}
         AND (${memberId}::text IS NULL OR member_id = ${memberId})
     `);
+    if (memberId === null) await endSlack(tx, actor, { connectionId });
     await tx.query(statement(z.object({}))`
       DELETE FROM connection_tokens
       WHERE connection_id = ${connectionId} AND workspace_id = ${workspaceId} AND holder = ${memberId ?? ''}

@@ -86,6 +86,7 @@ const gateRow = z.object({
   by: z.string().nullable(),
   by_kind: z.enum(decidedByKinds).nullable(),
   by_link: z.boolean(),
+  by_slack: z.boolean(),
   reason: z.string().nullable(),
   input: storedJson<JsonObject | null>(),
   timed_out: z.enum(timeoutActions).nullable(),
@@ -108,7 +109,7 @@ export async function* readEvidenceGates(
       SELECT g.step_key, g.round, g.node_id, g.kind AS gate_kind, g.prompt, g.title, g.status, g.opened_at, g.decided_at,
              g.decided_by AS by_id, g.decided_by_name AS by,
              CASE WHEN g.decided_at IS NOT NULL THEN ${decidedByKind} END AS by_kind, g.reason, g.input, g.timed_out,
-             coalesce(g.decided_by_link, false) AS by_link,
+             coalesce(g.decided_by_link, false) AS by_link, coalesce(g.decided_by_slack, false) AS by_slack,
              g.decisions, g.reused_from, g.consequences, g.digest, g.decided_digest,
              CASE WHEN g.kind = 'tool_call' THEN json_build_object('tool', g.tool, 'schema_digest', g.schema_digest,
                'tool_digest', g.tool_digest, 'arguments', g.arguments, 'decided_arguments', g.decided_arguments) END AS tool_call
@@ -119,9 +120,10 @@ export async function* readEvidenceGates(
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last;
-    yield rows.map(({ by_link: byLink, ...row }) => ({
+    yield rows.map(({ by_link: byLink, by_slack: bySlack, ...row }) => ({
       ...row,
       ...(byLink ? { by_link: true } : {}),
+      ...(bySlack ? { by_slack: true } : {}),
       kind: 'gate',
       opened_at: storedTime(row.opened_at),
       decided_at: row.decided_at === null ? null : storedTime(row.decided_at),

@@ -70,6 +70,7 @@ export interface StoredDecision {
   reason: string | null;
   timed_out: 'approve' | 'reject' | 'fail' | null;
   by_link: true | null;
+  by_slack: true | null;
 }
 
 export interface AskedGate extends Pick<
@@ -98,7 +99,7 @@ export interface AskedGate extends Pick<
   /** `since` with microseconds. */
   openedAt: string;
   settings: GateSettings;
-  progress: GateProgress;
+  progress: GateProgress & { decisions: readonly GateVote[] };
   call: { tool: string; schemaDigest: string; toolDigest: string | null } | null;
   /** The graph of the version, or of the draft, that the run executes. */
   graph: Graph;
@@ -110,7 +111,8 @@ type Scope = { workspaceId: string; runId: string };
 export const decisionRecord = sql.fragment`
   CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'by_kind', ${decidedByKind}, 'at', g.decided_at, 'reason', g.reason,
-    'timed_out', g.timed_out, 'by_link', CASE WHEN g.decided_by_link THEN true END) END`;
+    'timed_out', g.timed_out, 'by_link', CASE WHEN g.decided_by_link THEN true END,
+    'by_slack', CASE WHEN g.decided_by_slack THEN true END) END`;
 
 /** The member who decided a gate `g`. */
 export const deciderOf = sql.fragment`
@@ -188,6 +190,7 @@ export async function readEarlierOpenings(
 export const toDecision = ({
   timed_out,
   by_link: byLink,
+  by_slack: bySlack,
   at,
   ...decision
 }: StoredDecision): Gate['earlier'][0]['decision'] => ({
@@ -195,4 +198,5 @@ export const toDecision = ({
   at: storedTime(at),
   ...(timed_out === null ? {} : { timed_out }),
   ...(byLink === true ? { by_link: true } : {}),
+  ...(bySlack === true ? { by_slack: true } : {}),
 });

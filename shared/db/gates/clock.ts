@@ -7,6 +7,7 @@ import { timeoutReason } from '#shared/graph/gates/rejection.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { type Pool, statement, type Tx } from '#shared/db/pool.ts';
 import { waitsToContinue } from '#shared/db/limits/slots.ts';
+import { queueReminder } from '#shared/db/slack/messages.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
 import { acceptsWorkOf, hasKey } from '#shared/db/runs/row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -224,6 +225,7 @@ async function remind(
   const text = `Reminder: ${prompt}`;
   await queueAlert(tx, { ...gate, event: 'paused', text, byService: alerts });
   await queueRequests(tx, { runId: run_id, stepKeys: [step_key], reminds: true });
+  await queueReminder(tx, { runId: run_id, stepKey: step_key, round });
 }
 
 const wait = z.object({ wait_ms: z.number().nullable() });

@@ -29,6 +29,8 @@ export interface Closing {
   by: { id: string | null; name: string | null; kind: 'member' | 'deadline' | 'request' };
   /** Whether a member decided with a link, without signing in. */
   byLink?: boolean;
+  /** Whether a member decided in Slack. */
+  bySlack?: boolean;
   input?: JsonObject | null;
   reason?: string | null;
   votes?: readonly GateVote[] | null;
@@ -72,6 +74,7 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
         decisions = ${jsonOrNull(closing.votes ?? null)}, timed_out = ${timedOut}, decided_at = clock_timestamp(),
         decided_by = ${by.id}, decided_by_name = ${by.name}, decided_by_kind = ${by.kind},
         decided_by_link = ${closing.byLink === true ? true : null},
+        decided_by_slack = ${closing.bySlack === true ? true : null},
         decided_digest = ${closing.digest ?? null}, decided_arguments = ${jsonOrNull(closing.arguments ?? null)},
         reused_from = ${closing.reusedFrom ?? null}, situation = NULL,
         consequences = coalesce(${jsonOrNull(closing.shown?.consequences ?? null)}, consequences),

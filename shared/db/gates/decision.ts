@@ -43,6 +43,8 @@ export interface Decision extends GateChoice, GateAnswer {
   opening?: { round: number; since: string };
   /** An MCP client has asked its person, and passes on the answer. */
   elicited?: true;
+  /** The message in Slack in which the member decides. */
+  slack?: { id: string; teamId: string };
   /** The step key of the gate whose form the input was validated against. */
   checked?: string;
 }

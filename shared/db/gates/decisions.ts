@@ -14,6 +14,7 @@ import type { Decision, Shown, ShownFor } from './decision.ts';
 import { findGateToDecide, type GateToDecide, refusalFor } from './gate-to-decide.ts';
 import { acceptedChanges, auditedChanges, needsRecheck } from './recheck-rules.ts';
 import { useLink } from './decide-links.ts';
+import { requireMessage } from '#shared/db/slack/messages.ts';
 import { findShown } from './shown.ts';
 import { mayStillDecide } from './standing.ts';
 
@@ -240,6 +241,7 @@ async function count(
   const input = gate.input === null ? given : { ...gate.input, ...given };
   const closes = !approved || votes.length >= required;
   if (decision.link !== undefined) await useLink(tx, decision.link, { ...gate, approved });
+  if (decision.slack !== undefined) await requireMessage(tx, decision.slack, gate);
   if (closes) await close(tx, decision, gate, { votes, input });
   else await keepOpen(tx, runId, gate, { votes, input, shown });
   const withdraws = changes && gate.votes.length > 0;
@@ -258,7 +260,7 @@ async function count(
 }
 
 const voteOf = (
-  { actor, approved, reason, input, link }: Decision,
+  { actor, approved, reason, input, link, slack }: Decision,
   accepted: GateVote['accepted_changes'],
 ): GateVote => ({
   member_id: actor.id,
@@ -267,6 +269,7 @@ const voteOf = (
   at: new Date().toISOString(),
   reason: reason || null,
   ...(link === undefined ? {} : { by_link: true }),
+  ...(slack === undefined ? {} : { by_slack: true }),
   ...(input === undefined ? {} : { input }),
   ...(accepted === undefined ? {} : { accepted_changes: accepted }),
 });
@@ -298,7 +301,7 @@ async function keepOpen(
 
 async function close(
   tx: Tx,
-  { runId, actor, approved, reason, changed, shown, link }: Decision,
+  { runId, actor, approved, reason, changed, shown, link, slack }: Decision,
   gate: GateToDecide,
   { votes, input }: Collected,
 ): Promise<void> {
@@ -309,6 +312,7 @@ async function close(
       approved,
       by: { id: actor.id, name: actor.name, kind: 'member' },
       byLink: link !== undefined,
+      bySlack: slack !== undefined,
       input,
       reason,
       votes: gate.settings === null ? null : votes,
@@ -325,7 +329,7 @@ async function close(
 
 async function recordVote(
   tx: Tx,
-  { actor, runId, approved, reason, changed, shown, link, elicited }: Decision,
+  { actor, runId, approved, reason, changed, shown, link, slack, elicited }: Decision,
   { node_id, step_key, tool, digest }: GateToDecide,
   progress: JsonObject,
 ): Promise<void> {
@@ -343,6 +347,7 @@ async function recordVote(
       signed_in: actor.signedIn,
       by_link: link === undefined ? null : true,
       elicited,
+      by_slack: slack === undefined ? null : true,
       ...progress,
     }) as JsonObject,
   });
@@ -350,7 +355,7 @@ async function recordVote(
 
 async function recordRefusal(
   tx: Tx,
-  { actor, runId, approved, link, elicited }: Decision,
+  { actor, runId, approved, link, slack, elicited }: Decision,
   { gate: { node_id, step_key }, reason }: { gate: GateToDecide; reason: string },
 ): Promise<void> {
   await recordAudit(tx, actor, {
@@ -361,6 +366,7 @@ async function recordRefusal(
       ...{ node_id, step_key, approved, reason },
       ...(link && { by_link: true }),
       ...(elicited && { elicited }),
+      ...(slack && { by_slack: true }),
     },
   });
 }

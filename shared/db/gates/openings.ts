@@ -20,6 +20,7 @@ import { type ShownGate, showGates } from './shown.ts';
 import { decideRecordedCalls, decideRehearsed } from './rehearsed.ts';
 import { isQueued } from '#shared/db/limits/slots.ts';
 import { parentNotice } from '#shared/db/children/notices.ts';
+import { queueMessages } from '#shared/db/slack/messages.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
 import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
@@ -92,6 +93,7 @@ export async function pauseAtGates(
     else await decideRehearsed(tx, call.run_id, call.gates, run.allow);
     const stepKeys = opened.map(({ step_key }) => step_key);
     await queueRequests(tx, { runId: call.run_id, stepKeys, reminds: false });
+    await queueMessages(tx, { runId: call.run_id, stepKeys });
     const decisions = await decisionsOf(tx, call.run_id, call.gates);
     if (run.limited && (await isQueued(tx, call.run_id, decisions.length > 0))) {
       return { decisions: [], noticed: false };

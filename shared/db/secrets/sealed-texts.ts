@@ -8,6 +8,7 @@ import { headerContext } from '#shared/db/tools/custom-tools.ts';
 import { clientSecretPlace } from '#shared/db/connections/connections.ts';
 import { verifierPlace } from '#shared/db/connections/sign-ins.ts';
 import { tokenPlace } from '#shared/db/connections/tokens.ts';
+import { signingSecretPlace } from '#shared/db/slack/settings.ts';
 import { secretPlace } from './secrets.ts';
 
 /**
@@ -254,6 +255,20 @@ const workflowAlertWebhooks = sealedText(
     `),
 );
 
+const slackSigningSecrets = sealedText(
+  'signing secrets of Slack',
+  (tx, after) =>
+    tx.any(statement(ownRow)`
+      SELECT workspace_id AS key, workspace_id, sealed_signing_secret AS sealed FROM workspace_slack
+      WHERE workspace_id > ${after} ORDER BY workspace_id LIMIT ${BATCH}::int FOR NO KEY UPDATE
+    `),
+  ({ workspace_id: workspaceId }) => signingSecretPlace(workspaceId),
+  (tx, { workspace_id: workspaceId }, sealed) =>
+    tx.query(statement(z.object({}))`
+      UPDATE workspace_slack SET sealed_signing_secret = ${sealed} WHERE workspace_id = ${workspaceId}
+    `),
+);
+
 export const sealedTables: readonly SealedTable[] = [
   secrets,
   toolHeaders,
@@ -265,4 +280,5 @@ export const sealedTables: readonly SealedTable[] = [
   signIns,
   alertWebhooks,
   workflowAlertWebhooks,
+  slackSigningSecrets,
 ];

@@ -43,9 +43,10 @@ export interface StepFields {
   tries: number | null;
   policy: Step['policy'];
   decision:
-    | (Omit<StepDecision, 'timed_out' | 'by_link'> & {
+    | (Omit<StepDecision, 'timed_out' | 'by_link' | 'by_slack'> & {
         timed_out: StepDecision['timed_out'] | null;
         by_link: true | null;
+        by_slack: true | null;
       })
     | null;
   decisions: GateVote[] | null;
@@ -79,7 +80,8 @@ interface EarlierAttempt {
 const lastDecision = sql.fragment`
   SELECT CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'by_kind', ${decidedByKind}, 'at', g.decided_at, 'reason', g.reason,
-    'timed_out', g.timed_out, 'by_link', CASE WHEN g.decided_by_link THEN true END) END
+    'timed_out', g.timed_out, 'by_link', CASE WHEN g.decided_by_link THEN true END,
+    'by_slack', CASE WHEN g.decided_by_slack THEN true END) END
   FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 
 /** The members' decisions in the last round of the gate of step `s`. */
@@ -215,11 +217,13 @@ const childOf = ({ id, status }: NonNullable<StepRow['child']>) => ({
 const withoutNullFields = ({
   timed_out: timedOut,
   by_link: byLink,
+  by_slack: bySlack,
   ...decision
 }: NonNullable<StepRow['decision']>): StepDecision => ({
   ...decision,
   ...(timedOut === null ? {} : { timed_out: timedOut }),
   ...(byLink === true ? { by_link: true } : {}),
+  ...(bySlack === true ? { by_slack: true } : {}),
 });
 
 function agentPartOf({ parent_step_key, turn, call_index: index, call_tool: tool }: StepRow) {

@@ -9,6 +9,7 @@ import {
   maskedUrl,
   type WorkflowAlerts,
 } from '#shared/contract/alerts/alert.ts';
+import { SIGNING_SECRET_MASK, type SlackInput } from '#shared/contract/slack/settings.ts';
 import { etagOf } from '#shared/crypto/etags.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import {
@@ -20,17 +21,22 @@ import {
   type StoredWorkflowAlerts,
   webhookPlace,
 } from '#shared/db/alerts/alerts.ts';
+import { readSlackState, signingSecretPlace, type StoredSlack } from '#shared/db/slack/settings.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { queueTestAlert } from '#shared/db/runs/outbox.ts';
 import type { Db, Pool } from '#shared/db/pool.ts';
 import { AppError, conflict, notFound } from '#shared/errors.ts';
+import type { Config } from '#shared/platform/config.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';
 import { addressesIn, type AlertTargets, channelsOf, type TargetDeps } from './targets.ts';
+
+type SlackConfig = Pick<Config, 'slackApiUrl'>;
 
 const hints = {
   chat: 'Set chat_webhook_url. In the first workspace, the default is CHAT_WEBHOOK_URL of the API and the worker',
   email:
     'Set email, and EMAIL_API_KEY for the API and the worker. In the first workspace, the default is their ALERT_EMAIL',
+  slack: 'Set slack, with a connection to Slack that is signed in',
 } satisfies Record<AlertChannel, string>;
 
 /** Throws AppError `not_found`. */
@@ -51,10 +57,12 @@ export async function alertSettings(
   const { workspaceId, role, overrides } = actor;
   const stored = await readAlerts(db, workspaceId);
   const targets = await readTargets({ db, config }, workspaceId);
+  const slack = await readSlackState(db, workspaceId);
   const shown = holds(role, overrides, 'manage_workspace') ? stored : withoutNames(stored);
   return {
     chat_webhook_url: stored.origin === null ? null : maskedUrl(stored.origin),
     email: shown.email,
+    slack: stored.slack === null || slack === null ? null : toSlack(stored.slack, slack),
     on: stored.events,
     workflows: Object.fromEntries(
       shown.workflows.map((each) => [each.workflow_id, toWorkflowAlerts(each)]),
@@ -64,7 +72,7 @@ export async function alertSettings(
       channel,
       configured: targets[channel] !== undefined,
       source: targets[channel]?.source ?? null,
-      events: stored.events,
+      events: channel === 'slack' ? stored.events.filter((on) => on === 'paused') : stored.events,
       hint: hints[channel],
     })),
     // Another URL at the same origin is another state.
@@ -85,10 +93,25 @@ function withoutNames(stored: StoredAlerts): StoredAlerts {
   };
 }
 
-const toWorkflowAlerts = ({ origin, email, events }: StoredWorkflowAlerts): WorkflowAlerts => ({
+const toSlack = (
+  { connection, channel }: StoredSlack,
+  { team_id, problem }: { team_id: string; problem: string | null },
+): AlertSettings['slack'] => ({
+  ...{ connection, channel },
+  signing_secret: SIGNING_SECRET_MASK,
+  ...{ team_id, problem },
+});
+
+const toWorkflowAlerts = ({
+  origin,
+  email,
+  events,
+  slack_channel: channel,
+}: StoredWorkflowAlerts): WorkflowAlerts => ({
   ...(origin === null ? {} : { chat_webhook_url: maskedUrl(origin) }),
   ...(email === null ? {} : { email }),
   ...(events === null ? {} : { on: events }),
+  ...(channel === null ? {} : { slack: { channel } }),
 });
 
 /**
@@ -96,7 +119,7 @@ const toWorkflowAlerts = ({ origin, email, events }: StoredWorkflowAlerts): Work
  * cannot be stored, and for a workflow that the workspace does not have.
  */
 export async function changeAlerts(
-  deps: { db: Pool; egress: Egress; sealer: Sealer | undefined },
+  deps: { db: Pool; egress: Egress; sealer: Sealer | undefined; config: SlackConfig },
   actor: Actor,
   input: AlertSettingsInput,
 ): Promise<void> {
@@ -105,13 +128,15 @@ export async function changeAlerts(
   for (const url of new Set(urls)) {
     if (typeof url === 'string' && !isMaskedUrl(url)) await requireCallable(deps.egress, url);
   }
-  await replaceAlerts(deps.db, actor, (before) => {
+  const { slackApiUrl } = deps.config;
+  await replaceAlerts(deps.db, actor, { slackApiUrl }, (before) => {
     if (input.decide_by_link && !before.decide_by_link) requireLinks(deps.sealer, input);
     const chat = webhookFor(deps.sealer, input.chat_webhook_url, {
       kept: before,
       field: 'chat_webhook_url',
       place: webhookPlace(workspaceId),
     });
+    const slack = slackFor(deps.sealer, input.slack, { kept: before.slack, workspaceId });
     const workflows = Object.entries(input.workflows).map(([id, { email, on, ...own }]) => ({
       workflow_id: id,
       ...webhookFor(deps.sealer, own.chat_webhook_url, {
@@ -121,10 +146,11 @@ export async function changeAlerts(
       }),
       email: email ?? null,
       events: on ?? null,
+      slack_channel: own.slack?.channel ?? null,
     }));
     const sorted = workflows.toSorted((a, b) => (a.workflow_id < b.workflow_id ? -1 : 1));
     const { email, on: events, decide_by_link } = input;
-    return { ...chat, email, events, workflows: sorted, decide_by_link };
+    return { ...chat, email, events, slack, workflows: sorted, decide_by_link };
   });
 }
 
@@ -161,6 +187,26 @@ function webhookFor(
   // The same URL again is no change.
   if (same !== null && opened(sealer, same, place) === url) return { sealed: same, origin };
   return { sealed: sealer.seal(url, place), origin };
+}
+
+/** Throws AppError `invalid`. */
+function slackFor(
+  sealer: Sealer | undefined,
+  given: SlackInput | null,
+  { kept, workspaceId }: { kept: StoredSlack | null; workspaceId: string },
+): StoredSlack | null {
+  if (given === null) return null;
+  const { connection, channel, signing_secret: secret } = given;
+  if (secret === SIGNING_SECRET_MASK) {
+    if (kept !== null) return { connection, channel, sealed: kept.sealed };
+    throw invalid('slack.signing_secret: there is no stored one; send it');
+  }
+  if (sealer === undefined) {
+    throw invalid('slack cannot be stored, since ENCRYPTION_KEY is not set on this service');
+  }
+  const place = signingSecretPlace(workspaceId);
+  const same = kept !== null && opened(sealer, kept.sealed, place) === secret;
+  return { connection, channel, sealed: same ? kept.sealed : sealer.seal(secret, place) };
 }
 
 /** Undefined for a text that was sealed with another key. */

@@ -1,4 +1,9 @@
-import { type Alert, type AlertChannel, isMemberAlert } from '#shared/contract/alerts/alerts.ts';
+import {
+  type Alert,
+  type AlertChannel,
+  alertChannels,
+  isMemberAlert,
+} from '#shared/contract/alerts/alerts.ts';
 import { SealError, type Sealer } from '#shared/crypto/sealing.ts';
 import { type AlertRow, readAlertRow, webhookPlace } from '#shared/db/alerts/alerts.ts';
 import type { Db } from '#shared/db/pool.ts';
@@ -11,6 +16,7 @@ type Source = 'workspace' | 'service';
 export interface AlertTargets {
   chat: { source: 'workspace'; sealed: string; place: string } | { source: 'service' } | undefined;
   email: { source: Source; to: string[] } | undefined;
+  slack: { source: 'workspace' } | undefined;
 }
 
 export interface TargetDeps {
@@ -18,7 +24,7 @@ export interface TargetDeps {
   config: Pick<Config, 'alerts' | 'chatWebhookUrl' | 'email'>;
 }
 
-const none: AlertTargets = { chat: undefined, email: undefined };
+const none: AlertTargets = { chat: undefined, email: undefined, slack: undefined };
 
 /**
  * Where an alert goes now: to the addresses of its workflow, else those of its workspace, else, in the first workspace,
@@ -28,9 +34,11 @@ export async function targetsOf(deps: TargetDeps, alert: Alert): Promise<AlertTa
   const workflowId = 'workflow_id' in alert ? alert.workflow_id : undefined;
   const place = { workspaceId: alert.workspace_id, workflowId };
   const row = await readAlertRow(deps.db, place);
-  if (row === undefined || isMemberAlert(alert)) return none;
-  if (alert.event !== 'test' && !row.events.includes(alert.event)) return none;
-  return addressesIn(row, deps.config, place);
+  if (row === undefined || isMemberAlert(alert) || alert.event === 'gate') return none;
+  if (alert.event === 'test') return addressesIn(row, deps.config, place);
+  if (!row.events.includes(alert.event)) return none;
+  // Slack has a message of its own for each gate.
+  return { ...addressesIn(row, deps.config, place), slack: undefined };
 }
 
 /** The addresses of a workspace or a workflow, for all events. */
@@ -39,7 +47,11 @@ export function addressesIn(
   config: TargetDeps['config'],
   { workspaceId, workflowId }: { workspaceId: string; workflowId?: string | undefined },
 ): AlertTargets {
-  return { chat: chatOf(row, config, { workspaceId, workflowId }), email: emailOf(row, config) };
+  return {
+    chat: chatOf(row, config, { workspaceId, workflowId }),
+    email: emailOf(row, config),
+    slack: row.slack === null ? undefined : { source: 'workspace' },
+  };
 }
 
 function chatOf(
@@ -65,10 +77,8 @@ function emailOf(
 }
 
 /** The channels that have an address. */
-export const channelsOf = ({ chat, email }: AlertTargets): AlertChannel[] => [
-  ...(chat === undefined ? [] : (['chat'] as const)),
-  ...(email === undefined ? [] : (['email'] as const)),
-];
+export const channelsOf = (targets: AlertTargets): AlertChannel[] =>
+  alertChannels.filter((channel) => targets[channel] !== undefined);
 
 /** The URL of the webhook. Undefined without one. Throws SealError if it cannot be opened with the present key. */
 export function webhookUrlOf(

@@ -168,14 +168,17 @@ async function finish(
     const issued = await exchangeCode(deps.egress, client, { code, redirectUri, verifier, nonce });
     const memberId = connection.owner === 'member' ? taken.member_id : null;
     const place = { workspaceId, connectionId, memberId };
-    const { expiresIn } = issued;
+    const { expiresIn, scopes, teamId } = issued;
     const access = sealer.seal(issued.access, tokenPlace(place, 'access'));
     const refresh =
       issued.refresh === undefined
         ? undefined
         : sealer.seal(issued.refresh, tokenPlace(place, 'refresh'));
     const signer = { workspaceId, id: taken.member_id, name: actor.name };
-    const stored = await storeSignIn(deps.db, signer, connection, { access, refresh, expiresIn });
+    const stored = await storeSignIn(deps.db, signer, connection, {
+      ...{ access, refresh, expiresIn },
+      ...{ scopes, teamId },
+    });
     return stored ? undefined : 'changed';
   } catch (error) {
     if (error instanceof TokenError) {

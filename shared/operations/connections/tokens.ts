@@ -248,6 +248,33 @@ async function refresh(
   if (problem !== undefined) throw problem;
 }
 
+/**
+ * Ends the sign-in of the workspace to a connection, with an alert, because the service no longer accepts this token and it cannot
+ * be refreshed. Does nothing if there is another token by now.
+ */
+export async function endRefusedSignIn(
+  deps: Pick<TokenDeps, 'db' | 'sealer'>,
+  { workspaceId, name }: { workspaceId: string; name: string },
+  token: string,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const before = await readHeldTokens(tx, { workspaceId, name, memberId: null });
+    if (before === undefined) return;
+    const holder = holderOf(workspaceId, before, null);
+    await lockTokens(tx, holder, before.revision);
+    const held = await readHeldTokens(tx, { workspaceId, name, memberId: null });
+    if (held?.id !== holder.connectionId || held.sealed_access === null) return;
+    if (openSealed(deps, name, held.sealed_access, tokenPlace(holder, 'access')) !== token) return;
+    await requireSignIn(tx, holder);
+    await queueConnectionAlert(tx, {
+      workspace_id: workspaceId,
+      connection_id: holder.connectionId,
+      connection_name: name,
+      member_id: null,
+    });
+  });
+}
+
 function requestTokens(deps: TokenDeps, held: HeldTokens, holder: TokenHolder): Promise<Tokens> {
   const client = clientOf(deps, holder, held);
   if (held.sealed_refresh === null) return clientTokens(deps.egress, client);

@@ -191,6 +191,14 @@ const alertPayload = z.discriminatedUnion('event', [
     round: z.number(),
   }),
   z.object({
+    event: z.literal('gate'),
+    workspace_id: z.string(),
+    run_id: z.string(),
+    workflow_name: z.string(),
+    message_id: z.string(),
+    reminds: z.boolean(),
+  }),
+  z.object({
     event: z.literal('budget'),
     workspace_id: z.string(),
     budget_id: z.string(),
@@ -223,6 +231,7 @@ async function channelsFor(alert: Alert, { db, config }: DispatchDeps): Promise<
   const isPersonal =
     isMemberAlert(alert) || (alert.event === 'connection' && alert.member_id !== null);
   if (isPersonal) return config.email.apiKey === undefined ? [] : ['email'];
+  if (alert.event === 'gate') return ['slack'];
   return channelsOf(await targetsOf({ db, config }, alert));
 }
 

@@ -46,6 +46,10 @@ export interface Tokens {
   refresh: string | undefined;
   /** In seconds; undefined when the service does not say. */
   expiresIn: number | undefined;
+  /** The scopes that were granted; undefined when the service does not say. */
+  scopes: string[] | undefined;
+  /** The team whose account it is, at Slack; undefined at other services. */
+  teamId: string | undefined;
 }
 
 /** The addresses of an authorization server. */
@@ -219,12 +223,19 @@ async function requestTokens(
     const tokens = await read(await normalized(answer, keepsIdToken));
     const { access_token: access, refresh_token: refresh, expires_in: expiresIn } = tokens;
     if (TOKEN.test(access) && (refresh === undefined || TOKEN.test(refresh))) {
-      return { access, refresh, expiresIn };
+      const scopes = tokens.scope?.split(/[\s,]+/).filter((scope) => scope !== '');
+      return { access, refresh, expiresIn, scopes, teamId: teamIn(tokens) };
     }
     throw new TokenError('refused', `The tokens of '${host}' cannot be sent in a header`);
   } catch (error) {
     throw tokenErrorOf(error, host, status);
   }
+}
+
+/** Slack names the team of a sign-in. An account of a whole organization has none. */
+function teamIn({ team }: Record<string, unknown>): string | undefined {
+  const id = typeof team === 'object' && team !== null && 'id' in team ? team.id : undefined;
+  return typeof id === 'string' && /^T[A-Z0-9]{1,30}$/.test(id) ? id : undefined;
 }
 
 /** What services call a grant that has ended, besides `invalid_grant`. */

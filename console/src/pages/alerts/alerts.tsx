@@ -67,7 +67,11 @@ function ChannelCard({
   settings: AlertSettings;
 }) {
   const names = events.map((event) => eventTexts[event]);
-  const address = channel === 'chat' ? settings.chat_webhook_url : settings.email.join(', ');
+  const addresses = {
+    chat: text.to(settings.chat_webhook_url ?? ''),
+    email: text.to(settings.email.join(', ')),
+    slack: text.asksIn(settings.slack?.channel ?? ''),
+  } satisfies Record<AlertChannel['channel'], string>;
   const sends = configured ? text.sendsFor(names) : text.canSendFor(names);
   return (
     <Card withBorder>
@@ -83,7 +87,12 @@ function ChannelCard({
         <Text size="sm">{names.length === 0 ? text.sendsNothing : sends}</Text>
         {source === 'workspace' && (
           <Text size="sm">
-            <UserText>{text.to(address ?? '')}</UserText>
+            <UserText>{addresses[channel]}</UserText>
+          </Text>
+        )}
+        {channel === 'slack' && settings.slack?.problem != null && (
+          <Text size="sm" c="danger">
+            <UserText>{text.slackProblem(settings.slack.problem)}</UserText>
           </Text>
         )}
         <Dimmed size="xs">{source === 'service' ? text.fromService : !configured && hint}</Dimmed>

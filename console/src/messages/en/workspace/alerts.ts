@@ -4,6 +4,7 @@ import type { AlertChannel } from '#client/index.ts';
 export const channelNames = {
   chat: 'Chat message',
   email: 'Email',
+  slack: 'Slack',
 } as const satisfies Record<AlertChannel['channel'], string>;
 
 /** What a channel sends alerts for, within a sentence. */
@@ -31,6 +32,8 @@ export const alerts = {
   canSendFor: (events: readonly string[]) => `Can send alerts for ${list.format(events)}.`,
   links: 'Members can decide with a link in an email, without signing in.',
   to: (address: string) => `To ${address}`,
+  asksIn: (channel: string) => `In the channel ${channel}`,
+  slackProblem: (problem: string) => `The last message was refused: ${problem}`,
   edit: 'Edit alerts',
   test: 'Send test alert',
   testSent: (channels: readonly string[]) => `Test alert sent: ${channels.join(', ')}`,
