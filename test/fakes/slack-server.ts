@@ -15,7 +15,9 @@ export interface PostedMessage {
 interface Interception {
   status?: number;
   headers?: Record<string, string>;
-  body: unknown;
+  body?: unknown;
+  /** Does what was asked, and closes the connection without an answer. */
+  drops?: true;
 }
 
 /** Slack's Web API, as documented, on a free loopback port. */
@@ -87,6 +89,10 @@ export async function startSlackServer(): Promise<SlackServer> {
     const method = /^\/api\/([\w.]+)$/.exec(request.url)?.[1] ?? '';
     const values = valuesOf(request);
     const other = intercept?.(method, values);
+    if (other?.drops === true) {
+      methods[method]?.(values);
+      return void response.destroy();
+    }
     if (other !== undefined) {
       response.setHeaders(new Map(Object.entries(other.headers ?? {})));
       return sendJson(response, other.status ?? 200, other.body);

@@ -106,7 +106,7 @@ export function slackClient(
       private_metadata: opened.view.private_metadata,
       state: {
         values: Object.fromEntries(
-          Object.entries(values).map(([block, value]) => [block, { value }]),
+          Object.entries(values).map(([block, entered]) => [block, { value: entered }]),
         ),
       },
     },

@@ -10,7 +10,7 @@ import { readShownGate } from './messages.ts';
 
 /** The gate of a message as a member can decide it now; or why they cannot. */
 export type AskedInSlack =
-  | { refusal: string; outdated: boolean }
+  | { refusal: string; outdated: boolean; byRules?: true }
   | { modal: ModalGate; shown: ShownGate };
 
 /** `outdated`: the message shows something else than the gate now. Throws AppError, WorkBusyError. */
@@ -34,7 +34,7 @@ export async function askedInSlack(
   }
   const { run_id: runId, step_key: stepKey } = message;
   const gate = await readGate(db, { actor, runId, stepKey });
-  if (gate.refusal !== null) return { refusal: gate.refusal, outdated: false };
+  if (gate.refusal !== null) return { refusal: gate.refusal, outdated: false, byRules: true };
   if (!gate.can_decide) {
     return { refusal: 'This gate cannot be decided any more: open the console.', outdated: true };
   }

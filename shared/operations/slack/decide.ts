@@ -78,19 +78,26 @@ async function decide(
   if ('refusal' in actor) return says(actor.refusal);
   const { publicUrl } = deps.config.api;
   const asked = await askedInSlack(deps.db, { actor, message, target, publicUrl });
-  if ('refusal' in asked) return says(asked.refusal);
+  const choice = {
+    actor: actor satisfies Actor,
+    runId: message.run_id,
+    stepKey: message.step_key,
+    approved: target.approves,
+    slack: { id: message.id, teamId: team.id },
+    ...(target.digest === null ? {} : { digest: target.digest }),
+  };
+  if ('refusal' in asked) {
+    // The attempt belongs in the audit log.
+    if (asked.byRules === true) await decideGate(deps, choice);
+    return says(asked.refusal);
+  }
   const { modal } = asked;
   const read = enteredIn(view.state.values, modal);
   if ('errors' in read) return againWith(modal, read.entered, read.errors);
   const { entered, args } = read;
   try {
     const { dispatched } = await decideGate(deps, {
-      actor: actor satisfies Actor,
-      runId: message.run_id,
-      stepKey: message.step_key,
-      approved: target.approves,
-      slack: { id: message.id, teamId: team.id },
-      ...(target.digest === null ? {} : { digest: target.digest }),
+      ...choice,
       ...(entered.reason === undefined ? {} : { reason: entered.reason }),
       ...(target.approves && hasForm(modal) ? { input: entered.input } : {}),
       ...(args === undefined ? {} : { arguments: args }),
