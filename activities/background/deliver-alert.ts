@@ -143,8 +143,8 @@ async function addressesOf(
 function toDeliveryError(error: unknown, channel: AlertCall['channel']): DeliveryError {
   if (error instanceof DeliveryError) return error;
   if (error instanceof SlackError) {
-    // An unknown outcome is not repeated for a message; its changes are.
-    const retryable = error.reason === 'temporary' || error.reason === 'unknown';
+    // It is also tried after a new sign-in. A message whose outcome is not known is not sent again.
+    const retryable = error.reason !== 'refused';
     return new DeliveryError(error.message, retryable, error.retryAfterMs);
   }
   if (error instanceof MailError) {

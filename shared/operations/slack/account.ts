@@ -56,7 +56,8 @@ export async function askSlack(
       await endRefusedSignIn(deps, { workspaceId, name: connection }, used);
       throw new SlackError('token', error.message);
     }
-    throw new SlackError(retryable ? 'temporary' : 'token', error.message);
+    if (retryable) throw new SlackError('temporary', error.message);
+    throw new SlackError('token', `The connection '${connection}' needs a sign-in`);
   }
 }
 

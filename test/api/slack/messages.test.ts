@@ -197,12 +197,12 @@ describe('while Slack has problems', () => {
     const isAlert = ({ url, body }: { url: string; body: string }) =>
       url === '/hook' && body.includes('no longer accepts the sign-in');
     await eventually(() => stage.slack.seen.some(isAlert), 30_000);
-    expect(await problem()).toContain('token_revoked');
+    expect(await problem()).toMatch(/token_revoked|needs a sign-in/);
     await signInToSlack(stage.call, stage.connection);
     const again = await asked();
     await approve(again.runId);
     await shows(again.message, 'Approved by');
-    expect(textsOf(message.blocks)).toContain('Approval needed');
+    await shows(message, 'Approved by');
   }, 60_000);
 
   test('a test alert says that it works', async () => {
