@@ -35,6 +35,12 @@ const alertChannelSchema = z
         'of their limit, and connections of the workspace that need a sign-in',
     }),
     hint: z.string().meta({ description: 'How to configure it' }),
+    team_id: z.string().nullable().meta({
+      description: 'Of Slack: the team, as Slack named it at the sign-in',
+    }),
+    problem: z.string().nullable().meta({
+      description: 'Of Slack: why it refused the last message; null if it accepted it',
+    }),
   })
   .meta({ id: 'AlertChannel' });
 

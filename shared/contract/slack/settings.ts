@@ -40,11 +40,7 @@ export const slackSchema = z
   .object({
     connection: z.string(),
     channel: z.string(),
-    signing_secret: z.literal(SIGNING_SECRET_MASK),
-    team_id: z.string().meta({ description: 'As Slack named it at the sign-in' }),
-    problem: z.string().nullable().meta({
-      description: 'Why Slack refused the last message; null if it accepted it',
-    }),
+    signing_secret: z.string().meta({ description: `Always \`${SIGNING_SECRET_MASK}\`` }),
   })
   .meta({ id: 'SlackSettings' });
 

@@ -62,7 +62,7 @@ export async function alertSettings(
   return {
     chat_webhook_url: stored.origin === null ? null : maskedUrl(stored.origin),
     email: shown.email,
-    slack: stored.slack === null || slack === null ? null : toSlack(stored.slack, slack),
+    slack: toSlack(stored.slack),
     on: stored.events,
     workflows: Object.fromEntries(
       shown.workflows.map((each) => [each.workflow_id, toWorkflowAlerts(each)]),
@@ -74,6 +74,8 @@ export async function alertSettings(
       source: targets[channel]?.source ?? null,
       events: channel === 'slack' ? stored.events.filter((on) => on === 'paused') : stored.events,
       hint: hints[channel],
+      team_id: channel === 'slack' ? (slack?.team_id ?? null) : null,
+      problem: channel === 'slack' ? (slack?.problem ?? null) : null,
     })),
     // Another URL at the same origin is another state.
     etag: etagOf(stored),
@@ -93,14 +95,13 @@ function withoutNames(stored: StoredAlerts): StoredAlerts {
   };
 }
 
-const toSlack = (
-  { connection, channel }: StoredSlack,
-  { team_id, problem }: { team_id: string; problem: string | null },
-): AlertSettings['slack'] => ({
-  ...{ connection, channel },
-  signing_secret: SIGNING_SECRET_MASK,
-  ...{ team_id, problem },
-});
+const toSlack = (slack: StoredSlack | null): AlertSettings['slack'] =>
+  slack === null
+    ? null
+    : {
+        ...{ connection: slack.connection, channel: slack.channel },
+        signing_secret: SIGNING_SECRET_MASK,
+      };
 
 const toWorkflowAlerts = ({
   origin,

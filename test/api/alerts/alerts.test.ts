@@ -47,6 +47,7 @@ describe('the alerts of a workspace', () => {
         email: ['ada@example.com'],
         on: ['failed', 'budget'],
         decide_by_link: false,
+        slack: null,
         workflows: {
           [workflowId]: { chat_webhook_url: 'http://127.0.0.1:9/***', email: [], on: [] },
         },
@@ -57,6 +58,7 @@ describe('the alerts of a workspace', () => {
             source: 'workspace',
             events: ['failed', 'budget'],
             hint: expect.any(String),
+            ...{ team_id: null, problem: null },
           },
           {
             channel: 'email',
@@ -64,6 +66,11 @@ describe('the alerts of a workspace', () => {
             source: 'workspace',
             events: ['failed', 'budget'],
             hint: expect.any(String),
+            ...{ team_id: null, problem: null },
+          },
+          {
+            ...{ channel: 'slack', configured: false, source: null, events: [] },
+            ...{ hint: expect.any(String), team_id: null, problem: null },
           },
         ],
         etag: expect.any(String),
@@ -114,6 +121,7 @@ describe('the alerts of a workspace', () => {
       [
         ['chat', 'service'],
         ['email', 'service'],
+        ['slack', null],
       ],
     ]);
   });
@@ -173,6 +181,7 @@ describe('the alerts of a workspace', () => {
     expect(sourcesOf(await read())).toEqual([
       ['chat', 'service'],
       ['email', 'service'],
+      ['slack', null],
     ]);
     const owner = {
       name: 'Zoe',
@@ -187,6 +196,7 @@ describe('the alerts of a workspace', () => {
     expect(sourcesOf(other)).toEqual([
       ['chat', null],
       ['email', null],
+      ['slack', null],
     ]);
     const sent = await api.call('POST', `${PATH}/test`, undefined, headers);
     expect([sent.status, sent.body.detail]).toEqual([409, 'No alert channel is configured']);

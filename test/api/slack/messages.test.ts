@@ -10,7 +10,10 @@ const stage = useSlack();
 const { asked, shows, person } = stage;
 const approve = (runId: string) =>
   stage.call('POST', `/api/runs/${runId}/approve`, { approved: true, step_key: 'review' });
-const problem = async () => (await stage.call('GET', '/api/workspace/alerts')).body.slack?.problem;
+const problem = async () =>
+  (await stage.call('GET', '/api/workspace/alerts')).body.channels.find(
+    ({ channel }: any) => channel === 'slack',
+  ).problem;
 const calls = (name: string) => stage.slack.calls.filter(({ method }) => method === name);
 const set = (change: object) => stage.call('PUT', '/api/workspace/alerts', change);
 

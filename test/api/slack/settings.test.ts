@@ -24,10 +24,10 @@ describe('the settings of Slack', () => {
     const { slack, channels } = await read();
     expect(slack).toEqual({
       ...{ connection: 'SLACK', channel: 'C0GENERAL', signing_secret: '***' },
-      ...{ team_id: 'T0TEAM', problem: null },
     });
     expect(channels.find(({ channel }: any) => channel === 'slack')).toMatchObject({
       ...{ configured: true, source: 'workspace', events: ['paused'] },
+      ...{ team_id: 'T0TEAM', problem: null },
     });
     const texts = await rowTexts(stage.engine.db);
     expect(texts.filter((text) => text.includes(SIGNING_SECRET))).toEqual([]);

@@ -108,6 +108,7 @@ export const decision = {
   apiKey: 'an API key',
   /** Decided with the link of an email, without signing in. */
   byLink: '{by}, by link',
+  bySlack: '{by}, in Slack',
 } as const;
 
 /** Messages for a decision that is not sent yet, and for the notice when it is. */

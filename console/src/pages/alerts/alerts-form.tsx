@@ -9,6 +9,7 @@ import { editForm, useEdit } from '#console/src/parts/forms/edited.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { alertsKey } from '#console/src/queries/workspace.ts';
 import { AddressesInput, EventsInput } from './alert-inputs.tsx';
+import { SlackInputs } from './slack-inputs.tsx';
 import { WorkflowAlerts } from './workflow-alerts.tsx';
 
 /** Edits what the workspace sends alerts for, and where they go. */
@@ -16,8 +17,11 @@ export const AlertsForm = editForm<AlertSettings, { onClose: () => void }>(funct
   editing,
   onClose,
 }) {
-  const { chat_webhook_url, email, on, workflows, decide_by_link } = editing.record;
-  const [fields, setFields] = useState({ chat_webhook_url, email, on, workflows, decide_by_link });
+  const { chat_webhook_url, email, slack, on, workflows, decide_by_link } = editing.record;
+  const [fields, setFields] = useState({
+    ...{ chat_webhook_url, email, slack, on },
+    ...{ workflows, decide_by_link },
+  });
   const [known, setKnown] = useState(false);
   const turnsOn = fields.decide_by_link && !editing.base.decide_by_link;
   const change = (part: Partial<typeof fields>): void => setFields({ ...fields, ...part });
@@ -55,7 +59,9 @@ export const AlertsForm = editForm<AlertSettings, { onClose: () => void }>(funct
         onChange={(value) => change({ email: value })}
       />
       <EventsInput label={text.on} value={fields.on} onChange={(value) => change({ on: value })} />
+      <SlackInputs value={fields.slack} onChange={(value) => change({ slack: value })} />
       <WorkflowAlerts
+        hasSlack={fields.slack !== null}
         workflows={fields.workflows}
         events={fields.on}
         onChange={(value) => change({ workflows: value })}

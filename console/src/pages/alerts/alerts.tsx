@@ -60,7 +60,7 @@ export function Alerts() {
 }
 
 function ChannelCard({
-  of: { channel, configured, source, events, hint },
+  of: { channel, configured, source, events, hint, problem },
   settings,
 }: {
   of: AlertChannel;
@@ -90,9 +90,9 @@ function ChannelCard({
             <UserText>{addresses[channel]}</UserText>
           </Text>
         )}
-        {channel === 'slack' && settings.slack?.problem != null && (
+        {problem !== null && (
           <Text size="sm" c="danger">
-            <UserText>{text.slackProblem(settings.slack.problem)}</UserText>
+            <UserText>{text.slackProblem(problem)}</UserText>
           </Text>
         )}
         <Dimmed size="xs">{source === 'service' ? text.fromService : !configured && hint}</Dimmed>

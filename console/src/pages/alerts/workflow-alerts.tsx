@@ -15,10 +15,12 @@ type Events = AlertSettings['on'];
 
 /** What differs for the runs of single workflows. */
 export function WorkflowAlerts({
+  hasSlack,
   workflows,
   events,
   onChange,
 }: {
+  hasSlack: boolean;
   workflows: Workflows;
   /** Those of the workspace. */
   events: Events;
@@ -35,6 +37,7 @@ export function WorkflowAlerts({
         <WorkflowCard
           key={id}
           name={nameOf(id)}
+          hasSlack={hasSlack}
           own={own}
           events={events}
           onChange={(next) => onChange({ ...workflows, [id]: next })}
@@ -57,12 +60,14 @@ export function WorkflowAlerts({
 
 function WorkflowCard({
   name,
+  hasSlack,
   own,
   events,
   onChange,
   onRemove,
 }: {
   name: string;
+  hasSlack: boolean;
   own: Own;
   events: Events;
   onChange: (own: Own) => void;
@@ -107,6 +112,17 @@ function WorkflowCard({
             description={text.ownEmailAbout}
             value={own.email}
             onChange={(email) => change({ email })}
+          />
+        )}
+        {hasSlack && (
+          <TextInput
+            label={text.ownSlack}
+            placeholder="C0123456789"
+            maxLength={32}
+            value={own.slack?.channel ?? ''}
+            onChange={({ currentTarget: { value } }) =>
+              change({ slack: value.trim() === '' ? undefined : { channel: value.trim() } })
+            }
           />
         )}
         <TextInput

@@ -72,9 +72,13 @@ function Decided({ row }: { row: DecidedGate }) {
         {decision.by_kind === 'deadline' ? (
           text.deadline
         ) : decider !== null && decider.id === own ? (
-          <ByText by={assignee.you(decider.name)} byLink={decision.by_link} />
+          <ByText
+            by={assignee.you(decider.name)}
+            byLink={decision.by_link}
+            bySlack={decision.by_slack}
+          />
         ) : (
-          <ByText by={decision.by} byLink={decision.by_link} />
+          <ByText by={decision.by} byLink={decision.by_link} bySlack={decision.by_slack} />
         )}
       </Text>
       <When at={decision.at} ago />

@@ -99,7 +99,7 @@ function Decided({ decision, isOwn }: { decision: NonNullable<Step['decision']>;
           <Message
             text={text.decidedBy}
             values={{
-              by: <ByText by={decision.by} byLink={decision.by_link} />,
+              by: <ByText by={decision.by} byLink={decision.by_link} bySlack={decision.by_slack} />,
               at: <When at={decision.at} />,
             }}
           />

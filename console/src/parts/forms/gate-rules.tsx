@@ -122,10 +122,13 @@ export const Decisions = ({ decisions }: { decisions: readonly GateDecision[] })
 
 /** `Approved by Ann, 5 minutes ago: looks good`. For a decision by a deadline, the deadline replaces the person. */
 export function DecisionText({
-  decision: { approved, by, by_link: byLink, at, reason, timed_out: timedOut },
+  decision: { approved, by, by_link: byLink, by_slack: bySlack, at, reason, timed_out: timedOut },
   ago = false,
 }: {
-  decision: Pick<StepDecision, 'approved' | 'by' | 'by_link' | 'at' | 'reason' | 'timed_out'>;
+  decision: Pick<
+    StepDecision,
+    'approved' | 'by' | 'by_link' | 'by_slack' | 'at' | 'reason' | 'timed_out'
+  >;
   ago?: boolean;
 }) {
   const when = <When at={at} ago={ago} />;
@@ -133,7 +136,7 @@ export function DecisionText({
     timedOut === undefined ? (
       <Message
         text={approved ? decisionText.approvedBy : decisionText.rejectedBy}
-        values={{ by: <ByText by={by} byLink={byLink} />, at: when }}
+        values={{ by: <ByText by={by} byLink={byLink} bySlack={bySlack} />, at: when }}
       />
     ) : (
       <Message
@@ -146,7 +149,16 @@ export function DecisionText({
 }
 
 /** The person who decided, or what else decided. */
-export const ByText = ({ by, byLink }: { by: string | null; byLink?: true | undefined }) => {
+export const ByText = ({
+  by,
+  byLink,
+  bySlack,
+}: {
+  by: string | null;
+  byLink?: true | undefined;
+  bySlack?: true | undefined;
+}) => {
   const name = by === null ? decisionText.apiKey : <UserText>{by}</UserText>;
+  if (bySlack === true) return <Message text={decisionText.bySlack} values={{ by: name }} />;
   return byLink === true ? <Message text={decisionText.byLink} values={{ by: name }} /> : name;
 };

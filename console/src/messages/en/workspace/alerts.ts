@@ -67,6 +67,23 @@ export const alertsForm = {
     'When a gate opens, its assignee or its named approvers get an email with which they approve or reject without signing in. Never for gates that require members to sign in.',
   linksKnown: 'I know that anyone who has an email can decide as the member who got it',
   linksEnd: 'Turning this off ends all links that were sent.',
+  slack: 'Ask for decisions in Slack',
+  slackAbout:
+    'Each gate gets a message in a channel, with buttons to approve and reject. Members decide as the member with the confirmed email of their Slack account. Everyone in the channel reads what is asked.',
+  slackConnection: 'Connection to Slack',
+  slackConnectionAbout:
+    'One with the preset Slack that belongs to the workspace, with the scopes chat:write, users:read and users:read.email.',
+  slackConnectionEmpty: 'No connection to Slack. Create one on the page Connections.',
+  slackChannel: 'Channel',
+  slackChannelAbout: 'Its id, at the end of “View channel details”. Invite the app to the channel.',
+  slackSecret: 'Signing secret',
+  slackSecretAbout:
+    'Of the Slack app, under “Basic information”. It is never shown again: keep the *** to keep it.',
+  slackUrl: 'Request URL for interactivity',
+  slackManifest: 'Manifest for the Slack app',
+  slackManifestAbout:
+    'Create the app at Slack with it, then use its client id and client secret for the connection.',
+  ownSlack: 'Other channel in Slack',
   ownChat: 'Other chat webhook',
   ownEmail: 'Other email addresses',
   ownEmailAbout: 'Without any address, the workflow sends no email.',
