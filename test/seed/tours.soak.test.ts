@@ -226,6 +226,18 @@ describe('tours', () => {
     });
   });
 
+  test('docs/slack.md prints its documented output', async () => {
+    const [port] = await freePorts(1);
+    const withSlack = await startService({ SLACK_API_URL: `http://127.0.0.1:${port}/api` });
+    try {
+      await printsWhatItPromises('docs/slack.md', 'slack', withSlack.apiUrl, {
+        SLACK_PORT: String(port),
+      });
+    } finally {
+      await withSlack.close();
+    }
+  });
+
   test('`npm run demo` succeeds and cleans up', async () => {
     const script = join(root, 'scripts/demo.ts');
     const { NODE_OPTIONS: _flags, ...env } = process.env;
