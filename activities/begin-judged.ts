@@ -168,7 +168,8 @@ async function computePure(
   }
 }
 
-function labelOf({ node, agent }: StepCall): string {
+/** The label of a step, or of a part of an agent. */
+export function labelOf({ node, agent }: StepCall): string {
   if (agent?.call !== undefined) return agent.tool ?? nodeLabel(node);
   return agent === undefined ? nodeLabel(node) : `${nodeLabel(node)}, turn ${agent.turn}`;
 }

@@ -3,6 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import type { OutboxRow } from '#shared/db/runs/outbox.ts';
 import { leaveQueue } from '#shared/db/steps/call-limits.ts';
+import { withdrawSignInWait } from '#shared/db/waits/sign-ins.ts';
 import type { LimitedCall } from '#shared/db/steps/beginning.ts';
 import { FAILURE_NO_SLOT, type StepCall, type WaitForCall } from '#shared/execution.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -72,11 +73,12 @@ export const notifyWaiting =
     void eachOf(woken, NOTICES_AT_ONCE, (row) => dispatch(deps, row));
   };
 
-/** Takes a step out of its queue. */
+/** Takes a step out of its queue, and ends its wait for a sign-in. */
 export async function withdrawCall(
   deps: DispatchDeps,
   { run_id: runId, step_key: stepKey }: StepCall,
 ): Promise<null> {
+  await withdrawSignInWait(deps.db, { run_id: runId, step_key: stepKey });
   notifyWaiting(deps)(await leaveQueue(deps.db, { runId, stepKey }));
   return null;
 }

@@ -56,6 +56,7 @@ import { beginJudged, permitted, waiting } from './begin-judged.ts';
 import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
 import { effectsOf } from './rehearsals/records.ts';
 import { rehearseStep } from './rehearsals/steps.ts';
+import { missingAccount, waitForSignIn } from './sign-in-waits.ts';
 import { readStepSecrets } from './step-secrets.ts';
 import { permitOwn } from './own-approval.ts';
 import { whileAlive } from './until-stored.ts';
@@ -247,7 +248,13 @@ async function attemptStep(
       if (isUnspent(error)) {
         return await stopStep(deps, end(NOTHING_SPENT), false);
       }
-      const failure = await failStep(deps, call, end(spendingOf(error)), error);
+      const account = missingAccount(call, error);
+      const waits = account && (await waitForSignIn(deps, attempt, call, account));
+      if (waits instanceof ApplicationFailure) {
+        await releaseStep(deps.db, end(NOTHING_SPENT));
+        throw waits;
+      }
+      const failure = await failStep(deps, call, end(spendingOf(error)), waits ?? error);
       if (failure.nonRetryable === true) outcome = 'failed';
       throw failure;
     }

@@ -14,6 +14,7 @@ import { runTurn, type TurnContext } from './agents/turn.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, type NodeCall, NodeError, type NodeResult } from './nodes/node.ts';
 import { readRunAccount } from '#shared/db/connections/starters.ts';
+import { closeSignInWait } from '#shared/db/waits/sign-ins.ts';
 import { beginCode, keepLog } from '#shared/db/steps/step-code.ts';
 import { recordStepVerdict } from '#shared/db/policies/governance.ts';
 import { runGone } from './final-errors.ts';
@@ -119,17 +120,24 @@ async function runKind(
   }
 }
 
-/** Runs a tool with the tokens of the connections that its parameters or headers contain. */
-function withTokens(
+/**
+ * Runs a tool with the tokens of the connections that its parameters or headers contain. A step that has them does not wait
+ * for a sign-in any more.
+ */
+async function withTokens(
   { db, connectionTokens }: ExecuteNodeDeps,
-  { workspace_id: workspaceId, run_id: runId }: StepCall,
+  { workspace_id: workspaceId, run_id, step_key, waited }: StepCall,
   secrets: RunningClaim['secrets'],
   run: (secrets: NodeCall['secrets']) => Promise<NodeResult>,
 ): Promise<NodeResult> {
-  if (secrets === undefined) return run(undefined);
-  const { connections: names } = secrets;
-  const account = () => readRunAccount(db, { workspaceId, runId });
-  return connectionTokens.use({ workspaceId, names, account }, secrets, run);
+  const names = secrets?.connections ?? [];
+  const runOnce = async (opened: NodeCall['secrets']): Promise<NodeResult> => {
+    if (names.length > 0 || waited === true) await closeSignInWait(db, { run_id, step_key });
+    return run(opened);
+  };
+  if (secrets === undefined) return runOnce(undefined);
+  const account = () => readRunAccount(db, { workspaceId, runId: run_id });
+  return connectionTokens.use({ workspaceId, names, account }, secrets, runOnce);
 }
 
 /** A redirect leads to another address, which is judged like the first. A refusal is recorded. */

@@ -1457,13 +1457,18 @@ CREATE TABLE run_waits (
   series text NOT NULL,
   event_id text,
   wake_at timestamp with time zone,
+  connection_id text,
+  member_id text,
   CONSTRAINT run_waits_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT run_waits_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT run_waits_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
-  CONSTRAINT run_waits_kind_check CHECK ((kind = ANY (ARRAY['time'::text, 'event'::text, 'callback'::text]))) NOT VALID,
-  CONSTRAINT run_waits_status_check CHECK ((status = ANY (ARRAY['open'::text, 'came'::text, 'late'::text, 'cancelled'::text])))
+  CONSTRAINT run_waits_account CHECK (((kind = 'connection'::text) = ((connection_id IS NOT NULL) AND (member_id IS NOT NULL)))) NOT VALID,
+  CONSTRAINT run_waits_kind_check CHECK ((kind = ANY (ARRAY['time'::text, 'event'::text, 'callback'::text, 'connection'::text]))) NOT VALID,
+  CONSTRAINT run_waits_status_check CHECK ((status = ANY (ARRAY['open'::text, 'came'::text, 'late'::text, 'cancelled'::text, 'rejected'::text]))) NOT VALID
 );
 
+CREATE INDEX run_waits_of_account ON public.run_waits USING btree (connection_id, member_id) WHERE ((connection_id IS NOT NULL) AND (status = 'open'::text));
+CREATE INDEX run_waits_of_member ON public.run_waits USING btree (member_id) WHERE ((member_id IS NOT NULL) AND (status = 'open'::text));
 CREATE INDEX run_waits_open ON public.run_waits USING btree (workspace_id, opened_at) WHERE (status = 'open'::text);
 CREATE INDEX run_waits_taken ON public.run_waits USING btree (run_id, series, event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX run_waits_wake ON public.run_waits USING btree (wake_at, workspace_id) WHERE ((status <> 'cancelled'::text) AND (wake_at IS NOT NULL));

@@ -141,7 +141,7 @@ export interface StepCall extends PendingWrites {
   asks?: true;
   /** For a step of a fork: it may reuse its result in the forked run. */
   reuses?: true;
-  /** Set if the step has waited for a free call of its tool or model. */
+  /** Set if the step has waited for a free call of its tool or model, or for a sign-in. */
   waited?: true;
   /** Set if it should not begin any more: it only leaves the queue. */
   withdrawn?: true;
@@ -371,11 +371,15 @@ export const FAILURE_BUDGET = 'BudgetExhausted';
 export const INFRASTRUCTURE_ATTEMPTS = 100;
 /** The step waits for room under a cap or a budget, and is retried soon. */
 export const FAILURE_WAITS = 'StepWaits';
-/** A limit of the policies has no free call of the tool or model. Its first detail is a WaitForCall. */
+/**
+ * A limit of the policies has no free call of the tool or model, or a member has to sign in first. Its first detail is a
+ * WaitForCall.
+ */
 export const FAILURE_NO_SLOT = 'NoFreeCall';
-/** The step is tried again when it is woken, or after this time. */
+/** The step is tried again when it is woken, or after this time. `begun`: it had begun, so its run was not at rest. */
 export interface WaitForCall {
   wait_ms: number;
+  begun?: true;
 }
 /** An attempt in the short lane did not succeed; the step continues in the long one. */
 export const FAILURE_MOVES = 'StepMoves';

@@ -59,8 +59,13 @@ test('a sign-in that the service no longer accepts is reported once, to its memb
       edges: [],
     });
     const started = await call('POST', `/api/workflows/${workflow}/runs`, {}, headers);
-    const { error } = await engine.ended(started.body.id);
-    expect(error).toContain(`Sign in to the connection '${name}' again`);
+    if (headers === undefined) {
+      const { error } = await engine.ended(started.body.id);
+      expect(error).toContain(`Sign in to the connection '${name}' again`);
+    } else {
+      await eventually(async () => (await engine.run(started.body.id)).waiting.length === 1);
+      await engine.cancel(started.body.id);
+    }
   }
   const asked = ({ seen }: { seen: readonly { body: string }[] }) =>
     seen.map(({ body }) => body).filter((body) => body.includes('no longer accepts the sign-in'));
@@ -73,6 +78,33 @@ test('a sign-in that the service no longer accepts is reported once, to its memb
     subject: expect.stringContaining('Sign in again - MAIL'),
     text: expect.stringContaining(text(own)),
   });
+});
+
+test('a member who has never signed in gets one email for all steps that wait', async () => {
+  const id = await world.connect('FIRST', { owner: 'member' });
+  const nodes = ['one', 'two'].map((step) => withToken('FIRST', world.target.url, { id: step }));
+  const workflow = await engine.define({ nodes, edges: [] });
+  const started = await call('POST', `/api/workflows/${workflow}/runs`, {}, ann.headers);
+  await eventually(async () => (await engine.run(started.body.id)).waiting.length === 2);
+  const sent = () => mail.seen.map(({ body }) => body).filter((body) => body.includes('FIRST'));
+  await eventually(() => sent().length > 0);
+  await eventually(
+    async () => !(await engine.db.exists(sql.unsafe`SELECT FROM outbox WHERE kind = 'alert'`)),
+  );
+  expect(sent().map((body) => JSON.parse(body))).toMatchObject([
+    {
+      to: [ann.email],
+      subject: expect.stringContaining('Sign in - FIRST'),
+      text: expect.stringMatching(
+        new RegExp(
+          `^Run ${started.body.id} of 'test' waits at '(one|two)' until you sign in .*\n` +
+            `http://ops.test/connections.connection=${id}$`,
+        ),
+      ),
+    },
+  ]);
+  expect(chat.seen.filter(({ body }) => body.includes('FIRST'))).toEqual([]);
+  await engine.cancel(started.body.id);
 });
 
 test('the alert says which connection it is, and where to sign in', () => {

@@ -1,6 +1,12 @@
 import proto from '@temporalio/proto';
 import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
+import {
+  createConnection,
+  deleteConnection,
+  type NewConnection,
+} from '#shared/db/connections/connections.ts';
+import { wakeForAccount } from '#shared/db/waits/sign-ins.ts';
 import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
 import { AppError } from '#shared/errors.ts';
 import { sendEvent } from '#shared/operations/events/events.ts';
@@ -567,6 +573,54 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       await set([]);
     }
   },
+
+  // A step that waits for a sign-in, waits again after one that did not help, beside a gate, and fails with an error edge.
+  'step-that-waits-for-a-sign-in': async (engine) => {
+    const { actor, db } = engine;
+    const connectionId = await createConnection(db, actor, CONNECTION, () => null);
+    const { workspaceId } = actor;
+    try {
+      const runId = await engine.start({
+        nodes: [
+          {
+            id: 'ask',
+            kind: 'tool',
+            tool_name: 'http_request',
+            params: {
+              url: 'http://127.0.0.1:1/',
+              headers: { Authorization: '{connections.MAIL}' },
+            },
+          },
+          { id: 'gate', kind: 'human_gate', prompt: 'Go on?' },
+          echo('last'),
+        ],
+        edges: [edge('ask', 'last', 'error')],
+      });
+      const waits = () =>
+        eventually(async () => {
+          const { status, waiting } = await engine.run(runId);
+          return status === 'paused' && waiting.length === 1;
+        });
+      await waits();
+      await db.transaction((tx) => wakeForAccount(tx, { workspaceId, connectionId }));
+      await eventually(async () => (await engine.run(runId)).steps[0]?.attempt === 2);
+      await waits();
+      await engine.approve(runId, { nodeId: 'gate' });
+      await engine.until(runId, ['running']);
+      await engine.decide(runId, { approved: false, nodeId: 'ask' });
+      return await ended(engine, runId, 'success');
+    } finally {
+      await deleteConnection(db, actor, connectionId);
+    }
+  },
+};
+
+/** A connection to a service that no step reaches. */
+const CONNECTION: NewConnection = {
+  ...{ name: 'MAIL', preset: null, grant: 'authorization_code', owner: 'member', issuer: null },
+  ...{ names_issuer: false, authorization_url: 'http://127.0.0.1:1/', client_id: 'client' },
+  ...{ token_url: 'http://127.0.0.1:1/', client_auth: 'none', scopes: [] },
+  ...{ authorization_params: {}, allowed_hosts: ['127.0.0.1:1'] },
 };
 
 /** The whole history of a run's newest execution, once it has closed. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from '#shared/db/pool.ts';
-import { edge } from '#test/support/engine.ts';
+import { edge, eventually } from '#test/support/engine.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 import {
   CONNECTION_ENV,
@@ -58,12 +58,13 @@ describe('a connection that members own', () => {
     expect((await start(ann.headers)).token).toBe(first.token);
   });
 
-  test('says where to sign in to a member who has not, and shows each their own status', async () => {
-    const { error, token } = await start();
-    expect([token, error]).toEqual([
-      undefined,
-      expect.stringContaining(`Sign in to the connection '${NAME}' at http://ops.test/connections`),
-    ]);
+  test('waits for a member who has not signed in, and shows each their own status', async () => {
+    const started = await call('POST', `/api/workflows/${workflow}/runs`, {});
+    await eventually(async () => {
+      const { waiting } = (await call('GET', `/api/runs/${started.body.id}`)).body;
+      return waiting[0]?.connection?.id === id;
+    });
+    await engine.cancel(started.body.id);
     expect([await statusFor(), await statusFor(ann.headers)]).toEqual([
       'not_signed_in',
       'connected',
@@ -85,6 +86,11 @@ describe('a connection that members own', () => {
     });
     await call('POST', `/api/connections/${id}/disconnect`, undefined, ann.headers);
     const started = await call('POST', `/api/workflows/${cut}/runs`, {}, ann.headers);
+    await eventually(async () => {
+      const { waiting } = (await call('GET', `/api/runs/${started.body.id}`)).body;
+      return waiting.length === 1;
+    });
+    await engine.cancel(started.body.id);
     await engine.until(started.body.id, ['failed']);
     expect(await world.signIn(id, ann.headers)).toContain('result=connected');
     const resumed = await call('POST', `/api/runs/${started.body.id}/resume`, {}, bob.headers);

@@ -12,25 +12,26 @@ import { summaryOf } from './step-call.ts';
 import type { Work } from './work.ts';
 
 /**
- * Steps that wait for a free call of their tool or model. The queue is in Postgres: the execution tries again when a signal
+ * Steps that wait for a free call of their tool or model, or for a sign-in. The queue is in Postgres: the execution tries again when a signal
  * says that a call is free, or when its timer ends. A waiting step occupies neither a worker nor one of the run's places
  * for steps in flight, and makes no attempt.
  */
 
-/** How long a step waits for a free call; undefined if it has failed for another reason. */
-function waitOf(error: unknown): number | undefined {
+/** How long a step waits; undefined if it has failed for another reason. */
+function waitOf(error: unknown): WaitForCall | undefined {
   const cause = causeOf(error);
   if (!(cause instanceof ApplicationFailure) || cause.type !== FAILURE_NO_SLOT) return undefined;
-  const { wait_ms = 1_000 } = (cause.details?.[0] ?? {}) as Partial<WaitForCall>;
-  return wait_ms;
+  return { wait_ms: 1_000, ...(cause.details?.[0] as Partial<WaitForCall> | undefined) };
 }
 
 /** Lets a step wait if that is what its result says. Returns whether it does. */
 export function queueCall(run: Run, work: Work, error: unknown): boolean {
-  const ms = waitOf(error);
-  if (ms === undefined) return false;
+  const wait = waitOf(error);
+  if (wait === undefined) return false;
+  const { wait_ms: ms, begun = false } = wait;
   const stepKey = work.step.step_key;
   run.inFlight.delete(stepKey);
+  if (begun) run.atRest = false;
   if (run.queued.early.delete(stepKey) || work.wanted?.() === false) {
     run.queued.open.set(stepKey, { work, timer: undefined });
     run.waits.stale.add(stepKey);

@@ -86,7 +86,7 @@ interface BudgetAlert {
   window_start: string | null;
 }
 
-/** A service no longer accepts the sign-in to a connection. */
+/** A service no longer accepts the sign-in to a connection, or a step waits for the first one of a member. */
 export interface ConnectionAlert {
   event: 'connection';
   workspace_id: string;
@@ -94,6 +94,8 @@ export interface ConnectionAlert {
   connection_name: string;
   /** The member whose account it is: the alert goes to them only, by email. Null: that of the workspace. */
   member_id: string | null;
+  /** The first step that waits for it; absent: the service refuses the token. */
+  step?: { run_id: string; workflow_name: string; label: string };
 }
 
 /** A test alert, requested by a member. */
@@ -213,6 +215,16 @@ const written = <A extends WrittenAlert>(alert: A, write: (text: string) => stri
     ? { workflow_name: write(alert.workflow_name), text: write(alert.text) }
     : {}),
   ...('budget_name' in alert ? { budget_name: write(alert.budget_name) } : {}),
+  ...('step' in alert && alert.step !== undefined ? { step: writtenStep(alert.step, write) } : {}),
+});
+
+const writtenStep = (
+  { run_id, workflow_name, label }: NonNullable<ConnectionAlert['step']>,
+  write: (text: string) => string,
+): ConnectionAlert['step'] => ({
+  run_id,
+  workflow_name: write(workflow_name),
+  label: write(label),
 });
 
 function contentOf(alert: WrittenAlert): { title: string; line: string; page: string } {
@@ -222,11 +234,20 @@ function contentOf(alert: WrittenAlert): { title: string; line: string; page: st
   }
   if (alert.event === 'budget') return contentOfBudget(alert);
   if (alert.event === 'connection') {
-    const { connection_id: id, connection_name: name } = alert;
+    const { connection_id: id, connection_name: name, step } = alert;
+    const page = `/connections?connection=${encodeURIComponent(id)}`;
+    if (step !== undefined) {
+      const { run_id, workflow_name, label } = step;
+      return {
+        title: `Sign in - ${name}`,
+        line: `Run ${run_id} of '${workflow_name}' waits at '${label}' until you sign in to the connection '${name}'`,
+        page,
+      };
+    }
     return {
       title: `Sign in again - ${name}`,
-      line: `The service of the connection '${name}' no longer accepts the sign-in: steps that need it fail until someone signs in again`,
-      page: `/connections?connection=${encodeURIComponent(id)}`,
+      line: `The service of the connection '${name}' no longer accepts the sign-in: steps that need it fail or wait until someone signs in again`,
+      page,
     };
   }
   const { run_id, workflow_name, text, node_id, step_key } = alert;

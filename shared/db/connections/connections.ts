@@ -20,6 +20,7 @@ import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts'
 import { storedJson } from '#shared/db/stored-json.ts';
 import { endSlack } from '#shared/db/slack/settings.ts';
 import { raiseToolRevision } from '#shared/db/tools/custom-tools.ts';
+import { wakeForAccount } from '#shared/db/waits/sign-ins.ts';
 
 export interface ConnectionScope {
   workspaceId: string;
@@ -235,7 +236,7 @@ export async function updateConnection(
   });
 }
 
-/** Deletes a connection with its tokens. Steps that need it fail from now on. Throws AppError `not_found`. */
+/** Deletes a connection with its tokens. Steps that need it fail from now on, also those that wait for a sign-in. Throws AppError `not_found`. */
 export async function deleteConnection(
   db: Pool,
   actor: Actor,
@@ -250,6 +251,7 @@ export async function deleteConnection(
       DELETE FROM connections WHERE id = ${connectionId} AND workspace_id = ${workspaceId} RETURNING id, name
     `);
     if (deleted === null) throw notFound('Connection');
+    await wakeForAccount(tx, { workspaceId, connectionId });
     await auditConnection(tx, actor, 'delete', deleted, {});
   });
 }

@@ -5,6 +5,7 @@ import { clientAuths } from '#shared/contract/connections/presets.ts';
 import { notFound } from '#shared/errors.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { endSlack } from '#shared/db/slack/settings.ts';
+import { wakeForAccount } from '#shared/db/waits/sign-ins.ts';
 import { auditConnection, type ConnectionScope } from './connections.ts';
 
 /** An account of a connection: that of a member, or with null that of the workspace. */
@@ -166,7 +167,7 @@ export async function requireSignIn(
 }
 
 /**
- * Stores the tokens of a sign-in, with its audit entry. False if the connection was changed since it began, so that
+ * Stores the tokens of a sign-in, with its audit entry, and wakes the steps that wait for it. False if the connection was changed since it began, so that
  * nothing is stored.
  */
 export async function storeSignIn(
@@ -201,6 +202,7 @@ export async function storeSignIn(
     `);
     if (stored === null) return false;
     if (memberId === null) await endSlack(tx, actor, { connectionId, keeps: teamId });
+    if (memberId !== null) await wakeForAccount(tx, { workspaceId, connectionId, memberId });
     await auditConnection(tx, actor, 'connect', { id: connectionId, name }, { owner });
     return true;
   });

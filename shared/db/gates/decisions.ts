@@ -9,6 +9,7 @@ import { waitsToContinue } from '#shared/db/limits/slots.ts';
 import { jsonOrNull, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { enqueueDecision, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import { hasKey } from '#shared/db/runs/row.ts';
+import type { WaitingStep } from '#shared/db/waits/sign-ins.ts';
 import { closeGate } from './close.ts';
 import type { Decision, Shown, ShownFor } from './decision.ts';
 import { findGateToDecide, type GateToDecide, refusalFor } from './gate-to-decide.ts';
@@ -17,6 +18,7 @@ import { useLink } from './decide-links.ts';
 import { requireMessage } from '#shared/db/slack/messages.ts';
 import { findShown } from './shown.ts';
 import { mayStillDecide } from './standing.ts';
+import { findWaiting, notApprovable, rejectWait } from './waiting-steps.ts';
 
 /**
  * The outcome of a decision.
@@ -25,6 +27,7 @@ import { mayStillDecide } from './standing.ts';
  * - `queued`: the gate is decided. The run waits for a slot, and then gets the decision.
  * - `open`: the gate stays open, because it needs more approvals, or the member has already approved it.
  * - `refused`: the rules of the gate do not let the actor decide it. The attempt is in the audit log.
+ * - `failing`: the step was waiting for a sign-in, and fails now.
  * - `unchecked`: nothing is written. The gate has a form: check the input, and decide again with the gate's step key as
  *   `checked`.
  * - `unshown`: nothing is written. The input can change what the gate sets in motion: find out, and decide again with it
@@ -37,6 +40,7 @@ export type Outcome =
   | { outcome: 'queued' }
   | { outcome: 'open' }
   | { outcome: 'refused'; reason: string }
+  | { outcome: 'failing' }
   | Unprepared
   | Unrechecked;
 
@@ -64,6 +68,10 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Outcome>
     if (judged.outcome === 'refused') {
       await recordRefusal(tx, decision, judged);
       return { outcome: 'refused', reason: judged.reason };
+    }
+    if (judged.outcome === 'waits') {
+      await rejectWait(tx, decision, judged.step);
+      return { outcome: 'failing' };
     }
     return judged.outcome === 'counts' ? count(tx, decision, { run, gate: judged.gate }) : judged;
   });
@@ -105,6 +113,7 @@ export type Judged =
   | { outcome: 'counts'; gate: GateToDecide }
   | { outcome: 'open' }
   | { outcome: 'refused'; gate: GateToDecide; reason: string }
+  | { outcome: 'waits'; step: WaitingStep }
   | Unprepared
   | Unrechecked;
 
@@ -115,6 +124,11 @@ async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judg
   const gate = await findGateToDecide(tx, decision);
   if (gate !== undefined && isReopened(gate, decision)) throw reopened(gate.step_key);
   if (gate !== undefined && hasApproved(gate, decision)) return { outcome: 'open' };
+  if (isOpen(run) && gate?.status !== 'open') {
+    const step = await findWaiting(tx, decision, gate);
+    if (step !== undefined && approved) throw notApprovable(step);
+    if (step !== undefined) return { outcome: 'waits', step };
+  }
   if (gate === undefined || !isDecidable(run, gate)) {
     if (gate !== undefined && isOutdated(run, gate)) {
       throw changedSince(gate.step_key, await findShown(tx, { runId: decision.runId, ...gate }));

@@ -16,6 +16,7 @@ import { type Pool, sql, statement } from '#shared/db/pool.ts';
 import { dropSignUp } from './sign-ins.ts';
 import { lockMembership, requireAtLeast } from './standing.ts';
 import { requireRoom } from './limits.ts';
+import { wakeForAccount } from '#shared/db/waits/sign-ins.ts';
 import { lostCapabilities, passOwnership, requireSuccessor } from './succession.ts';
 import { guardGain, revokeKeysOf } from './member-keys.ts';
 import { audit, holdMember, nothing } from './held-member.ts';
@@ -202,6 +203,7 @@ export async function removeMember(db: Pool, actor: Actor, memberId: string): Pr
     await tx.query(statement(nothing)`
       DELETE FROM members WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
     `);
+    await wakeForAccount(tx, { workspaceId: manager.workspaceId, memberId });
     const { name, email, role } = before;
     await audit(tx, manager, 'remove', memberId, { name, email, role });
     await revokeKeysOf(tx, manager, before);

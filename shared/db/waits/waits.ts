@@ -4,6 +4,7 @@ import { sql, statement, type Tx } from '#shared/db/pool.ts';
 import { queueAlert } from '#shared/db/runs/outbox.ts';
 import { acceptsWorkOf, hasKey, nextPhase, startsPhase } from '#shared/db/runs/row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
+import { CONNECTIONS_PAGE } from '#shared/values/connection-callback.ts';
 import type { WaitCall, WaitPlace, WaitReport, WaitsFor } from '#shared/graph/waits/wait-call.ts';
 
 /**
@@ -215,15 +216,21 @@ export async function lookAtWait(
 /** The maximum number of waits in the record of a run. */
 const MAX_WAITS = 100;
 
-/** What steps of open runs wait for: times, events, callbacks, and free calls of tools and models. */
+/** What steps of open runs wait for: times, events, callbacks, sign-ins, and free calls of tools and models. */
 export const allWaits = sql.fragment`
   SELECT o.run_id, o.step_key, o.workspace_id, o.node_id, o.label, o.kind AS for, o.opened_at, o.due_at,
          coalesce((SELECT json_agg(e ->> 'name') FROM json_array_elements(o.waits_for -> 'events') AS e), '[]') AS events,
-         NULL::json AS limit
+         NULL::json AS limit,
+         CASE WHEN o.kind = 'connection' THEN json_build_object(
+           'id', o.connection_id, 'name', o.waits_for ->> 'name', 'reason', o.waits_for ->> 'reason', 'member_id', o.member_id,
+           'member_name', coalesce((SELECT m.name FROM members m WHERE m.id = o.member_id AND m.workspace_id = o.workspace_id), ''),
+           'page', ${`${CONNECTIONS_PAGE}?connection=`}::text || o.connection_id)
+         END AS connection
   FROM run_waits o WHERE o.status = 'open'
   UNION ALL
   SELECT c.run_id, c.step_key, c.workspace_id, c.node_id, c.label, 'limit', c.since, NULL, '[]'::json,
-         json_build_object('name', c.target, 'key', c.key, 'concurrency', c.concurrency, 'per_minute', c.per_minute)
+         json_build_object('name', c.target, 'key', c.key, 'concurrency', c.concurrency, 'per_minute', c.per_minute),
+         NULL::json
   FROM call_waits c`;
 
 /** The open waits of a run `r`, as its record has them. */
@@ -231,6 +238,6 @@ export const openWaits = sql.fragment`
   coalesce((
     SELECT json_agg(json_build_object(
              'node_id', w.node_id, 'step_key', w.step_key, 'label', w.label, 'for', w.for, 'since', w.opened_at, 'until', w.due_at,
-             'events', w.events, 'limit', w.limit) ORDER BY w.opened_at, w.step_key)
+             'events', w.events, 'limit', w.limit, 'connection', w.connection) ORDER BY w.opened_at, w.step_key)
     FROM (SELECT * FROM (${allWaits}) AS o WHERE o.run_id = r.id ORDER BY o.opened_at, o.step_key LIMIT ${MAX_WAITS}) AS w
   ), '[]')`;

@@ -14,6 +14,7 @@ import {
 } from '#shared/db/connections/tokens.ts';
 import type { Pool, Tx } from '#shared/db/pool.ts';
 import { queueConnectionAlert } from '#shared/db/runs/outbox.ts';
+import type { MissingAccount } from '#shared/db/waits/sign-ins.ts';
 import { NodeError } from '#shared/node-error.ts';
 import {
   clientTokens,
@@ -91,7 +92,7 @@ export function createConnectionTokens(deps: TokenDeps): ConnectionTokens {
         if (!(error instanceof NodeError) || error.status !== 401) throw error;
         const renewed = await tokensOf(wanted, tokens).catch((problem: unknown) => {
           // A token that cannot be refreshed was simply not accepted.
-          throw problem instanceof UnrefreshableError ? error : problem;
+          throw problem instanceof SignInError && !problem.isRefused ? error : problem;
         });
         return call({ ...secrets, tokens: renewed });
       }
@@ -134,7 +135,7 @@ async function tokenOf(
     if (held === undefined) throw noConnection(name);
     const holder = holderOf(workspaceId, held, memberId);
     if (isFresh(held, after)) return opened(deps, held, holder);
-    requireRefreshable(deps, held);
+    requireRefreshable(deps, held, holder);
     if (tries === MAX_TRIES) {
       throw new NodeError(`The token of the connection '${name}' ends before it can be used`);
     }
@@ -184,16 +185,33 @@ const canRefresh = ({ grant, sealed_refresh }: HeldTokens): boolean =>
   grant === 'client_credentials' || sealed_refresh !== null;
 
 /** Nothing but a sign-in gives another token. */
-class UnrefreshableError extends NodeError {}
+export class SignInError extends NodeError {
+  /** The account, if it is that of a member; undefined for that of the workspace. */
+  readonly account: MissingAccount | undefined;
+  /** Whether the service no longer accepts the sign-in, as far as is known. */
+  readonly isRefused: boolean;
 
-function requireRefreshable({ publicUrl }: TokenDeps, held: HeldTokens): void {
+  constructor(message: string, account: MissingAccount | undefined, isRefused: boolean) {
+    super(message, { retryable: false, kind: 'connection' });
+    this.account = account;
+    this.isRefused = isRefused;
+  }
+}
+
+function requireRefreshable(
+  { publicUrl }: TokenDeps,
+  held: HeldTokens,
+  { memberId }: TokenHolder,
+): void {
   if (canRefresh(held)) return;
+  const { id: connectionId, name: connectionName } = held;
   const again = held.generation === null ? '' : ' again';
-  const message = `Sign in to the connection '${held.name}'${again} at ${publicUrl}${CONNECTIONS_PAGE}, and resume the run`;
-  const options = { retryable: false, kind: 'connection' } as const;
-  throw held.needs_sign_in === true
-    ? new NodeError(message, options)
-    : new UnrefreshableError(message, options);
+  const message = `Sign in to the connection '${connectionName}'${again} at ${publicUrl}${CONNECTIONS_PAGE}, and resume the run`;
+  const isRefused = held.needs_sign_in === true;
+  const reason = held.generation === null ? 'not_signed_in' : 'needs_sign_in';
+  const account: MissingAccount | undefined =
+    memberId === null ? undefined : { connectionId, connectionName, memberId, reason };
+  throw new SignInError(message, account, isRefused);
 }
 
 /**

@@ -27,7 +27,7 @@ export async function checkDecision(
       next = await prepared(deps, next, judged);
       continue;
     }
-    if (judged.outcome === 'open') return undefined;
+    if (judged.outcome === 'open' || judged.outcome === 'waits') return undefined;
     return next.shown ?? findShown(deps.db, { runId: next.runId, ...judged.gate });
   }
 }

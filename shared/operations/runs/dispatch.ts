@@ -215,6 +215,9 @@ const alertPayload = z.discriminatedUnion('event', [
     connection_id: z.string(),
     connection_name: z.string(),
     member_id: z.string().nullable(),
+    step: z
+      .object({ run_id: z.string(), workflow_name: z.string(), label: z.string() })
+      .exactOptional(),
   }),
   z.object({ workspace_id: z.string(), event: z.literal('test'), by: z.string().nullable() }),
 ]) satisfies z.ZodType<Alert>;
@@ -222,7 +225,9 @@ const alertPayload = z.discriminatedUnion('event', [
 function summaryOf(alert: Alert): string {
   if (alert.event === 'test') return 'Test alert';
   if (alert.event === 'budget') return `Budget at ${alert.percent}%: ${alert.budget_name}`;
-  if (alert.event === 'connection') return `Sign in again: ${alert.connection_name}`;
+  if (alert.event === 'connection') {
+    return `${alert.step === undefined ? 'Sign in again' : 'Sign in'}: ${alert.connection_name}`;
+  }
   return `Run ${alert.event}: ${alert.workflow_name}`;
 }
 

@@ -199,7 +199,7 @@ function continueRuns(app: App, actions: RunActions): void {
         'oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse' +
         ' the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409' +
         ' says what was decided before, or that the tool has changed; for an older `digest` of a gate, `current` is what the ' +
-        'gate shows now. With `only_check` nothing is decided: the response is' +
+        'gate shows now. No one can approve a step that waits for a sign-in, but a rejection that names it fails the step. With `only_check` nothing is decided: the response is' +
         ' the run as it is, with what the decision would set in motion, or the refusal that it would get.' +
         ' An approval of a gate with `recheck` first repeats its reads, which can take 20 seconds; if they differ, 409 has the code `changed`.',
       params: idParams,

@@ -1,5 +1,4 @@
-import { pageQuery } from '#shared/contract/common.ts';
-import { openWaitPage } from '#shared/contract/waits/open-wait.ts';
+import { openWaitPage, waitQuery } from '#shared/contract/waits/open-wait.ts';
 import { listOpenWaits } from '#shared/db/waits/list.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { responses } from '#api/http/responses.ts';
@@ -9,7 +8,7 @@ export function waitRoutes(app: App, { db }: RouteContext): void {
     schema: {
       operationId: 'listWaits',
       summary: 'List what open runs wait for, newest first',
-      querystring: pageQuery,
+      querystring: waitQuery,
       response: responses({ 200: openWaitPage }),
     },
     config: { capability: 'view' },
