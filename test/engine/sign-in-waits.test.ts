@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
+import { openSignInWait } from '#shared/db/waits/sign-ins.ts';
 import { edge, eventually, mock } from '#test/support/engine.ts';
 import { useEngineApi } from '#test/api/engine-api.ts';
 import {
@@ -37,7 +38,7 @@ const graph = (...nodes: object[]) => ({ nodes, edges: [] }) as Parameters<typeo
 const define = () => engine.define(graph(ask()));
 async function start(workflow: string, headers = ann.headers): Promise<string> {
   const started = await call('POST', `/api/workflows/${workflow}/runs`, {}, headers);
-  expect(started.status).toBe(201);
+  expect([started.status, started.body.detail]).toEqual([201, undefined]);
   return started.body.id as string;
 }
 const record = async (runId: string) => (await call('GET', `/api/runs/${runId}`)).body;
@@ -133,6 +134,62 @@ describe('a step whose member has not signed in', () => {
       await call('POST', `/api/connections/${id}/disconnect`, undefined, ann.headers);
     }
     expect(new Set(runs).size).toBe(8);
+  });
+
+  test('does not wait when a sign-in is committed before its wait', async () => {
+    const runId = await start(await define());
+    await waits(runId);
+    const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const signedIn = engine.db.transaction(async (tx) => {
+      await tx.query(sql.unsafe`SELECT FROM connections WHERE id = ${id} FOR SHARE`);
+      held.resolve();
+      await release.promise;
+      await tx.query(sql.unsafe`
+        INSERT INTO connection_tokens (connection_id, workspace_id, member_id, revision, generation, sealed_access)
+        SELECT id, workspace_id, ${ann.id}, revision, 1, 'sealed' FROM connections WHERE id = ${id}`);
+    });
+    await held.promise;
+    const opened = openSignInWait(engine.db, {
+      ...{ run_id: runId, step_key: 'late', node_id: 'late', label: 'Late', execution: 'e' },
+      account: {
+        ...{ connectionId: id, connectionName: name, memberId: ann.id },
+        reason: 'not_signed_in',
+      },
+    });
+    await eventually(() =>
+      engine.db.exists(sql.unsafe`
+        SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FROM connections WHERE id%'`),
+    );
+    release.resolve();
+    await signedIn;
+    expect(await opened).toEqual({ state: 'ready' });
+    await engine.cancel(runId);
+  });
+
+  test('waits in a call of an agent, which then gets the result', async () => {
+    const tool = {
+      ...{ name: `mail-${name.toLowerCase()}`, endpoint_url: `${world.target.url}/tool` },
+      headers: { Authorization: `Bearer {connections.${name}}` },
+      input_schema: { type: 'object' },
+    };
+    expect((await call('POST', '/api/tools', tool)).status).toBe(201);
+    const called = `custom:${tool.name}`;
+    const agent = {
+      ...{ id: 'agent', kind: 'agent', prompt: 'Ask', tools: [called] },
+      mock: { turns: [{ calls: [{ tool: called, arguments: {} }] }, { output: 'done' }] },
+    };
+    const runId = await start(await engine.define(graph(agent)));
+    await waits(runId);
+    expect((await record(runId)).waiting[0]).toMatchObject({
+      node_id: 'agent',
+      connection: { member_id: ann.id },
+    });
+    await signIn(ann);
+    const run = await engine.ended(runId);
+    expect([run.error, run.output]).toEqual([null, { agent: 'done' }]);
+    const steps = (await record(runId)).steps as { call_tool?: string; status: string }[];
+    expect(steps.map(({ status }) => status)).not.toContain('failed');
   });
 
   test('waits in every item of a map, and one sign-in wakes all', async () => {
