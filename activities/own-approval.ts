@@ -86,7 +86,8 @@ export async function permitStep(
   if (last?.status === 'approved' && same) {
     const decided = last.decided_arguments ?? args;
     if (last.decided_digest === digestOf(decided)) {
-      return { arguments: decided, approval: { toolDigest: call.tool_digest } };
+      const { approver } = last;
+      return { arguments: decided, approval: { toolDigest: call.tool_digest, approver } };
     }
   }
   if (shown !== undefined) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '#shared/graph/kinds.ts';
+import { actsAsApprover } from '#shared/graph/node-approval.ts';
 import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
 import type { StepCall } from '#shared/execution.ts';
 import type { Json } from '#shared/json.ts';
@@ -13,7 +14,7 @@ import { createRedact, type Redact } from './agents/redact.ts';
 import { runTurn, type TurnContext } from './agents/turn.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, type NodeCall, NodeError, type NodeResult } from './nodes/node.ts';
-import { readRunAccount } from '#shared/db/connections/starters.ts';
+import { readApproverAccount, readRunAccount } from '#shared/db/connections/starters.ts';
 import { closeSignInWait } from '#shared/db/waits/sign-ins.ts';
 import { beginCode, keepLog } from '#shared/db/steps/step-code.ts';
 import { recordStepVerdict } from '#shared/db/policies/governance.ts';
@@ -92,7 +93,7 @@ async function runKind(
   if (node.kind === 'tool') {
     const redirectRefusal = redirectsOf(deps, attempt, { ...call, node }, claim);
     const asked = { ...common, node, redirectRefusal };
-    const result = await withTokens(deps, call, claim.secrets, (secrets) =>
+    const result = await withTokens(deps, call, claim, (secrets) =>
       tracedTool(node.tool_name, () => deps.runners.tool({ ...asked, secrets })),
     );
     return call.agent === undefined
@@ -126,8 +127,8 @@ async function runKind(
  */
 async function withTokens(
   { db, connectionTokens }: ExecuteNodeDeps,
-  { workspace_id: workspaceId, run_id, step_key, waited }: StepCall,
-  secrets: RunningClaim['secrets'],
+  { node, workspace_id: workspaceId, run_id, step_key, waited }: StepCall,
+  { secrets, approval }: RunningClaim,
   run: (secrets: NodeCall['secrets']) => Promise<NodeResult>,
 ): Promise<NodeResult> {
   const names = secrets?.connections ?? [];
@@ -136,7 +137,10 @@ async function withTokens(
     return run(opened);
   };
   if (secrets === undefined) return runOnce(undefined);
-  const account = () => readRunAccount(db, { workspaceId, runId: run_id });
+  const account = () =>
+    actsAsApprover(node)
+      ? readApproverAccount(db, { workspaceId, memberId: approval?.approver ?? null })
+      : readRunAccount(db, { workspaceId, runId: run_id });
   return connectionTokens.use({ workspaceId, names, account }, secrets, runOnce);
 }
 

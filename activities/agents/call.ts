@@ -20,6 +20,8 @@ export interface CallArguments {
 export interface CallApproval {
   /** The digest of the tool when the call was requested; null for a built-in tool. */
   toolDigest: string | null;
+  /** The member whose account a step uses that acts as its approver. */
+  approver?: string | null;
 }
 
 /**

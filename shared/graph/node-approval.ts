@@ -20,8 +20,15 @@ export function approvalOf(node: GraphNode): NodeApproval | undefined {
   const { approval } = node;
   const asked = typeof approval === 'string' ? { when: approval } : approval;
   const { when, title, ...fields } = asked;
-  return when === 'never' ? undefined : { when, title, settings: settingsOf(fields) };
+  if (when === 'never') return undefined;
+  // A link or a chat does not lend the account of its member.
+  const lends = actsAsApprover(node) ? ({ act_as: 'approver', signed_in: true } as const) : {};
+  return { when, title, settings: settingsOf({ ...fields, ...lends }) };
 }
+
+/** Whether a node uses the account of the member who approved its step. */
+export const actsAsApprover = (node: GraphNode): boolean =>
+  node.kind === 'tool' && node.act_as === 'approver';
 
 /** Whether the steps of a node can need approval. */
 export const canAsk = (node: GraphNode): node is ApprovedNode =>

@@ -4,6 +4,10 @@ export const CALLBACK_PATH = '/api/connections/callback';
 /** The page on which each sign-in ends. */
 export const CONNECTIONS_PAGE = '/connections';
 
+/** Where a member signs in to a connection: a path of the console. */
+export const connectionPage = (id: string): string =>
+  `${CONNECTIONS_PAGE}?connection=${encodeURIComponent(id)}`;
+
 /**
  * The redirect URI of a connection. A code that another service has sent back must be recognized: an issuer that names
  * itself can share an address with others, and every other connection has its own.

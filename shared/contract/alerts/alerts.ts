@@ -1,3 +1,4 @@
+import { connectionPage } from '#shared/values/connection-callback.ts';
 import { inChat } from '#shared/values/markup.ts';
 import { usd } from '#shared/money/money.ts';
 import type { AlertPercent, BudgetWindow } from '#shared/contract/money/budget.ts';
@@ -235,7 +236,7 @@ function contentOf(alert: WrittenAlert): { title: string; line: string; page: st
   if (alert.event === 'budget') return contentOfBudget(alert);
   if (alert.event === 'connection') {
     const { connection_id: id, connection_name: name, step } = alert;
-    const page = `/connections?connection=${encodeURIComponent(id)}`;
+    const page = connectionPage(id);
     if (step !== undefined) {
       const { run_id, workflow_name, label } = step;
       return {

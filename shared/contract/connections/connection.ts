@@ -6,7 +6,7 @@ import { clientAuths, presetIds } from './presets.ts';
 
 export const connectionGrants = ['authorization_code', 'client_credentials'] as const;
 export const connectionOwners = ['workspace', 'member'] as const;
-const connectionStatuses = ['not_signed_in', 'connected', 'needs_sign_in'] as const;
+export const connectionStatuses = ['not_signed_in', 'connected', 'needs_sign_in'] as const;
 
 const MAX_URL = 2_000;
 const MAX_SCOPES = 100;

@@ -3,7 +3,7 @@ import { roles } from '#shared/people/capabilities.ts';
 import { jsonObject, nextCursor, timestamp } from '#shared/contract/common.ts';
 import { consequencesSchema } from './consequences.ts';
 import { differencesSchema, recheckFields } from './recheck.ts';
-import { timeoutActions } from '#shared/contract/workflows/graph.ts';
+import { accountRoles, timeoutActions } from '#shared/contract/workflows/graph.ts';
 
 /** One person's decision at a gate with settings. */
 export const gateDecisionSchema = z
@@ -175,6 +175,10 @@ export const gateRuleFields = {
   }),
   signed_in: z.boolean().optional().meta({
     description: 'True: only members who have signed in can decide, not with an API key or a link',
+  }),
+  act_as: z.enum(accountRoles).optional().meta({
+    description:
+      '`approver`: the step uses the account of the member who approves it last, of the connections that members own',
   }),
   deciders: z.int().optional().meta({
     description:

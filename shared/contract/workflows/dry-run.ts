@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { countBounds, dollarBounds } from '#shared/contract/bounds.ts';
+import { connectionStatuses } from '#shared/contract/connections/connection.ts';
 import { dollars, jsonObject } from '#shared/contract/common.ts';
 import { graphIssueSchema } from './graph.ts';
 import { rerunFields, withOneGraph } from '#shared/contract/forks/fork.ts';
@@ -73,6 +74,30 @@ const dryRunGateSchema = z
   })
   .meta({ id: 'DryRunGate' });
 
+const dryRunConnectionSchema = z
+  .object({
+    node_id: z
+      .string()
+      .meta({ description: 'The node that sends its token, or starts `workflow`' }),
+    workflow: z
+      .object({ id: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'The workflow that has the node, if it is another one' }),
+    id: z.string(),
+    name: z.string(),
+    account: z.enum(['workspace', 'starter', 'approver']).meta({
+      description:
+        'Whose account: that of the workspace, of the member who starts the run, or of the one who approves the step',
+    }),
+    status: z
+      .enum(connectionStatuses)
+      .nullable()
+      .meta({
+        description: 'Of this account, for `starter` that of the caller; null for `approver`',
+      }),
+  })
+  .meta({ id: 'DryRunConnection' });
+
 export const dryRunSchema = z
   .object({
     version: z.int().nullable().meta({ description: 'The version examined; null for a draft' }),
@@ -85,7 +110,7 @@ export const dryRunSchema = z
       .meta({ description: 'Ids of the nodes without a bound of their cost or duration' }),
     warnings: z.array(graphIssueSchema).meta({
       description:
-        'Agents whose requests have no bound under a cap or a budget, or whose first request does not fit the cap',
+        'Agents whose requests have no bound under a cap or a budget, or whose first request does not fit the cap; connections to which the caller, or no one, is signed in',
     }),
     nodes: z.array(dryRunNodeSchema),
     budgets: z.array(dryRunBudgetSchema),
@@ -94,6 +119,9 @@ export const dryRunSchema = z
       description: 'The hosts that its tools call; `at_run_time` for one that is not known before',
     }),
     secrets: z.array(z.string()).meta({ description: 'Names of the secrets that it uses' }),
+    connections: z
+      .array(dryRunConnectionSchema)
+      .meta({ description: 'The connections whose tokens it sends' }),
   })
   .meta({ id: 'DryRun' });
 
@@ -101,4 +129,5 @@ export type DryRun = z.infer<typeof dryRunSchema>;
 export type DryRunNode = z.infer<typeof dryRunNodeSchema>;
 export type DryRunVerdict = z.infer<typeof dryRunVerdictSchema>;
 export type DryRunBudget = z.infer<typeof dryRunBudgetSchema>;
+export type DryRunConnection = z.infer<typeof dryRunConnectionSchema>;
 export type DryRunGate = z.infer<typeof dryRunGateSchema>;

@@ -93,6 +93,8 @@ const nodeApproval = z
   ])
   .optional();
 
+export const accountRoles = ['approver'] as const;
+
 /** How an agent can use a tool. Without options, an entry of `tools` can be just the name. */
 const agentToolSchema = z
   .strictObject({
@@ -162,6 +164,11 @@ const toolNodeSchema = z
     params: jsonObject.default({}),
     output_key: outputKey.optional(),
     approval: nodeApproval,
+    /**
+     * Whose account it uses of connections that members own: that of the last member who approved the step, instead of the one
+     * who started the run. Requires an `approval` that always asks, and only members who have signed in can then approve.
+     */
+    act_as: z.enum(accountRoles).optional(),
   })
   .meta({ id: 'ToolNode' });
 

@@ -8,8 +8,23 @@ const starterRow = z.object({
   key: z.string().nullable(),
 });
 
-/** The member whose accounts a run uses, or why there is none, as the rest of a sentence. */
-export type RunAccount = { memberId: string } | { missing: string };
+/**
+ * The member whose accounts a step uses, or why there is none, as the rest of a sentence: that of the member who started the
+ * run, or of the one who approved the step.
+ */
+export type RunAccount = { memberId: string } | { missing: string; of?: 'approver' };
+
+/** The member who approved a step that acts as its approver; null if no one did. */
+export async function readApproverAccount(
+  db: Db,
+  { workspaceId, memberId }: { workspaceId: string; memberId: string | null },
+): Promise<RunAccount> {
+  if (memberId === null) return { missing: 'no member has approved it', of: 'approver' };
+  const isActive = await db.exists(statement(z.object({}))`
+    SELECT FROM members WHERE id = ${memberId} AND workspace_id = ${workspaceId} AND status = 'active'
+  `);
+  return isActive ? { memberId } : { missing: 'this member was removed', of: 'approver' };
+}
 
 /**
  * The member who started a run, or the run above it that started it. A resume does not change it, and a fork is started

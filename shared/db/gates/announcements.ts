@@ -105,7 +105,7 @@ const gateOfEvent: FragmentSqlToken = sql.fragment`
     'since', ${eventTime(sql.fragment`g.opened_at`)}, 'url', page.url,
     'input_schema', g.settings -> 'input_schema', 'approvers', g.settings -> 'approvers',
     'required', g.settings -> 'required', 'not_the_starter', g.settings -> 'not_the_starter',
-    'signed_in', g.settings -> 'signed_in',
+    'signed_in', g.settings -> 'signed_in', 'act_as', g.settings -> 'act_as',
     'on_timeout', g.settings -> 'on_timeout', 'expires_at', ${eventTime(sql.fragment`g.expires_at`)},
     'digest', g.digest, 'consequences', ${countedConsequences},
     'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object(

@@ -121,7 +121,8 @@ function toRules(
   { settings, expires_at, decisions, members: named, starters }: RuleRow,
   members: readonly MemberStanding[],
 ): Partial<PendingGate> {
-  const { input_schema, approvers, required, not_the_starter, signed_in, on_timeout } = settings;
+  const { input_schema, approvers, required, not_the_starter, signed_in, on_timeout, act_as } =
+    settings;
   return {
     ...(input_schema === undefined ? {} : { input_schema }),
     ...(approvers === undefined
@@ -135,6 +136,7 @@ function toRules(
     ...(required === undefined ? {} : { required }),
     ...(not_the_starter === undefined ? {} : { not_the_starter }),
     ...(signed_in === undefined ? {} : { signed_in }),
+    ...(act_as === undefined ? {} : { act_as }),
     ...(needsMember(settings) ? toDeciders(settings, members, { starters, decisions }) : {}),
     ...(on_timeout === undefined ? {} : { on_timeout }),
     ...(expires_at === null ? {} : { expires_at: storedTime(expires_at) }),

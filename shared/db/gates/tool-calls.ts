@@ -14,6 +14,7 @@ const openCall = z.object({
   schema_digest: z.string(),
   tool_digest: z.string().nullable(),
   required: z.number(),
+  approved: z.number(),
   node: graphNodeSchema,
 });
 
@@ -26,8 +27,9 @@ export interface OpenToolCall {
   /** Null for a built-in tool, and for calls recorded by earlier releases. */
   toolDigest: string | null;
   node: AgentNode | ApprovedNode;
-  /** How many members must approve it. */
+  /** How many members must approve it, and how many have. */
   required: number;
+  approved: number;
 }
 
 /** The open call with this digest; undefined when there is none. */
@@ -37,7 +39,7 @@ export async function findOpenCall(
 ): Promise<OpenToolCall | undefined> {
   const row = await db.maybeOne(statement(openCall)`
     SELECT g.step_key, g.tool, g.arguments, g.schema_digest, g.tool_digest, n.node,
-           coalesce((g.settings ->> 'required')::int, 1) AS required
+           coalesce((g.settings ->> 'required')::int, 1) AS required, coalesce(json_array_length(g.decisions), 0) AS approved
     FROM gates g JOIN runs r ON r.id = g.run_id
     JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
     CROSS JOIN LATERAL (
@@ -57,6 +59,7 @@ export async function findOpenCall(
     toolDigest: row.tool_digest,
     node,
     required: row.required,
+    approved: row.approved,
   };
 }
 
@@ -66,15 +69,22 @@ const ownApproval = z.object({
   digest: z.string(),
   decided_digest: z.string().nullable(),
   decided_arguments: storedJson<JsonObject | null>(),
+  approver: z.string().nullable(),
 });
 
-/** The last request for approval of a step of a tool or a workflow, in its own run. */
+/**
+ * The last request for approval of a step of a tool or a workflow, in its own run. `approver`: the member who lends their
+ * account to the step; null if none does. A decision that a fork has from its source is not one of its own run.
+ */
 export async function findOwnApproval(
   db: Db,
   { runId, stepKey }: { runId: string; stepKey: string },
 ): Promise<z.infer<typeof ownApproval> | undefined> {
   const row = await db.maybeOne(statement(ownApproval)`
-    SELECT round, status, digest, decided_digest, decided_arguments FROM gates
+    SELECT round, status, digest, decided_digest, decided_arguments,
+           CASE WHEN status = 'approved' AND decided_by_kind = 'member' AND settings ->> 'act_as' = 'approver'
+                     AND settings ->> 'signed_in' = 'true' THEN decided_by END AS approver
+    FROM gates
     WHERE run_id = ${runId} AND step_key = ${stepKey} AND kind = 'tool_call' AND turn IS NULL AND reused_from IS NULL
     ORDER BY round DESC LIMIT 1
   `);

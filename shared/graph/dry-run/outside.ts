@@ -5,7 +5,12 @@ import { settingsOf } from '#shared/graph/gates/gate-settings.ts';
 import { approvalOf } from '#shared/graph/node-approval.ts';
 import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { nodeTexts } from '#shared/graph/node-texts.ts';
-import { SECRETS } from '#shared/values/secrets.ts';
+import {
+  CONNECTIONS,
+  isConnectionPath,
+  SECRETS,
+  type ValueSource,
+} from '#shared/values/secrets.ts';
 import { customFacts } from './attempts.ts';
 import { approvalGates } from './examine.ts';
 import type { DryRunRequest, ReachableGate } from './request.ts';
@@ -46,21 +51,33 @@ function hostOf(tool: string, params: JsonObject, tools: DryRunRequest['customTo
 const ORIGIN = /^https?:\/\/[^/?#\\]+(?=[/?#\\]|$)/i;
 
 /** The names of the secrets that a node's texts refer to, and of those used by the custom tools that it calls. */
-export function secretsOf(node: GraphNode, tools: DryRunRequest['customTools']): string[] {
-  const names =
-    node.kind === 'tool'
-      ? [node.tool_name]
-      : node.kind === 'agent'
-        ? agentToolsOf(node).map(({ name }) => name)
-        : [];
-  const own = nodeTexts(node)
+export const secretsOf = (node: GraphNode, tools: DryRunRequest['customTools']): string[] => [
+  ...namesIn(node, SECRETS),
+  ...calledTools(node).flatMap((name) => customFacts(name, tools)?.secrets ?? []),
+];
+
+/** The same for connections, each once. */
+export const connectionsOf = (node: GraphNode, tools: DryRunRequest['customTools']): string[] => [
+  ...new Set([
+    ...namesIn(node, CONNECTIONS),
+    ...calledTools(node).flatMap((name) => customFacts(name, tools)?.connections ?? []),
+  ]),
+];
+
+function calledTools(node: GraphNode): string[] {
+  if (node.kind === 'tool') return [node.tool_name];
+  return node.kind === 'agent' ? agentToolsOf(node).map(({ name }) => name) : [];
+}
+
+/** The names of the secrets, or connections, to which a node's texts refer. */
+export const namesIn = (node: GraphNode, source: ValueSource): string[] =>
+  nodeTexts(node)
     .filter(({ secrets }) => secrets === true)
     .flatMap(({ text }) => parseTemplate(text).parts)
-    .flatMap((part) =>
-      typeof part === 'object' && part.path[0] === SECRETS ? [String(part.path[1] ?? '')] : [],
-    );
-  return [...own, ...names.flatMap((name) => customFacts(name, tools)?.secrets ?? [])];
-}
+    .flatMap((part) => {
+      if (typeof part !== 'object' || part.path[0] !== source) return [];
+      return source === SECRETS || isConnectionPath(part.path) ? [String(part.path[1] ?? '')] : [];
+    });
 
 /** The gate of a node, of a step that needs approval, or of an agent whose calls need approval. */
 export function gateOf(node: GraphNode): ReachableGate[] {

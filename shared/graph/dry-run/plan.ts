@@ -11,8 +11,15 @@ import type { ChildOf, Examined, Examining } from './examined.ts';
 import { type Flow, walk } from './flow.ts';
 import { createKnowledge } from './knowledge.ts';
 import { type Layout, layoutOf } from './layout.ts';
-import { gateOf, hostsOf, secretsOf } from './outside.ts';
-import type { DryRunAnalysis, DryRunRequest, ExaminedGraph, ReachableGate } from './request.ts';
+import { connectionsOf, gateOf, hostsOf, secretsOf } from './outside.ts';
+import { actsAsApprover } from '#shared/graph/node-approval.ts';
+import type {
+  DryRunAnalysis,
+  DryRunRequest,
+  ExaminedGraph,
+  ReachableGate,
+  UsedConnection,
+} from './request.ts';
 import type { Judge } from './verdicts.ts';
 
 /** For the known expressions and texts of a graph and everything that it calls: about two seconds. */
@@ -177,6 +184,12 @@ function summary(
       ...reached.flatMap(({ node }) => secretsOf(node, customTools)),
       ...analyses.flatMap(({ secrets }) => secrets),
     ]),
+    connections: reached.flatMap(({ node, found }) => [
+      ...connectionsOf(node, customTools).map((name) => ({
+        ...{ node_id: node.id, name, asApprover: actsAsApprover(node) },
+      })),
+      ...connectionsBelow(node, found),
+    ]),
     workflows: distinct(children.flatMap(({ id, analysis }) => [id, ...analysis.workflows])),
   };
 }
@@ -190,6 +203,15 @@ const gatesBelow = ({ id: node_id }: GraphNode, { children }: Examined): Reachab
       node_id,
       workflow,
       settings,
+    })),
+  );
+
+/** The connections of the runs that a node starts. */
+const connectionsBelow = ({ id: node_id }: GraphNode, { children }: Examined): UsedConnection[] =>
+  children.flatMap(({ id, name, analysis }) =>
+    analysis.connections.map(({ workflow = { id, name }, ...used }) => ({
+      ...used,
+      ...{ node_id, workflow },
     })),
   );
 

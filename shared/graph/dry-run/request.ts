@@ -32,8 +32,9 @@ export interface CustomToolFacts {
   readOnly: boolean;
   /** The size of its description and schema. */
   bytes: number;
-  /** Names of the secrets in its headers. */
+  /** Names of the secrets in its headers, and of its connections. */
   secrets: string[];
+  connections?: string[];
 }
 
 export interface DryRunRequest extends ExaminedGraph {
@@ -56,6 +57,16 @@ export interface ReachableGate {
   settings: GateSettings;
 }
 
+/** A connection whose token a node sends. */
+export interface UsedConnection {
+  node_id: string;
+  /** The workflow that contains the node, if it is one that `node_id` starts. */
+  workflow?: { id: string; name: string };
+  name: string;
+  /** Whether the step acts as its approver. */
+  asApprover: boolean;
+}
+
 /** What a run can do, with minimum and maximum values. Money is in micro-dollars. */
 export interface DryRunAnalysis {
   cost: Bounds;
@@ -66,6 +77,7 @@ export interface DryRunAnalysis {
   gates: ReachableGate[];
   hosts: string[];
   secrets: string[];
+  connections: UsedConnection[];
   /** Ids of the workflows that a run can start. */
   workflows: string[];
 }

@@ -1,5 +1,5 @@
 import { type CapabilityOverrides, holds, type Role } from '#shared/people/capabilities.ts';
-import type { GateNode } from '#shared/contract/workflows/graph.ts';
+import type { GateNode, ToolNode } from '#shared/contract/workflows/graph.ts';
 
 const settingNames = [
   'input_schema',
@@ -11,10 +11,12 @@ const settingNames = [
   'on_timeout',
   'remind_seconds',
   'recheck',
-] as const satisfies readonly (keyof GateNode)[];
+  'act_as',
+] as const satisfies readonly (keyof GateNode | 'act_as')[];
 
 /** What a gate requires of its approvers, and its deadlines. Stored with the gate when it opens. */
-export type GateSettings = Pick<GateNode, (typeof settingNames)[number]>;
+export type GateSettings = Pick<GateNode, Exclude<(typeof settingNames)[number], 'act_as'>> &
+  Pick<ToolNode, 'act_as'>;
 
 /**
  * The settings of a gate or an approval; undefined when it has none. A timeout only counts with `on_timeout`: gates of an

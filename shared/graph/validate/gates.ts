@@ -7,7 +7,7 @@ import {
   needsMember,
 } from '#shared/graph/gates/gate-settings.ts';
 import type { MemberCode } from '#shared/graph/gates/member-codes.ts';
-import { canAsk } from '#shared/graph/node-approval.ts';
+import { actsAsApprover, approvalOf, canAsk } from '#shared/graph/node-approval.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 
 /** A gate, or a node that requires approval, with what it requires. */
@@ -39,6 +39,20 @@ export function checkAsking(
     }
     const settings = typeof node.approval === 'string' ? {} : node.approval;
     checkSettings(issues, { id, settings, at: path }, members);
+  }
+  if (actsAsApprover(node)) checkAccount(issues, node, at);
+}
+
+/** A step that uses the account of its approver must have one. */
+function checkAccount(issues: Issues, node: GraphNode, at: number): void {
+  const approval = approvalOf(node);
+  const place = (field: string) => ({ node_id: node.id, path: `nodes[${at}].${field}` });
+  if (approval?.when !== 'always') {
+    const message = `Node '${node.id}': act_as 'approver' needs an approval that always asks: set approval to 'always', or remove act_as`;
+    issues.error('act_as_without_approval', message, place('act_as'));
+  } else if (approval.settings?.on_timeout === 'approve') {
+    const message = `Node '${node.id}': no member approves at the deadline, so act_as 'approver' would have no account: set on_timeout to 'reject' or 'fail'`;
+    issues.error('act_as_without_approval', message, place('approval.on_timeout'));
   }
 }
 

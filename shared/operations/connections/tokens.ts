@@ -160,7 +160,8 @@ async function memberFor(
   if (own === undefined) return null;
   const found = await account();
   if ('memberId' in found) return found.memberId;
-  const message = `The connection '${own[0]}' uses the account of the member who started the run, but ${found.missing}`;
+  const whose = found.of === 'approver' ? 'approved the step' : 'started the run';
+  const message = `The connection '${own[0]}' uses the account of the member who ${whose}, but ${found.missing}`;
   throw new NodeError(message, { retryable: false, kind: 'connection' });
 }
 

@@ -9,6 +9,7 @@ import { findShown, readConsequences, readLastDecisions } from '#shared/db/gates
 import type { Pool } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
 import { askedStep } from '#shared/graph/gates/gate-opening.ts';
+import { requireOwnAccounts } from '#shared/operations/connections/used.ts';
 import { bindDecision, type RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
 import { refusedInput } from '#shared/operations/workflows/workflow-input.ts';
 
@@ -20,6 +21,7 @@ export async function checkDecision(
   deps: DryRunDeps & { db: Pool },
   requested: RequestedDecision,
 ): Promise<Shown | undefined> {
+  await requireOwnAccounts(deps, requested);
   for (let next = await bindDecision(deps.db, requested); ;) {
     const judged = await judgeDecision(deps.db, next);
     if (judged.outcome === 'refused') throw new AppError('forbidden', judged.reason);

@@ -24,6 +24,7 @@ import { joinRun, recordStart } from '#shared/platform/tracing/requests.ts';
 import { recordRunSpan } from './run-span.ts';
 import { notifyParent } from '#shared/operations/children/notices.ts';
 import { makeWay, startNextAfter } from '#shared/operations/limits/queues.ts';
+import { requireOwnAccounts } from '#shared/operations/connections/used.ts';
 import { bindDecision, type RequestedDecision } from './tool-calls.ts';
 
 /**
@@ -137,6 +138,7 @@ export async function decideGate(
   deps: RunDeps & DryRunDeps,
   decision: RequestedDecision,
 ): Promise<Dispatched> {
+  await requireOwnAccounts(deps, decision);
   const bound = await bindDecision(deps.db, decision);
   const outcome = await decideChecked(deps, bound);
   if (outcome.outcome === 'refused') throw new AppError('forbidden', outcome.reason);

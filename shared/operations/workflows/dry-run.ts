@@ -28,7 +28,8 @@ import { toolNamesOf } from '#shared/graph/node-tools.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { toDollars } from '#shared/money/money.ts';
 import { referencesOfTool } from '#shared/platform/calls/custom-tool.ts';
-import { namesOf, SECRETS } from '#shared/values/secrets.ts';
+import { CONNECTIONS, namesOf, SECRETS, type ValueReference } from '#shared/values/secrets.ts';
+import { usedConnections } from '#shared/operations/connections/used.ts';
 import { dryRunUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { customToolNames } from '#shared/tools.ts';
 import { adHocGraphOf } from '#shared/db/runs/run-request.ts';
@@ -65,10 +66,12 @@ export async function dryRunWorkflow(deps: DryRunDeps, request: DryRunRequest): 
   const facts = await readDryRunFacts(deps, ids, { graph, input });
   const analysis = await dryRunUntrusted(workspaceId, facts);
   const workflowIds = [workflowId, ...analysis.workflows];
+  const { connections, warnings } = await usedConnections(deps.db, actor, analysis.connections);
   return {
     version: request.draft === true ? null : version,
     ...answerOf(analysis),
-    warnings: await costWarningsOf(deps.db, ids, graph),
+    connections,
+    warnings: [...(await costWarningsOf(deps.db, ids, graph)), ...warnings],
     budgets: await readBudgetRooms(deps.db, { workspaceId, workflowIds }),
     gates: await gatesOf(deps.db, actor, analysis.gates),
   };
@@ -168,13 +171,20 @@ async function calledGraph(
 }
 
 const factsOf = (sealer: Sealer | undefined, tool: CustomTool): CustomToolFacts => ({
+  ...connectedBy(referencesOfTool(sealer, tool)),
   timeoutSeconds: tool.timeout_seconds,
   attempts: 1 + tool.retry_count,
   bytes: Buffer.byteLength(JSON.stringify([tool.label, tool.description, tool.input_schema])),
   host: URL.parse(tool.endpoint_url)?.host ?? tool.endpoint_url,
   readOnly: tool.read_only,
   isCode: tool.kind === 'code',
-  secrets: namesOf(referencesOfTool(sealer, tool), SECRETS),
+});
+
+const connectedBy = (
+  references: readonly ValueReference[],
+): Pick<CustomToolFacts, 'secrets' | 'connections'> => ({
+  secrets: namesOf(references, SECRETS),
+  connections: namesOf(references, CONNECTIONS),
 });
 
 export const inDollars = ({ min, max }: Bounds): Bounds => ({

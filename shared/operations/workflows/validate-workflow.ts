@@ -10,6 +10,7 @@ import { builtinTools } from '#shared/tools.ts';
 import { costWarningsOf } from '#shared/operations/money/cost-limits.ts';
 import { membersFor } from '#shared/operations/gates/gate-checks.ts';
 import { limitIssues } from '#shared/operations/limits/limits.ts';
+import { connectionIssues } from '#shared/operations/connections/used.ts';
 import { longWaitsOf } from './long-waits.ts';
 import { schemaIssues } from './schema-checks.ts';
 
@@ -40,7 +41,8 @@ export async function validateWorkflow(
   const all = [...errors, ...(await schemaIssues(scope.workspaceId, graph))];
   const costs = await costWarningsOf(db, scope, graph);
   const waits = await longWaitsOf(db, scope.workspaceId, graph);
+  const accounts = await connectionIssues(db, scope.workspaceId, graph?.nodes ?? []);
   const limits = await limitIssues(db, scope, current.limits?.settings, current.graph);
-  const said = [...warnings, ...costs, ...waits, ...limits];
+  const said = [...warnings, ...costs, ...waits, ...accounts, ...limits];
   return { valid: all.length === 0, errors: all, warnings: said };
 }
