@@ -11,7 +11,7 @@ export const dryRunTools: readonly McpTool[] = [
     title: 'Dry run a workflow',
     description:
       'Says what a run would cost and take, at least and at most, what the policies block, which budgets have room, which ' +
-      'gates wait for whom, and which hosts and secrets it uses. Executes nothing. Use it before run_workflow when a run ' +
+      'gates wait for whom, and which hosts, secrets and connections it uses. Executes nothing. Use it before run_workflow when a run ' +
       'could be expensive, or to see the effect of a draft. unbounded names the nodes without a bound.',
     capability: 'run_workflows',
     annotations: looksOnly,

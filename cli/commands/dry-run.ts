@@ -31,6 +31,7 @@ function show(output: Output, report: DryRun): void {
     ...listed('no_bound', report.unbounded),
     ...listed('hosts', report.hosts),
     ...listed('secrets', report.secrets),
+    ...listed('connections', [...new Set(report.connections.map(shownConnection))]),
   });
   output.note('');
   output.list(report.nodes, {
@@ -67,6 +68,9 @@ function show(output: Output, report: DryRun): void {
 
 const listed = (name: string, values: readonly string[]) =>
   values.length === 0 ? {} : { [name]: values.join(', ') };
+
+const shownConnection = ({ name, account, status }: DryRun['connections'][number]): string =>
+  `${name} (${account}${status === null ? '' : `: ${status.replaceAll('_', ' ')}`})`;
 
 const seconds = (ms: number): string => `${ms / 1_000} s`;
 

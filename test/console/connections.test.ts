@@ -4,8 +4,9 @@ import {
   CLIENT,
   startAuthorizationServer,
 } from '#test/fakes/authorization-server.ts';
+import { sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { obstacles } from './axe.ts';
-import { describeConsole, pressInDialog } from './browser.ts';
+import { describeConsole, personOf, pressInDialog } from './browser.ts';
 
 let server: AuthorizationServer | undefined;
 afterEach(async () => {
@@ -63,6 +64,64 @@ describeConsole(
       await pressInDialog(page, 'Delete connection');
       await page.getByText('No connections yet').waitFor();
       expect(problems.filter((problem) => !problem.includes('400'))).toEqual([]);
+    });
+
+    test('show whose sign-in a run waits for, and continue it after the sign-in', async () => {
+      const { open, call, url } = stage();
+      server = await startAuthorizationServer({
+        redirectUris: [`${url}/api/connections/callback`],
+      });
+      const { client_id, client_secret } = CLIENT;
+      const target = await startHttpServer((_request, response) => sendJson(response, 200, {}));
+      try {
+        const made = await call('POST', '/api/connections', {
+          ...{ name: 'MAIL', owner: 'member', issuer: server.issuer, client_id, client_secret },
+          ...{ scopes: ['openid'], allowed_hosts: [`127.0.0.1:${target.port}`] },
+        });
+        expect(made.status).toBe(201);
+        const nodes = [
+          {
+            ...{ id: 'send', label: 'Send the mail', kind: 'tool', tool_name: 'http_request' },
+            params: { url: target.url, headers: { Authorization: 'Bearer {connections.MAIL}' } },
+          },
+        ];
+        const graph = { nodes, edges: [] };
+        const workflow = await call('POST', '/api/workflows', { name: 'Mail', graph });
+        const own = await call('POST', `/api/workflows/${workflow.body.id}/runs`, {});
+        const ann = await personOf(stage(), { role: 'admin', name: 'Ann' });
+        const path = `/api/workflows/${workflow.body.id}/runs`;
+        const other = await call('POST', path, {}, ann.token);
+        expect([own.status, other.status]).toEqual([201, 201]);
+
+        const { page, problems } = await open(`/runs/${other.body.id}`);
+        const note = page.getByRole('region', { name: 'What the run waits for' });
+        await note.getByText('uses the account of Ann, and waits until Ann signs in').waitFor();
+        expect(await note.getByRole('button').count()).toBe(0);
+
+        await page.goto(`${url}/approvals`);
+        const list = page.getByRole('region', { name: 'Runs waiting for your sign-in' });
+        await list.getByText('Mail · Send the mail').waitFor();
+        expect(await list.getByRole('button').count()).toBe(1);
+        expect(await obstacles(page)).toEqual([]);
+
+        await page.goto(`${url}/workflows/${workflow.body.id}/edit`);
+        await page.locator('.react-flow__node[data-id="send"]').click();
+        await page.getByRole('button', { name: 'Approval', exact: true }).click();
+        await page.getByLabel('Acts as').selectOption('approver', { timeout: 15_000 });
+        await page.getByText('needs an approval that always asks').first().waitFor();
+
+        await page.goto(`${url}/runs/${own.body.id}`);
+        await note.getByText('uses your account. Sign in to MAIL').waitFor();
+        expect(await obstacles(page)).toEqual([]);
+        await note.getByRole('button', { name: 'Sign in to MAIL' }).click();
+        await page.getByText('Signed in to MAIL').waitFor();
+        await page.goto(`${url}/runs/${own.body.id}`);
+        await page.getByText('Success').first().waitFor();
+        await call('POST', `/api/runs/${other.body.id}/cancel`);
+        expect(problems).toEqual([]);
+      } finally {
+        await target.close();
+      }
     });
 
     test('fill in what a well-known service is set to', async () => {

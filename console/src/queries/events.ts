@@ -39,6 +39,15 @@ export const waitsQuery = infiniteQueryOptions({
   refetchInterval: ({ state }) => READ_EVERY_MS * Math.max(1, state.data?.pages.length ?? 1),
 });
 
+/** The steps that wait until this member signs in to a connection, newest first. */
+export const signInsQuery = (memberId: string) =>
+  queryOptions({
+    queryKey: [...eventsKey, 'sign-ins', memberId],
+    queryFn: ({ signal }) =>
+      api().listWaits({ for: 'connection', member_id: memberId, limit: PAGE }, { signal }),
+    refetchInterval: READ_EVERY_MS,
+  });
+
 /** The event triggers of a workflow, newest first. */
 export const triggersQuery = (workflowId: string) =>
   queryOptions({

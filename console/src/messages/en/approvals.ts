@@ -7,6 +7,7 @@ export const inbox = {
   about: 'Runs waiting for a decision, longest wait first.',
   pending: 'Pending approvals',
   mine: 'Assigned to me',
+  signIns: 'Runs waiting for your sign-in',
   noneMine: 'No approvals are assigned to you',
   noneMineAbout: 'When someone assigns a gate to you, it appears here.',
   none: 'No pending approvals',

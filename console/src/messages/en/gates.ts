@@ -78,6 +78,7 @@ export const gateRules = {
   progress: (approved: string, required: string) => `${approved} of ${required} approved`,
   notTheStarter: 'Members who started the run, or one before it, cannot decide.',
   signedIn: 'Only members who have signed in can decide.',
+  actAs: 'The step uses the account of the member who approves it.',
   deadline: {
     approve: 'Deadline in {left}, {at}, then the gate is approved.',
     reject: 'Deadline in {left}, {at}, then the gate is rejected.',

@@ -8,6 +8,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { connections as text } from '#console/src/messages/en/workspace/connections.ts';
 import { Row, RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Empty } from '#console/src/parts/empty.tsx';
+import { SignInButton, signsIn } from '#console/src/parts/connections/sign-in-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { ButtonLink } from '#console/src/parts/links.tsx';
@@ -19,7 +20,6 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { useMay } from '#console/src/queries/identity.ts';
 import { connectionsKey, connectionsQuery } from '#console/src/queries/workspace.ts';
 import { ConnectionForm } from './connection-form.tsx';
-import { SignInButton, signsIn } from './sign-in-button.tsx';
 
 const route = getRouteApi('/inside/connections');
 

@@ -24,7 +24,11 @@ export function WaitList() {
           {waits.map((wait) => (
             <Row key={`${wait.run_id} ${wait.step_key}`}>
               <Table.Td>
-                {wait.limit !== null ? (
+                {wait.connection !== null ? (
+                  <Text size="sm">
+                    {text.aSignIn(wait.connection.member_name, wait.connection.name)}
+                  </Text>
+                ) : wait.limit !== null ? (
                   <Text size="sm">{text.aCall(wait.limit.name)}</Text>
                 ) : wait.for !== 'event' ? (
                   <Text size="sm">{wait.for === 'time' ? text.aTime : text.aCallback}</Text>

@@ -21,6 +21,7 @@ import { approvalsQuery } from '#console/src/queries/runs.ts';
 import { pollMs } from '#console/src/queries/stream-state.ts';
 import { GateDetail } from './gate-detail.tsx';
 import { GateList } from './gate-list.tsx';
+import { OwnSignIns } from './own-sign-ins.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
 import { type Chosen, chosenIndex, mineSearch, stepOf } from './chosen.ts';
 import { gateKey, useRemovedNotices } from './removed-gates.ts';
@@ -76,6 +77,7 @@ export function Inbox({ chosen, mine }: { chosen: Chosen | undefined; mine: bool
       about={text.about}
       actions={<Actions mine={mine} keys={wide && waiting?.length !== 0} />}
     >
+      <OwnSignIns />
       {detail === false ? (
         list
       ) : wide ? (

@@ -16,7 +16,7 @@ import { api } from '#console/src/api.ts';
 import { neededSignIn as text } from '#console/src/messages/en/workspace/connections.ts';
 import { Message } from '#console/src/messages/message.tsx';
 import { connectionOfServer } from '#console/src/pages/connections/connection-draft.ts';
-import { SignInButton, signsIn } from '#console/src/pages/connections/sign-in-button.tsx';
+import { SignInButton, signsIn } from '#console/src/parts/connections/sign-in-button.tsx';
 import { useAction } from '#console/src/parts/forms/action.ts';
 import { Failure } from '#console/src/parts/failure.tsx';
 import { TextLink } from '#console/src/parts/links.tsx';

@@ -111,7 +111,14 @@ function stepsText({ nodes }: DryRun): string {
 }
 
 /** What would keep the run, or part of it, from working at present. */
-function problemsOf({ nodes, budgets }: DryRun, nameOf: Names): string[] {
+function problemsOf({ nodes, budgets, connections }: DryRun, nameOf: Names): string[] {
+  const unsigned = connections
+    .filter(({ status }) => status !== null && status !== 'connected')
+    .map(({ node_id, name, account }) =>
+      account === 'workspace'
+        ? dryRun.noOneSignedIn(nameOf(node_id), name)
+        : dryRun.notSignedIn(nameOf(node_id), name),
+    );
   const blocked = nodes.flatMap(({ node_id, verdicts }) =>
     verdicts
       .filter(({ decision }) => decision === 'blocked')
@@ -124,7 +131,13 @@ function problemsOf({ nodes, budgets }: DryRun, nameOf: Names): string[] {
         ? dryRun.budgetIsFull(name, dollarsText(available))
         : dryRun.budgetHasNoRoomFor(name, dollarsText(asked), dollarsText(available)),
     );
-  return [...full, ...blocked.slice(0, NAMED), ...more(blocked.length, dryRun.moreDecisions)];
+  return [
+    ...full,
+    ...blocked.slice(0, NAMED),
+    ...more(blocked.length, dryRun.moreDecisions),
+    ...unsigned.slice(0, NAMED),
+    ...more(unsigned.length, dryRun.moreConnections),
+  ];
 }
 
 function notesOf(report: DryRun, nameOf: Names): string[] {
@@ -142,8 +155,23 @@ function notesOf(report: DryRun, nameOf: Names): string[] {
     ...more(asks.length, dryRun.moreGates),
     ...(hosts.length === 0 ? [] : [dryRun.calls(named(hosts, hostText))]),
     ...(secrets.length === 0 ? [] : [dryRun.usesSecrets(named(secrets, String))]),
+    ...accountsOf(report),
   ];
 }
+
+/** The connections that it uses, by whose account. */
+const accountsOf = ({ connections }: DryRun): string[] =>
+  (
+    [
+      ['starter', dryRun.usesOwnAccounts],
+      ['workspace', dryRun.usesAccounts],
+      ['approver', dryRun.usesApprovers],
+    ] as const
+  ).flatMap(([whose, sentence]) => {
+    const used = connections.filter(({ account }) => account === whose);
+    const names = [...new Set(used.map(({ name }) => name))];
+    return names.length === 0 ? [] : [sentence(named(names, String))];
+  });
 
 function gateNote({ workflow, approvers }: DryRun['gates'][number], node: string): string {
   if (approvers.length === 0) {

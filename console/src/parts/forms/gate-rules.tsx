@@ -24,7 +24,15 @@ export function progressOf({ required, decisions = [] }: PendingGate): string | 
  * rules.
  */
 export function GateRules({ gate }: { gate: PendingGate }) {
-  const { decisions = [], approvers, not_the_starter, signed_in, expires_at, on_timeout } = gate;
+  const {
+    decisions = [],
+    approvers,
+    not_the_starter,
+    signed_in,
+    act_as,
+    expires_at,
+    on_timeout,
+  } = gate;
   const progress = progressOf(gate);
   const shown = [progress, approvers, not_the_starter, signed_in, expires_at].some(
     (each) => each !== undefined,
@@ -41,6 +49,7 @@ export function GateRules({ gate }: { gate: PendingGate }) {
       {approvers !== undefined && <Approvers approvers={approvers} />}
       {not_the_starter === true && <Text size="sm">{text.notTheStarter}</Text>}
       {signed_in === true && <Text size="sm">{text.signedIn}</Text>}
+      {act_as === 'approver' && <Text size="sm">{text.actAs}</Text>}
       <Deciders gate={gate} />
       {expires_at !== undefined && on_timeout !== undefined && (
         <Deadline at={expires_at} then={on_timeout} />

@@ -26,5 +26,17 @@ export const dryRun = {
   calls: (hosts: string) => `Calls ${hosts}.`,
   hostsAtRunTime: 'hosts that are known when the step runs',
   usesSecrets: (secrets: string) => `Uses the secrets ${secrets}.`,
+  notSignedIn: (node: string, connection: string) =>
+    `${node} would wait until you sign in to ${connection}.`,
+  noOneSignedIn: (node: string, connection: string) =>
+    `${node} would fail, because no one is signed in to ${connection}.`,
+  moreConnections: (count: number) =>
+    plural(count, {
+      one: 'And # more connection without a sign-in.',
+      other: 'And # more connections without a sign-in.',
+    }),
+  usesOwnAccounts: (connections: string) => `Uses your accounts at ${connections}.`,
+  usesAccounts: (connections: string) => `Uses the accounts of the workspace at ${connections}.`,
+  usesApprovers: (connections: string) => `Uses the accounts of approvers at ${connections}.`,
   namesAndMore: (names: string, more: string) => `${names} and ${more} more`,
 } as const;

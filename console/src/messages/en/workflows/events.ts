@@ -85,11 +85,12 @@ export const waitList = {
   aTime: 'A time',
   aCallback: 'A callback',
   aCall: (name: string) => `A free call of ${name}`,
+  aSignIn: (member: string, connection: string) => `A sign-in of ${member} to ${connection}`,
   noLimit: 'No limit',
   empty: {
     title: 'No run is waiting',
     about:
-      'Steps of runs that wait for a time, an event, a callback or a free call are listed here.',
+      'Steps of runs that wait for a time, an event, a callback, a sign-in or a free call are listed here.',
   },
 } as const;
 
@@ -102,6 +103,11 @@ export const runWaits = {
   event: '{step} waits for {events}',
   eventUntil: '{step} waits for {events}, until {until}',
   call: '{step} is waiting for a free call of {name}, since {since}',
+  ownSignIn: '{step} uses your account. Sign in to {connection} to continue the run.',
+  ownSignInAgain:
+    '{step} uses your account. Your sign-in to {connection} has ended: sign in again to continue the run.',
+  signInOf:
+    '{step} uses the account of {member}, and waits until {member} signs in to {connection}',
   callOf: '{step} is waiting for a free call of {name} for {key}, since {since}',
   left: (duration: string) => `${duration} left`,
   due: 'due',

@@ -124,6 +124,14 @@ export const moreNodeFields = {
     label: 'Title',
     hint: 'What is approved, in one line: Pay {args.amount}. Default: the tool and its first arguments.',
   },
+  actAs: {
+    label: 'Acts as',
+    hint: 'Whose account it uses of connections that members own. An approver requires an approval that always asks.',
+  },
+  actAsChoices: {
+    '': 'The member who starts the run',
+    approver: 'The member who approves the step last',
+  },
   stepApproval: {
     label: 'Needs approval',
     hint: 'Whether a person must approve each execution, with its exact arguments',

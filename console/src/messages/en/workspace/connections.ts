@@ -32,7 +32,7 @@ export const connections = {
   disconnected: 'Disconnected',
   confirmDisconnect: {
     title: 'Disconnect this account?',
-    consequence: 'Steps that use {name} fail until someone signs in again.',
+    consequence: 'Steps that use {name} fail or wait until someone signs in again.',
     confirm: 'Disconnect',
   },
   edit: (name: string) => `Edit ${name}`,

@@ -205,6 +205,14 @@ const stepApproval: FieldGroup = {
   fields: [{ name: 'approval', ...more.stepApproval, input: 'approval' }],
 };
 
+const toolApproval: FieldGroup = {
+  ...stepApproval,
+  fields: [
+    ...stepApproval.fields,
+    { name: 'act_as', ...more.actAs, ...choiceOf(more.actAsChoices) },
+  ],
+};
+
 const covered: FieldGroup = {
   label: more.groups.covered,
   fields: [
@@ -246,7 +254,7 @@ const mock: FieldGroup = {
 /** The fields that each kind shows collapsed. */
 export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   agent: [tools, answer, mock, limits],
-  tool: [stepApproval, limits],
+  tool: [toolApproval, limits],
   code: [codeLimits],
   condition: [limits],
   loop: [limits],
