@@ -248,14 +248,8 @@ async function attemptStep(
       if (isUnspent(error)) {
         return await stopStep(deps, end(NOTHING_SPENT), false);
       }
-      const account = missingAccount(call, error);
-      const waits = account && (await waitForSignIn(deps, attempt, call, account));
-      if (waits instanceof ApplicationFailure) {
-        await releaseStep(deps.db, end(NOTHING_SPENT));
-        throw waits;
-      }
-      const failure = await failStep(deps, call, end(spendingOf(error)), waits ?? error);
-      if (failure.nonRetryable === true) outcome = 'failed';
+      const failure = await waitOrFail(deps, attempt, call, end(spendingOf(error)), error);
+      if (failure.nonRetryable === true && failure.type === FAILURE_NODE) outcome = 'failed';
       throw failure;
     }
     const output = toStorable(result.output);
@@ -299,6 +293,21 @@ function recordOutcome(
 ): void {
   deps.metrics?.ended(call.node.kind, outcome, seconds);
   annotateOutcome(outcome);
+}
+
+/** Lets a step wait if only a sign-in is missing, which counts as no attempt. Returns the failure that says so, or that of the step. */
+async function waitOrFail(
+  deps: ExecuteNodeDeps,
+  attempt: Attempt,
+  call: StepCall,
+  end: StepEnd,
+  error: unknown,
+): Promise<ApplicationFailure> {
+  const account = missingAccount(call, error);
+  const waits = account && (await waitForSignIn(deps, attempt, call, account));
+  if (!(waits instanceof ApplicationFailure)) return failStep(deps, call, end, waits ?? error);
+  await releaseStep(deps.db, end);
+  return waits;
 }
 
 /** Counts the error against the node's retries. The returned failure says whether and when Temporal retries. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ToolNode } from '#shared/contract/workflows/graph.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '#shared/graph/kinds.ts';
-import { actsAsApprover } from '#shared/graph/node-approval.ts';
+import { usesApprover } from '#shared/graph/node-approval.ts';
 import type { CustomTool } from '#shared/db/tools/custom-tools.ts';
 import type { StepCall } from '#shared/execution.ts';
 import type { Json } from '#shared/json.ts';
@@ -138,7 +138,7 @@ async function withTokens(
   };
   if (secrets === undefined) return runOnce(undefined);
   const account = () =>
-    actsAsApprover(node)
+    usesApprover(node)
       ? readApproverAccount(db, { workspaceId, memberId: approval?.approver ?? null })
       : readRunAccount(db, { workspaceId, runId: run_id });
   return connectionTokens.use({ workspaceId, names, account }, secrets, runOnce);

@@ -22,12 +22,12 @@ export function approvalOf(node: GraphNode): NodeApproval | undefined {
   const { when, title, ...fields } = asked;
   if (when === 'never') return undefined;
   // A link or a chat does not lend the account of its member.
-  const lends = actsAsApprover(node) ? ({ act_as: 'approver', signed_in: true } as const) : {};
+  const lends = usesApprover(node) ? ({ act_as: 'approver', signed_in: true } as const) : {};
   return { when, title, settings: settingsOf({ ...fields, ...lends }) };
 }
 
 /** Whether a node uses the account of the member who approved its step. */
-export const actsAsApprover = (node: GraphNode): boolean =>
+export const usesApprover = (node: GraphNode): boolean =>
   node.kind === 'tool' && node.act_as === 'approver';
 
 /** Whether the steps of a node can need approval. */

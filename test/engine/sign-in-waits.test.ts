@@ -63,7 +63,7 @@ describe('a step whose member has not signed in', () => {
     const workflow = await engine.define(graph(ask({ retry: { max_attempts: 1 } })));
     const runId = await start(workflow);
     await waits(runId);
-    await eventually(async () => (await clocks(runId)).at_rest === true);
+    await eventually(async () => (await clocks(runId)).at_rest);
     expect(await record(runId)).toMatchObject({
       status: 'running',
       waiting: [
@@ -139,10 +139,13 @@ describe('a step whose member has not signed in', () => {
   test('does not wait when a sign-in is committed before its wait', async () => {
     const runId = await start(await define());
     await waits(runId);
-    const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [held, release] = [
+      Promise.withResolvers<undefined>(),
+      Promise.withResolvers<undefined>(),
+    ];
     const signedIn = engine.db.transaction(async (tx) => {
       await tx.query(sql.unsafe`SELECT FROM connections WHERE id = ${id} FOR SHARE`);
-      held.resolve();
+      held.resolve(undefined);
       await release.promise;
       await tx.query(sql.unsafe`
         INSERT INTO connection_tokens (connection_id, workspace_id, member_id, revision, generation, sealed_access)
@@ -161,7 +164,7 @@ describe('a step whose member has not signed in', () => {
         SELECT FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FROM connections WHERE id%'`),
     );
-    release.resolve();
+    release.resolve(undefined);
     await signedIn;
     expect(await opened).toEqual({ state: 'ready' });
     await engine.cancel(runId);
@@ -227,7 +230,7 @@ describe('a step whose member has not signed in', () => {
     await eventually(async () => (await record(runId)).waiting[0]?.connection.id === second);
     await eventually(async () => (await clocks(runId)).status === 'paused');
     await engine.approve(runId);
-    await eventually(async () => (await clocks(runId)).at_rest === true);
+    await eventually(async () => (await clocks(runId)).at_rest);
     await signIn(ann, second);
     // The target knows neither of both tokens in one.
     expect((await engine.ended(runId)).error).toContain('401');
@@ -351,7 +354,7 @@ describe('a wait for a sign-in', () => {
     expect((await engine.ended(runId)).error).toBeNull();
   });
 
-  test('is listed for its member only where that is asked for', async () => {
+  test('is listed for its member when the list is filtered', async () => {
     const runId = await start(await define());
     await waits(runId);
     const listed = async (query: string) =>

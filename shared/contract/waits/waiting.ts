@@ -4,6 +4,10 @@ import { timestamp } from '#shared/contract/common.ts';
 /** `limit`: a free call of a tool or model. `connection`: a sign-in. */
 export const waitedFor = ['time', 'event', 'callback', 'limit', 'connection'] as const;
 
+/** Why an account has no token: its member has never signed in, or has to sign in again. */
+const missingSignIns = ['not_signed_in', 'needs_sign_in'] as const;
+export type MissingSignIn = (typeof missingSignIns)[number];
+
 /** What a step of an open run waits for. */
 export const waitingSchema = z
   .object({
@@ -30,7 +34,7 @@ export const waitingSchema = z
       .object({
         id: z.string(),
         name: z.string(),
-        reason: z.enum(['not_signed_in', 'needs_sign_in']),
+        reason: z.enum(missingSignIns),
         member_id: z.string().meta({ description: 'The member whose account the step uses' }),
         member_name: z.string(),
         page: z.string().meta({

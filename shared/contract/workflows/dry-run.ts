@@ -89,12 +89,9 @@ const dryRunConnectionSchema = z
       description:
         'Whose account: that of the workspace, of the member who starts the run, or of the one who approves the step',
     }),
-    status: z
-      .enum(connectionStatuses)
-      .nullable()
-      .meta({
-        description: 'Of this account, for `starter` that of the caller; null for `approver`',
-      }),
+    status: z.enum(connectionStatuses).nullable().meta({
+      description: 'Of this account, for `starter` that of the caller; null for `approver`',
+    }),
   })
   .meta({ id: 'DryRunConnection' });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { MissingSignIn } from '#shared/contract/waits/waiting.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
 import { queueConnectionAlert } from '#shared/db/runs/outbox.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -13,15 +14,12 @@ import { type Caller, type HeldRun, lockRun } from './waits.ts';
 /** How long a step waits for a sign-in. */
 export const SIGN_IN_WAIT_DAYS = 7;
 
-/** Why there is no token: the member has never signed in, or has to sign in again. */
-export const missingSignIns = ['not_signed_in', 'needs_sign_in'] as const;
-
 /** The account of a member without a token that a step needs. */
 export interface MissingAccount {
   connectionId: string;
   connectionName: string;
   memberId: string;
-  reason: (typeof missingSignIns)[number];
+  reason: MissingSignIn;
 }
 
 export interface SignInWaitCall extends Caller<WaitPlace> {

@@ -12,7 +12,7 @@ import { type Flow, walk } from './flow.ts';
 import { createKnowledge } from './knowledge.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { connectionsOf, gateOf, hostsOf, secretsOf } from './outside.ts';
-import { actsAsApprover } from '#shared/graph/node-approval.ts';
+import { usesApprover } from '#shared/graph/node-approval.ts';
 import type {
   DryRunAnalysis,
   DryRunRequest,
@@ -186,7 +186,7 @@ function summary(
     ]),
     connections: reached.flatMap(({ node, found }) => [
       ...connectionsOf(node, customTools).map((name) => ({
-        ...{ node_id: node.id, name, asApprover: actsAsApprover(node) },
+        ...{ node_id: node.id, name, asApprover: usesApprover(node) },
       })),
       ...connectionsBelow(node, found),
     ]),

@@ -7,7 +7,7 @@ import {
   needsMember,
 } from '#shared/graph/gates/gate-settings.ts';
 import type { MemberCode } from '#shared/graph/gates/member-codes.ts';
-import { actsAsApprover, approvalOf, canAsk } from '#shared/graph/node-approval.ts';
+import { usesApprover, approvalOf, canAsk } from '#shared/graph/node-approval.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 
 /** A gate, or a node that requires approval, with what it requires. */
@@ -40,7 +40,7 @@ export function checkAsking(
     const settings = typeof node.approval === 'string' ? {} : node.approval;
     checkSettings(issues, { id, settings, at: path }, members);
   }
-  if (actsAsApprover(node)) checkAccount(issues, node, at);
+  if (usesApprover(node)) checkAccount(issues, node, at);
 }
 
 /** A step that uses the account of its approver must have one. */

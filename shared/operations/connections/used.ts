@@ -11,7 +11,7 @@ import type { Sealer } from '#shared/crypto/sealing.ts';
 import { conflict } from '#shared/errors.ts';
 import { namesIn } from '#shared/graph/dry-run/outside.ts';
 import type { UsedConnection } from '#shared/graph/dry-run/request.ts';
-import { actsAsApprover } from '#shared/graph/node-approval.ts';
+import { usesApprover } from '#shared/graph/node-approval.ts';
 import { referencesOfTool } from '#shared/platform/calls/custom-tool.ts';
 import { customToolName } from '#shared/tools.ts';
 import { connectionPage } from '#shared/values/connection-callback.ts';
@@ -74,7 +74,7 @@ export async function connectionIssues(
   nodes: readonly GraphNode[],
 ): Promise<GraphIssue[]> {
   const used = nodes.map((node) => ({ node, names: namesIn(node, CONNECTIONS) }));
-  if (!used.some(({ node, names }) => names.length > 0 || actsAsApprover(node))) return [];
+  if (!used.some(({ node, names }) => names.length > 0 || usesApprover(node))) return [];
   const known = await readKnown(db, { workspaceId, memberId: null });
   return used.flatMap(({ node, names }, at) => {
     const owners = names.flatMap((name) => known.get(name) ?? []);
@@ -84,7 +84,7 @@ export async function connectionIssues(
         warningOf({ node_id: node.id, workflow: null, id, name, account: 'workspace', status }),
       );
     const isOfMember = owners.some(({ owner }) => owner === 'member');
-    const isUnused = actsAsApprover(node) && !isOfMember && !callsCustomTool(node);
+    const isUnused = usesApprover(node) && !isOfMember && !callsCustomTool(node);
     return [...unsigned, ...(isUnused ? [unusedAccount(node, at)] : [])];
   });
 }
@@ -111,7 +111,7 @@ export async function requireOwnAccounts(
   if (!approved || digest === undefined || actor.signedIn?.by !== 'session') return;
   const { workspaceId, id: memberId } = actor;
   const call = await findOpenCall(db, { workspaceId, runId, digest });
-  if (call === undefined || call.node.kind !== 'tool' || !actsAsApprover(call.node)) return;
+  if (call === undefined || call.node.kind !== 'tool' || !usesApprover(call.node)) return;
   if (call.approved + 1 < call.required) return;
   const toolName = customToolName(call.node.tool_name);
   const tool =
