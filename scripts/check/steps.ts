@@ -69,9 +69,9 @@ export const sourceTests: readonly CheckStep[] = [
   { name: 'words', script: './scripts/check/words.ts', args: [] },
   { name: 'texts of the console', script: './scripts/check/messages.ts', args: [] },
   {
-    name: 'folders and links',
+    name: 'folders, links and the Python client',
     script: 'jest/bin/jest.js',
-    args: ['--silent', 'test/architecture', 'test/docs/links'],
+    args: ['--silent', 'test/architecture', 'test/docs/links', 'test/client/python.test'],
   },
 ];
 

@@ -1,0 +1,3 @@
+"""Generated: see CONTRIBUTING.md."""
+
+__version__ = "1.0.0"
