@@ -9,6 +9,12 @@ export function typeOf(schema: Schema, prefix = ''): string {
 function unionOf(types: readonly string[]): string {
   const flat = [...new Set(types)];
   if (flat.includes('Any')) return 'Any';
+  if (flat.includes('str')) return unionOfPlain(flat.filter((type) => !/^Literal\["/.test(type)));
+  return unionOfPlain(flat);
+}
+
+/** None comes last. */
+function unionOfPlain(flat: readonly string[]): string {
   return [
     ...flat.filter((type) => type !== 'None'),
     ...flat.filter((type) => type === 'None'),

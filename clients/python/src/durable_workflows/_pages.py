@@ -34,7 +34,7 @@ class Pages:
         rows: list[Any] = page[self._key] if self._key else page
         if self._by == "offset":
             self._offset += len(rows)
-            self.next = self._call.asking(offset=self._offset, limit=MAX_PAGE) if rows else None
+            self.next = self._call.asking(limit=MAX_PAGE, offset=self._offset) if rows else None
             new = [row for row in rows if identity(row) not in self._seen]
             self._seen.update(identity(row) for row in rows)
             return new

@@ -52,7 +52,7 @@ class _AgentTool(TypedDict):
 
 
 class AgentTool(_AgentTool, total=False):
-    approval: Literal["always", "never"] | str
+    approval: str
     title: str
     description: str
     parameters: dict[str, Any]
@@ -1350,7 +1350,7 @@ class CreateToolBody(_CreateToolBody, total=False):
     label: str
     description: str
     kind: Literal["http", "mcp", "code"]
-    endpoint_url: str | Literal[""]
+    endpoint_url: str
     """Called unchanged: no part of it comes from a workflow. Empty for kind `code`."""
     source: str | None
     """For kind `code`: a module whose `export default` is a function of the arguments. It runs
@@ -3055,7 +3055,7 @@ class Identity(TypedDict):
 
 
 class ImportToolsBody(TypedDict, total=False):
-    server_url: str | Literal[""]
+    server_url: str
     """An MCP server, whose tools are imported. Either this or `openapi`."""
     openapi: str | dict[str, Any]
     """An OpenAPI 3.0 or 3.1 or Swagger 2.0 document: its URL, its text (YAML or JSON), or the
@@ -5344,11 +5344,11 @@ class ToolNode(_ToolNode, total=False):
     timeout_seconds: float
     params: dict[str, Any]
     output_key: str
-    approval: Literal["always", "never"] | str | ToolNodeApproval
+    approval: str | ToolNodeApproval
 
 
 class _ToolNodeApproval(TypedDict):
-    when: Literal["always", "never"] | str
+    when: str
 
 
 class ToolNodeApproval(_ToolNodeApproval, total=False):
@@ -5542,7 +5542,7 @@ class UpdateToolBody(TypedDict, total=False):
     label: str
     description: str
     kind: Literal["http", "mcp", "code"]
-    endpoint_url: str | Literal[""]
+    endpoint_url: str
     """Called unchanged: no part of it comes from a workflow. Empty for kind `code`."""
     method: Literal["POST", "GET", "HEAD", "PUT", "PATCH", "DELETE"]
     """For kind `http`. GET and HEAD send the arguments in the query."""
@@ -5985,11 +5985,11 @@ class WorkflowNode(_WorkflowNode, total=False):
     version: int
     input: dict[str, Any]
     output_key: str
-    approval: Literal["always", "never"] | str | WorkflowNodeApproval
+    approval: str | WorkflowNodeApproval
 
 
 class _WorkflowNodeApproval(TypedDict):
-    when: Literal["always", "never"] | str
+    when: str
 
 
 class WorkflowNodeApproval(_WorkflowNodeApproval, total=False):
