@@ -24,6 +24,7 @@ import { latency } from './measures/latency.ts';
 import { map } from './measures/map.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
+import { python } from './measures/python/python.ts';
 import { overview } from './measures/overview.ts';
 import { openapi } from './measures/pure/openapi.ts';
 import { policy } from './measures/pure/policy.ts';
@@ -83,8 +84,8 @@ const onStack = {
   overview,
   'data-reading': dataReading,
 } satisfies Record<string, OnStack>;
-/** Only when named, because they take long. */
-const onDemand = { grown, sweep, search, backtest, experiment, waits } satisfies Record<
+/** Only when named, because they take long, or need Python. */
+const onDemand = { grown, sweep, search, backtest, experiment, waits, python } satisfies Record<
   string,
   OnStack
 >;

@@ -12,7 +12,8 @@ import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
 
 /**
  * `npm run test:clients`: starts the service, generates clients from its two OpenAPI documents with popular generators,
- * and tests them against it. Exits with 1 if a check failed. See docs/testing.md.
+ * and tests them against it, and the Python client. `npm run test:clients -- Python` runs the checks whose names contain
+ * this. Exits with 1 if a check failed. See docs/testing.md.
  */
 const projectDir = join(import.meta.dirname, '..');
 
@@ -47,11 +48,14 @@ async function prepare({ apiUrl }: Installation, folder: string): Promise<Target
   return { apiUrl, dataKey: secret, folder, documents };
 }
 
+const wanted = process.argv.slice(2).join(' ');
+const isWanted = (name: string): boolean => name.includes(wanted);
+
 async function checkAll(target: Target): Promise<number> {
   const tally = { passed: 0, failed: 0, skipped: 0 };
-  for (const { name, needs, check } of checks) {
+  for (const { name, needs, lacks, check } of checks.filter((each) => isWanted(each.name))) {
     const started = performance.now();
-    const without = await missing(needs);
+    const without = [...(await missing(needs)), ...[(await lacks?.()) ?? []].flat()];
     if (without.length > 0) {
       tally.skipped += 1;
       console.log(`SKIP ${name}: not on this machine: ${without.join(', ')}`);

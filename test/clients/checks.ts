@@ -1,5 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { startInstallation } from '#test/seed/installation.ts';
+import { preparePythonTools, pythonChecks } from './python.ts';
 import { cacheFolder, must, type Python, prepareGenerator, preparePython, run } from './tools.ts';
 
 /** The service that the checks use. */
@@ -16,6 +18,8 @@ export interface Check {
   name: string;
   /** Required commands: without them the check is skipped. */
   needs: readonly string[];
+  /** Says what else is missing. */
+  lacks?: () => Promise<string | undefined>;
   /** Throws if the check fails. */
   check: (target: Target) => Promise<void>;
 }
@@ -108,7 +112,37 @@ export const checks: readonly Check[] = [
     },
   },
   { name: 'openapi-typescript', needs: [], check: checkTypes },
+  {
+    name: 'the Python client',
+    needs: [],
+    lacks: async () => {
+      const tools = await preparePythonTools();
+      return 'missing' in tools ? tools.missing : undefined;
+    },
+    check: checkPythonClient,
+  },
 ];
+
+/** With a service of its own, which asks for credentials. */
+async function checkPythonClient({ folder }: Target): Promise<void> {
+  const tools = await preparePythonTools();
+  if ('missing' in tools) throw new Error(`Not on this machine: ${tools.missing}`);
+  const ownerPassword = 'open sesame, please';
+  const service = await startInstallation({
+    AUTH_MODE: 'required',
+    OWNER_PASSWORD: ownerPassword,
+  });
+  const own = join(folder, 'python-client');
+  mkdirSync(own, { recursive: true });
+  try {
+    for (const { title, check } of pythonChecks) {
+      await check(tools, { apiUrl: service.apiUrl, ownerPassword }, own);
+      console.log(`  it ${title}`);
+    }
+  } finally {
+    await service.close();
+  }
+}
 
 /** Runs one of the programs in this folder with the generated packages on the path. */
 async function useIn(
