@@ -110,6 +110,20 @@ def test_what_is_not_given_is_not_sent_and_none_is_null(connect: Connect, serve:
         client.trigger_run("wf_1", {"amount": float("nan")})
 
 
+def test_a_header_cannot_be_injected(connect: Connect, serve: Serve) -> None:
+    server = serve(ok({}))
+    client = connect(server.url)
+    calls: list[Callable[[], Any]] = [
+        lambda: client.trigger_run("wf_1", idempotency_key="a\r\nb: c"),
+        lambda: client.delete_workflow("wf_1", if_match="a\r\nb: c"),
+        lambda: client.send_event("wf_1", "secret", {}, event_id="a\r\nb: c"),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="must be printable ASCII text"):
+            call()
+    assert server.seen == []
+
+
 def test_lists_without_a_cursor_are_read_to_the_end(connect: Connect, serve: Serve) -> None:
     rows = [{"id": f"wf_{n}"} for n in range(450)]
 

@@ -114,6 +114,9 @@ def test_refusals_have_the_statuses_that_the_service_expects(caplog: pytest.LogC
         ):
             response = await server.post("fails", body)
             assert (response.status_code, response.json()["error"]) == (status, error)
+        assert (await server.post("fails", b'{"how": "a", "\\ud800": 1}')).json()[
+            "error"
+        ] == "\ud800 is not an argument"
         assert (await server.post("other")).status_code == 404
         response = await server.request("GET", "/fails")
         assert (response.status_code, response.headers["allow"]) == (405, "POST")
@@ -121,6 +124,22 @@ def test_refusals_have_the_statuses_that_the_service_expects(caplog: pytest.LogC
     with caplog.at_level(logging.ERROR, "durable_workflows.tools"):
         asyncio.run(scenario())
     assert [record.getMessage() for record in caplog.records] == ["The tool 'fails' failed"] * 2
+
+
+def test_deep_arguments_are_a_refusal_and_no_crash() -> None:
+    tools = Tools(secret=SECRET)
+
+    @tools.tool
+    def depth(value: Any) -> str:
+        return type(value).__name__
+
+    async def scenario() -> None:
+        server = Server(tools)
+        for depths, statuses in ((90, {200}), (3_000, {200, 400}), (500_000, {400})):
+            body = b'{"value": ' + b"[" * depths + b"]" * depths + b"}"
+            assert (await server.post("depth", body)).status_code in statuses
+
+    asyncio.run(scenario())
 
 
 def test_only_who_knows_the_secret_can_call() -> None:

@@ -59,7 +59,7 @@ class Call:
             key = new_key() if idempotency_key is None else idempotency_key
             self.headers["idempotency-key"] = header_value("idempotency_key", key)
         if if_match is not None:
-            self.headers["if-match"] = entity_tag(if_match)
+            self.headers["if-match"] = header_value("if_match", entity_tag(if_match))
 
     @property
     def target(self) -> str:
@@ -112,7 +112,7 @@ def query_text(value: Any) -> str:
         if value.tzinfo is None:
             raise ValueError(f"A time without a time zone: {value!r}")
         return value.isoformat()
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return ",".join(query_text(each) for each in value)
     return str(value)
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._call import NOT_GIVEN, Call, encode, new_key
+from ._call import NOT_GIVEN, Call, encode, header_value, new_key
 from ._flow import Flow, Pause, Settings, send
 from ._pages import Pages, is_whole
 from .errors import NoResponseError, RunSkippedError, WaitTimeoutError, WorkflowError
@@ -123,7 +123,7 @@ def event(
     content = {} if body is NOT_GIVEN else body
     headers = sign_inbound_webhook(secret=secret, body=encode(content)) if sign else {}
     if event_id is not None:
-        headers["X-Service-Event-Id"] = event_id
+        headers["X-Service-Event-Id"] = header_value("event_id", event_id)
     answer = yield from send(
         settings,
         Call(

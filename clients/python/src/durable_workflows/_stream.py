@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from urllib.parse import urlencode
 
@@ -54,7 +54,7 @@ def address_of(base_url: str, path: str, token: str | None, *, deltas: bool) -> 
     return "ws" + base_url.removeprefix("http") + path + (f"?{text}" if text else "")
 
 
-def read_stream(address: str, timeout: float, on_open: Callable[[], object] | None) -> Iterator[Any]:
+def read_stream(address: str, timeout: float, on_open: Callable[[], object] | None) -> Generator[Any, None, None]:
     """The frames of a stream from now on. Raises a `StreamError` when the connection ends."""
     try:
         from websockets.exceptions import ConnectionClosed, WebSocketException
@@ -76,7 +76,9 @@ def read_stream(address: str, timeout: float, on_open: Callable[[], object] | No
             yield json.loads(message)
 
 
-async def read_async_stream(address: str, timeout: float, on_open: Callable[[], object] | None) -> AsyncIterator[Any]:
+async def read_async_stream(
+    address: str, timeout: float, on_open: Callable[[], object] | None
+) -> AsyncGenerator[Any, None]:
     """The same for coroutines. `on_open` can return something to await."""
     try:
         from websockets.asyncio.client import connect

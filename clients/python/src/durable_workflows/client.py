@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
@@ -156,7 +156,7 @@ class Client(Operations):
         *,
         deltas: bool = False,
         on_open: Callable[[], object] | None = None,
-    ) -> Iterator[m.StreamFrame | AgentDeltaFrame]:
+    ) -> Generator[m.StreamFrame | AgentDeltaFrame, None, None]:
         """Iterate over the frames of a run from now on.
 
         Read the run in `on_open` to miss nothing. The stream does not end with the run, because a failed run can be
@@ -168,7 +168,7 @@ class Client(Operations):
         address = address_of(self._settings.base_url, path, self._token, deltas=deltas)
         return read_stream(address, self._settings.timeout, on_open)
 
-    def stream_workspace(self, *, on_open: Callable[[], object] | None = None) -> Iterator[WorkspaceFrame]:
+    def stream_workspace(self, *, on_open: Callable[[], object] | None = None) -> Generator[WorkspaceFrame, None, None]:
         """Iterate over changes in the workspace from now on, at most one frame per second."""
         address = address_of(self._settings.base_url, "/api/stream", self._token, deltas=False)
         return read_stream(address, self._settings.timeout, on_open)
@@ -289,7 +289,7 @@ class AsyncClient(AsyncOperations):
         *,
         deltas: bool = False,
         on_open: Callable[[], Awaitable[object] | object] | None = None,
-    ) -> AsyncIterator[m.StreamFrame | AgentDeltaFrame]:
+    ) -> AsyncGenerator[m.StreamFrame | AgentDeltaFrame, None]:
         """Iterate over the frames of a run from now on: see `Client.stream`. `on_open` can be a coroutine function."""
         path = fill_path("/api/runs/{id}/stream", (run_id,))
         address = address_of(self._settings.base_url, path, self._token, deltas=deltas)
@@ -297,7 +297,7 @@ class AsyncClient(AsyncOperations):
 
     def stream_workspace(
         self, *, on_open: Callable[[], Awaitable[object] | object] | None = None
-    ) -> AsyncIterator[WorkspaceFrame]:
+    ) -> AsyncGenerator[WorkspaceFrame, None]:
         """Iterate over changes in the workspace from now on, at most one frame per second."""
         address = address_of(self._settings.base_url, "/api/stream", self._token, deltas=False)
         return read_async_stream(address, self._settings.timeout, on_open)

@@ -178,9 +178,8 @@ class Tools:
             raise RefusedError(404, f"There is no tool '{name}'")
         if scope["method"] != "POST":
             raise RefusedError(405, "Use POST", (b"allow", b"POST"))
-        arguments = parse(await self._body(receive))
+        arguments, digest = parse(await self._body(receive))
         call = ToolCall(name, headers.get("idempotency-key"), headers)
-        digest = hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).digest()
         known = None if call.idempotency_key is None else self._executions.find(name, call.idempotency_key)
         if known is not None:
             if known.digest != digest:
@@ -230,10 +229,11 @@ async def outcome_of(tool: Tool[Any, Any], arguments: dict[str, Any], call: Tool
         return Outcome(500, encode({"error": f"{type(error).__name__}: {error}"}))
 
 
-def parse(body: bytes) -> Any:
-    """The arguments in a body. No body means none."""
+def parse(body: bytes) -> tuple[Any, bytes]:
+    """The arguments in a body, and their digest. No body means none."""
     try:
-        return json.loads(body, parse_constant=refuse_constant) if body else {}
+        arguments = json.loads(body, parse_constant=refuse_constant) if body else {}
+        return arguments, hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).digest()
     except (ValueError, RecursionError):
         raise RefusedError(400, "The body is not JSON") from None
 
@@ -245,7 +245,8 @@ def refuse_constant(name: str) -> NoReturn:
 
 def encode(value: Any) -> bytes:
     """A result as JSON. Raises a TypeError or a ValueError for what has no JSON form."""
-    return json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    # As ASCII, since a text can have half a character, which is no UTF-8.
+    return json.dumps(value, default=plain, allow_nan=False, separators=(",", ":")).encode()
 
 
 def plain(value: Any) -> Any:
