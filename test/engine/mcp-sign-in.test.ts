@@ -104,7 +104,10 @@ describe('an MCP server that requires sign-in', () => {
     await expire(id);
     const second = await engine.ended(await engine.trigger(workflow));
     expect([second.error, tools.tokens().at(-1) === token]).toEqual([null, false]);
-    expect(new Set(server.resources)).toEqual(new Set([tools.address]));
+    expect(server.granted.map(({ grant }) => grant)).toEqual(
+      expect.arrayContaining(['authorization_code', 'refresh_token']),
+    );
+    expect(server.resources).toEqual(server.granted.map(() => tools.address));
 
     await server.revokeAll();
     const runId = await engine.trigger(workflow);
