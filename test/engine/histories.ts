@@ -1,3 +1,4 @@
+import { newId } from '#shared/crypto/ids.ts';
 import proto from '@temporalio/proto';
 import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import { replacePolicies } from '#shared/db/policies/policies.ts';
@@ -577,7 +578,8 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   // A step that waits for a sign-in, waits again after one that did not help, beside a gate, and fails with an error edge.
   'step-that-waits-for-a-sign-in': async (engine) => {
     const { actor, db } = engine;
-    const connectionId = await createConnection(db, actor, CONNECTION, () => null);
+    const connectionId = newId('connection');
+    await createConnection(db, actor, connectionId, CONNECTION);
     const { workspaceId } = actor;
     try {
       const runId = await engine.start({
@@ -621,6 +623,7 @@ const CONNECTION: NewConnection = {
   ...{ names_issuer: false, authorization_url: 'http://127.0.0.1:1/', client_id: 'client' },
   ...{ token_url: 'http://127.0.0.1:1/', client_auth: 'none', scopes: [] },
   ...{ authorization_params: {}, allowed_hosts: ['127.0.0.1:1'] },
+  ...{ sealed_client_secret: null, resource: null },
 };
 
 /** The whole history of a run's newest execution, once it has closed. */

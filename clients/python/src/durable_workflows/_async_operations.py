@@ -470,21 +470,23 @@ class AsyncOperations(AsyncSender):
         *,
         limit: int | None = None,
         offset: int | None = None,
+        include: Literal["limits"] | None = None,
         timeout: float | None = None,
-    ) -> list[m.Workflow]:
+    ) -> list[m.ListedWorkflow]:
         """List workflows, newest first.
 
         Args:
             limit: Maximum number of rows
             offset: Rows to skip
+            include: `limits`: include the limits
 
         ``GET /api/workflows``
         """
-        answer: list[m.Workflow] = await self._all(
+        answer: list[m.ListedWorkflow] = await self._all(
             Call(
                 "GET",
                 "/api/workflows",
-                query={"limit": limit, "offset": offset},
+                query={"limit": limit, "offset": offset, "include": include},
                 timeout=timeout,
             ),
         )
@@ -1500,10 +1502,11 @@ class AsyncOperations(AsyncSender):
         have several. A tool call needs its `digest`. A gate with rules can refuse the caller with
         403, and counts the approvals that it requires: then it stays open until the last one. 409
         says what was decided before, or that the tool has changed; for an older `digest` of a gate,
-        `current` is what the gate shows now. With `only_check` nothing is decided: the response is
-        the run as it is, with what the decision would set in motion, or the refusal that it would
-        get. An approval of a gate with `recheck` first repeats its reads, which can take 20
-        seconds; if they differ, 409 has the code `changed`.
+        `current` is what the gate shows now. No one can approve a step that waits for a sign-in,
+        but a rejection that names it fails the step. With `only_check` nothing is decided: the
+        response is the run as it is, with what the decision would set in motion, or the refusal
+        that it would get. An approval of a gate with `recheck` first repeats its reads, which can
+        take 20 seconds; if they differ, 409 has the code `changed`.
 
         Args:
             input: Merged into the run state. It must fit the `input_schema` of the gate
@@ -2191,6 +2194,8 @@ class AsyncOperations(AsyncSender):
         *,
         limit: int | None = None,
         cursor: str | None = None,
+        for_: Literal["time", "event", "callback", "limit", "connection"] | None = None,
+        member_id: str | None = None,
         timeout: float | None = None,
     ) -> m.ListWaitsResponse:
         """List what open runs wait for, newest first.
@@ -2198,6 +2203,7 @@ class AsyncOperations(AsyncSender):
         Args:
             limit: Rows per page
             cursor: `next_cursor` of the previous page
+            member_id: Only steps that wait for a sign-in of this member
 
         ``GET /api/waits``
         """
@@ -2205,7 +2211,7 @@ class AsyncOperations(AsyncSender):
             Call(
                 "GET",
                 "/api/waits",
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "for": for_, "member_id": member_id},
                 timeout=timeout,
             ),
         )
@@ -2215,6 +2221,8 @@ class AsyncOperations(AsyncSender):
         self,
         *,
         limit: int | None = None,
+        for_: Literal["time", "event", "callback", "limit", "connection"] | None = None,
+        member_id: str | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[m.OpenWait]:
         """List what open runs wait for, newest first.
@@ -2225,7 +2233,7 @@ class AsyncOperations(AsyncSender):
             Call(
                 "GET",
                 "/api/waits",
-                query={"limit": limit},
+                query={"limit": limit, "for": for_, "member_id": member_id},
                 timeout=timeout,
             ),
             "waits",
@@ -3103,19 +3111,23 @@ class AsyncOperations(AsyncSender):
         reason: str | NotGiven = NOT_GIVEN,
         input: dict[str, Any] | NotGiven = NOT_GIVEN,
         arguments: dict[str, Any] | NotGiven = NOT_GIVEN,
+        accept_changes: bool | NotGiven = NOT_GIVEN,
         timeout: float | None = None,
     ) -> m.LinkDecision:
         """Decide a gate with the link of an email.
 
         Decides as the member who got the email, by the rules of `approve` at that moment, and is
         recorded as `by_link`. A link works once; the same decision again is 200. A refused form or
-        an older `digest` does not use it up: 409 has `current`, what the gate shows now.
+        an older `digest` does not use it up: 409 has `current`, what the gate shows now, or after a
+        recheck `stale`, which `accept_changes` accepts.
 
         Args:
             token: The part of the link after `#`
             digest: Of what the person has read; required for a gate that has one
             input: What the form of the gate asks for
             arguments: For a step that needs approval: the arguments, as changed by the approver
+            accept_changes: For a gate that shows `stale`: approves anyway. What was shown is
+                sent; the differences are stored with the decision
 
         ``POST /api/decide``
         """
@@ -3123,7 +3135,7 @@ class AsyncOperations(AsyncSender):
             Call(
                 "POST",
                 "/api/decide",
-                fields={"token": token, "decision": decision, "digest": digest, "reason": reason, "input": input, "arguments": arguments},
+                fields={"token": token, "decision": decision, "digest": digest, "reason": reason, "input": input, "arguments": arguments, "accept_changes": accept_changes},
                 timeout=timeout,
             ),
         )
@@ -3250,7 +3262,7 @@ class AsyncOperations(AsyncSender):
         input_schema: dict[str, Any] | NotGiven | None = NOT_GIVEN,
         timeout_seconds: int | NotGiven = NOT_GIVEN,
         retry_count: int | NotGiven = NOT_GIVEN,
-        auth: m.ToolAuth | NotGiven | None = NOT_GIVEN,
+        auth: m.ToolAuthInput | NotGiven | None = NOT_GIVEN,
         read_only: bool | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -3280,7 +3292,7 @@ class AsyncOperations(AsyncSender):
             timeout_seconds: For one call. For kind `code`, it is processor time, and at most 10
             retry_count: Retries after the first try; a node's own `retry` replaces it
             auth: What calls authenticate with; only for a tool that was imported from an API
-                document
+                document, or of an MCP server
             read_only: Whether a call changes nothing, so that the recheck of a gate can repeat
                 it. To set it needs the capability publish_workflows; a change of what is called
                 takes it back
@@ -3507,8 +3519,8 @@ class AsyncOperations(AsyncSender):
     async def create_connection(
         self,
         *,
-        client_id: str,
         name: str,
+        client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
         client_auth: Literal["basic", "post", "none"] | NotGiven = NOT_GIVEN,
         issuer: str | NotGiven = NOT_GIVEN,
@@ -3520,6 +3532,7 @@ class AsyncOperations(AsyncSender):
         preset: Literal["atlassian", "github", "google", "hubspot", "linear", "microsoft", "notion", "salesforce", "slack", "stripe"] | NotGiven = NOT_GIVEN,
         grant: Literal["authorization_code", "client_credentials"] | NotGiven = NOT_GIVEN,
         owner: Literal["workspace", "member"] | NotGiven = NOT_GIVEN,
+        mcp_server_url: str | NotGiven = NOT_GIVEN,
         timeout: float | None = None,
     ) -> m.Connection:
         """Create a connection.
@@ -3544,6 +3557,10 @@ class AsyncOperations(AsyncSender):
                 itself, as the workspace
             owner: `workspace`: one account for all runs. `member`: each run uses the account of
                 the member who started it
+            mcp_server_url: An MCP server that requires sign-in. Its metadata gives the
+                addresses, the scopes and `allowed_hosts`, and without a `client_id` the service
+                gets itself a client: by the document about itself, or by registration. `issuer`
+                chooses one of several authorization servers
 
         ``POST /api/connections``
         """
@@ -3551,7 +3568,7 @@ class AsyncOperations(AsyncSender):
             Call(
                 "POST",
                 "/api/connections",
-                fields={"client_id": client_id, "client_secret": client_secret, "client_auth": client_auth, "issuer": issuer, "authorization_url": authorization_url, "token_url": token_url, "scopes": scopes, "authorization_params": authorization_params, "allowed_hosts": allowed_hosts, "name": name, "preset": preset, "grant": grant, "owner": owner},
+                fields={"client_id": client_id, "client_secret": client_secret, "client_auth": client_auth, "issuer": issuer, "authorization_url": authorization_url, "token_url": token_url, "scopes": scopes, "authorization_params": authorization_params, "allowed_hosts": allowed_hosts, "name": name, "preset": preset, "grant": grant, "owner": owner, "mcp_server_url": mcp_server_url},
                 timeout=timeout,
             ),
         )
@@ -4297,6 +4314,7 @@ class AsyncOperations(AsyncSender):
         *,
         chat_webhook_url: str | NotGiven | None = NOT_GIVEN,
         email: list[str] | NotGiven = NOT_GIVEN,
+        slack: m.SlackInput | NotGiven | None = NOT_GIVEN,
         on: list[Literal["failed", "paused", "waiting", "budget", "connection"]] | NotGiven = NOT_GIVEN,
         workflows: dict[str, m.SetAlertsBodyWorkflowsValue] | NotGiven = NOT_GIVEN,
         decide_by_link: bool | NotGiven = NOT_GIVEN,
@@ -4312,6 +4330,8 @@ class AsyncOperations(AsyncSender):
 
         Args:
             email: Get each alert in one email
+            slack: Asks for each decision in a channel of Slack, where members can make it. Null
+                turns it off
             on: What it sends alerts for
             workflows: What differs for the runs of a workflow, by its id
             decide_by_link: Whether emails to members have a link that decides the gate as that
@@ -4325,7 +4345,7 @@ class AsyncOperations(AsyncSender):
             Call(
                 "PUT",
                 "/api/workspace/alerts",
-                fields={"chat_webhook_url": chat_webhook_url, "email": email, "on": on, "workflows": workflows, "decide_by_link": decide_by_link, "accept_link_risk": accept_link_risk},
+                fields={"chat_webhook_url": chat_webhook_url, "email": email, "slack": slack, "on": on, "workflows": workflows, "decide_by_link": decide_by_link, "accept_link_risk": accept_link_risk},
                 if_match=if_match,
                 timeout=timeout,
             ),
@@ -5916,7 +5936,7 @@ class AsyncOperations(AsyncSender):
         names: list[str] | NotGiven = NOT_GIVEN,
         operations: list[str] | NotGiven = NOT_GIVEN,
         server: str | NotGiven = NOT_GIVEN,
-        auth: m.ToolAuth | NotGiven = NOT_GIVEN,
+        auth: m.ToolAuthInput | NotGiven = NOT_GIVEN,
         prefix: str | NotGiven = NOT_GIVEN,
         only_list: bool | NotGiven = NOT_GIVEN,
         timeout: float | None = None,
@@ -5928,9 +5948,11 @@ class AsyncOperations(AsyncSender):
         another schema. Each operation of an OpenAPI document becomes a custom tool of kind `http`
         whose `request` says where its arguments stand, pinned to what the document describes.
         Importing again accepts what has changed. What cannot be registered is skipped, with the
-        reason; 400 when the tools cannot be listed. Importing one under a name that a graph already
-        calls also requires `publish_workflows` where a published workflow calls the tool, and
-        `run_workflows` where one does that has a webhook or an enabled schedule.
+        reason; 400 when the tools cannot be listed. If an MCP server requires sign-in,
+        `needs_sign_in` says for which connection: sign in, and import with its name as `auth`.
+        Importing one under a name that a graph already calls also requires `publish_workflows`
+        where a published workflow calls the tool, and `run_workflows` where one does that has a
+        webhook or an enabled schedule.
 
         Args:
             server_url: An MCP server, whose tools are imported. Either this or `openapi`

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias, TypedDict, Union
 
-__all__ = ["AcceptInviteBody", "AgentNode", "AgentTool", "AgentTurnFrame", "AgentTurnFrameUsage", "AgentTurnFrameUsagePrice", "AlertChannel", "AlertSettings", "AlertSettingsChanged", "AlertTest", "Allowance", "AnswerConsequences", "ApiKey", "ApiKeyChanged", "Approval", "ApprovalApprovers", "ApprovalApproversMember", "ApprovalList", "AssignGateBody", "Assignee", "AssistantMessage", "AssistantMessageUsage", "AssistantMessageUsagePrice", "AuditEntry", "AuditList", "AuditVerification", "AuditVerificationFirstProblem", "AuditVerificationHead", "Authorization", "AuthorizationParameters", "AuthorizationPreview", "AuthorizationPreviewClient", "AuthorizationPreviewRefusal", "AuthorizationPreviewScope", "AuthorizationPreviewWorkspace", "AuthorizeClientBody", "AwaitedEvent", "Backtest", "BacktestFinding", "BacktestList", "BacktestSummary", "BlockedArgument", "BodyOfArgument", "BodyOfFields", "BodyOfFieldsField", "Budget", "BudgetChanged", "BudgetHistory", "BudgetHistoryDay", "BudgetStatus", "CallLimit", "CallbackReceived", "CancelEvent", "CancelEventInput", "CapabilityOverrides", "CapabilitySetting", "CapabilitySettings", "Change", "ChangeList", "ChangePasswordBody", "ChangePermissionsBody", "ChangePlanBody", "ChangeRoleBody", "CheckResult", "CheckedRun", "CheckedRunShown", "CheckedRunTemporal", "Checkpoint", "ChildContinuedFrame", "ChildPausedFrame", "CodeNode", "ComparedRun", "ComparedRunChecks", "ComparedRunCostUsd", "ComparedRunDurationMs", "ConcurrencyLimit", "ConcurrencyLimitInput", "ConditionNode", "ConfidenceInterval", "ConfigureWebhookBody", "Connection", "ConnectionAuthorization", "ConnectionChanged", "ConnectionPreset", "Consequences", "CountBounds", "CreateApiKeyBody", "CreateBudgetBody", "CreateConnectionBody", "CreateDataKeyBody", "CreateEventTriggerBody", "CreateFeedBody", "CreateScheduleBody", "CreateSourceBody", "CreateToolBody", "CreateWebhookEndpointBody", "CreateWorkflowBody", "CreatedApiKey", "CreatedDataKey", "CustomTool", "CustomToolChanged", "DataEndpoint", "DataEndpointChanged", "DataKey", "DataKeyChanged", "Debounce", "DebounceInput", "DecideByLinkBody", "DecideGateBody", "DecidedGate", "DecidedGateList", "Decision", "DeliveryAttempt", "DollarBounds", "DryRun", "DryRunBudget", "DryRunGate", "DryRunGateApprover", "DryRunGateWorkflow", "DryRunNode", "DryRunVerdict", "DryRunWorkflowBody", "EarlierAsking", "Effect", "EffectCondition", "EffectItems", "EffectItemsUnknown", "EffectMayCall", "EffectTarget", "EffectUnknown", "EmptyBody", "EnabledWebhook", "Entity", "EntityHistory", "EntityList", "EntityRecord", "EntityVersion", "Error", "Evaluation", "EvaluationCheck", "Event", "EventCancel", "EventDetail", "EventRecord", "EventReplay", "EventReplayList", "EventStart", "EventTrigger", "EventTriggerChanged", "EventTriggerLastSkip", "EvidenceChain", "EvidenceChainBefore", "EvidenceEnd", "EvidenceEntry", "EvidenceGate", "EvidenceGateToolCall", "EvidenceGraph", "EvidenceHead", "EvidenceHeadDigests", "EvidenceLine", "EvidenceResults", "EvidenceResultsCaughtValue", "EvidenceSeals", "EvidenceSealsSeal", "EvidenceStep", "EvidenceStepDigests", "EvidenceStepStep", "EvidenceStepStepUsage", "EvidenceStepStepUsagePrice", "EvidenceVerdict", "Experiment", "ExperimentCandidate", "ExperimentList", "ExperimentSummary", "ExperimentSummaryChecks", "ExperimentSummaryChecksBroken", "ExperimentSummaryCostUsd", "ExperimentSummaryDurationMs", "ExpressionCheck", "FeedFreshness", "Fork", "ForkRunBody", "ForkRunBodyDecisionsValue", "ForkTemporal", "Gate", "GateApprovers", "GateChanged", "GateChangedCurrent", "GateDecision", "GateRecheck", "GateRecheckNotRepeated", "GateRecheckRead", "GateTool", "GovernanceEvent", "GrantedAuthorization", "Graph", "GraphDiff", "GraphDiffEdges", "GraphDiffEdgesChanged", "GraphDiffInputSchema", "GraphDiffNodes", "GraphDiffNodesChanged", "GraphDraft", "GraphEdge", "GraphIssue", "GraphNode", "GraphReport", "Health", "HealthChecks", "HeldCapabilities", "HookAnswer", "HookChallenge", "HookEvent", "HumanGateNode", "HumanGateNodeRecheck", "Identity", "ImportToolsBody", "ImportedDocument", "ImportedDocumentSecurityScheme", "ImportedTool", "InboundEvent", "InboundEventList", "InboundEventReplayedBy", "IngestAnswer", "IngestAnswerError", "IngestAnswerEvents", "IngestRecord", "IngestRecordsBody", "InstantiateTemplateBody", "IntelligenceEvent", "IntelligenceEventList", "InviteMemberBody", "JobProgress", "JsonRpcError", "JsonRpcErrorDetail", "JsonRpcResponse", "JsonRpcResult", "LimitCheck", "Limits", "LinkDecision", "ListWaitsResponse", "ListWorkspaceEventsResponse", "ListedBacktest", "ListedExperiment", "ListedExperimentCandidate", "ListedInboundEvent", "ListedRun", "ListedTool", "LoginBody", "LoopNode", "ManagedFeed", "ManagedFeedDetail", "ManagedFeedDetailChanged", "MapNode", "McpBody", "McpRefusal", "Member", "MemberDetail", "MemberDetailChanged", "MemberStats", "MemberStatsActivity", "MergeNode", "Message", "MessageCall", "MessageList", "MetricsOverview", "MetricsOverviewRunsByDay", "MockModel", "MockTurn", "MockTurnCall", "NamedChange", "NewDataEndpoint", "NodePosition", "NodeRetry", "NodeTest", "NotReused", "OpenDecideLinkBody", "OpenWait", "OpenWaitLimit", "OpenedLink", "OpenedLinkGate", "OpenedLinkMember", "OpenedLinkTool", "OpenedLinkWorkflow", "OpenedLinkWorkspace", "OutputDiff", "OutputDifference", "OverrideBudgetBody", "PendingGate", "PendingGateApprovers", "PendingGateApproversMember", "PendingToolCall", "Pin", "PinList", "Policies", "PoliciesChanged", "PolicyVerdict", "PreviewAuthorizationBody", "Price", "PriceList", "PriceListChanged", "PublishWorkflowBody", "PutSecretBody", "Queued", "RateLimit", "RateLimitInput", "RecheckDifference", "RecordGeography", "Redaction", "RedactionInput", "RedactionPattern", "RedeliverWebhookDeadLettersBody", "Redelivered", "RefreshToolBody", "ReplayInboundEventBody", "ReplayInboundEventsBody", "ReportSourceBody", "RequestMapping", "RequestMappingParameter", "RerunRunBody", "RerunRunBodyDecisionsValue", "RotatedSecret", "Run", "RunCompletedFrame", "RunEvaluatedFrame", "RunEvent", "RunEventList", "RunFailedFrame", "RunFailure", "RunList", "RunPausedFrame", "RunQueue", "RunQueueInFlight", "RunQueueWaiting", "RunStats", "RunSummary", "RunTemporal", "RunView", "RunViewList", "SaveDraftBody", "SavePinBody", "SaveRunViewBody", "Schedule", "ScheduleChanged", "ScheduleLastSkip", "Secret", "SecretChanged", "SendWorkspaceEventBody", "Session", "SetAlertsBody", "SetAlertsBodyWorkflowsValue", "SetLimitsBody", "SetPermissionsBody", "SetPlanBody", "SetPoliciesBody", "SetPricesBody", "SetRoleBody", "SignupBody", "SkippedRun", "SourceDetail", "SourceDetailChanged", "SourceDetailHealth", "SourceEvidence", "StaleGate", "StartBacktestBody", "StartBacktestBodyPolicies", "StartExperimentBody", "StartExperimentBodyCandidate", "StartExperimentBodyDecisionsValue", "StartExperimentBodyRuns", "StartedJob", "Step", "StepAttempt", "StepCompletedFrame", "StepCount", "StepFailedFrame", "StepList", "StepStartedFrame", "StepToolCall", "StepUsage", "StepUsagePrice", "StreamFrame", "SystemMessage", "Template", "TemplateChanged", "TemplateFromGraph", "TemplateFromGraphLimits", "TemplateFromWorkflow", "TestNodeBody", "TestToolBody", "TextCheck", "ToolAuth", "ToolCallProblem", "ToolCallVerification", "ToolImport", "ToolImportSkipped", "ToolMessage", "ToolNode", "ToolNodeApproval", "ToolPolicy", "ToolRefresh", "ToolRefreshChange", "ToolTest", "UpdateBudgetBody", "UpdateConnectionBody", "UpdateEventTriggerBody", "UpdateFeedBody", "UpdateScheduleBody", "UpdateSourceBody", "UpdateTemplateBody", "UpdateTemplateBodyLimits", "UpdateToolBody", "UpdateWebhookEndpointBody", "UpdateWorkflowBody", "UpdateWorkspaceBody", "Usage", "UsageBreakdown", "UsageBreakdownByDay", "UsageBreakdownByModel", "UsageBreakdownByWorkflow", "UserMessage", "ValidateWorkflowBody", "WaitNode", "Waiting", "WaitingLimit", "Webhook", "WebhookChanged", "WebhookDelivery", "WebhookDeliveryList", "WokenWait", "Workflow", "WorkflowAlerts", "WorkflowChanged", "WorkflowDetail", "WorkflowDraft", "WorkflowDraftChanged", "WorkflowLimits", "WorkflowLimitsChanged", "WorkflowLimitsLastFailedMatch", "WorkflowNode", "WorkflowNodeApproval", "WorkflowOrDraft", "WorkflowOrDraftChanged", "WorkflowVersion", "WorkflowVersionList", "WorkflowVersionSummary", "Workspace", "WorkspaceChanged", "WorkspaceDataUsage", "WorkspaceDataUsageKey"]
+__all__ = ["AcceptInviteBody", "AgentNode", "AgentTool", "AgentTurnFrame", "AgentTurnFrameUsage", "AgentTurnFrameUsagePrice", "AlertChannel", "AlertSettings", "AlertSettingsChanged", "AlertTest", "Allowance", "AnswerConsequences", "ApiKey", "ApiKeyChanged", "Approval", "ApprovalApprovers", "ApprovalApproversMember", "ApprovalList", "AssignGateBody", "Assignee", "AssistantMessage", "AssistantMessageUsage", "AssistantMessageUsagePrice", "AuditEntry", "AuditList", "AuditVerification", "AuditVerificationFirstProblem", "AuditVerificationHead", "Authorization", "AuthorizationParameters", "AuthorizationPreview", "AuthorizationPreviewClient", "AuthorizationPreviewRefusal", "AuthorizationPreviewScope", "AuthorizationPreviewWorkspace", "AuthorizeClientBody", "AwaitedEvent", "Backtest", "BacktestFinding", "BacktestList", "BacktestSummary", "BlockedArgument", "BodyOfArgument", "BodyOfFields", "BodyOfFieldsField", "Budget", "BudgetChanged", "BudgetHistory", "BudgetHistoryDay", "BudgetStatus", "CallLimit", "CallbackReceived", "CancelEvent", "CancelEventInput", "CapabilityOverrides", "CapabilitySetting", "CapabilitySettings", "Change", "ChangeList", "ChangePasswordBody", "ChangePermissionsBody", "ChangePlanBody", "ChangeRoleBody", "CheckResult", "CheckedRun", "CheckedRunShown", "CheckedRunTemporal", "Checkpoint", "ChildContinuedFrame", "ChildPausedFrame", "CodeNode", "ComparedRun", "ComparedRunChecks", "ComparedRunCostUsd", "ComparedRunDurationMs", "ConcurrencyLimit", "ConcurrencyLimitInput", "ConditionNode", "ConfidenceInterval", "ConfigureWebhookBody", "Connection", "ConnectionAuthorization", "ConnectionChanged", "ConnectionPreset", "Consequences", "CountBounds", "CreateApiKeyBody", "CreateBudgetBody", "CreateConnectionBody", "CreateDataKeyBody", "CreateEventTriggerBody", "CreateFeedBody", "CreateScheduleBody", "CreateSourceBody", "CreateToolBody", "CreateWebhookEndpointBody", "CreateWorkflowBody", "CreatedApiKey", "CreatedDataKey", "CustomTool", "CustomToolChanged", "DataEndpoint", "DataEndpointChanged", "DataKey", "DataKeyChanged", "Debounce", "DebounceInput", "DecideByLinkBody", "DecideGateBody", "DecidedGate", "DecidedGateList", "Decision", "DeliveryAttempt", "DollarBounds", "DryRun", "DryRunBudget", "DryRunConnection", "DryRunConnectionWorkflow", "DryRunGate", "DryRunGateApprover", "DryRunGateWorkflow", "DryRunNode", "DryRunVerdict", "DryRunWorkflowBody", "EarlierAsking", "Effect", "EffectCondition", "EffectItems", "EffectItemsUnknown", "EffectMayCall", "EffectTarget", "EffectUnknown", "EmptyBody", "EnabledWebhook", "Entity", "EntityHistory", "EntityList", "EntityRecord", "EntityVersion", "Error", "Evaluation", "EvaluationCheck", "Event", "EventCancel", "EventDetail", "EventRecord", "EventReplay", "EventReplayList", "EventStart", "EventTrigger", "EventTriggerChanged", "EventTriggerLastSkip", "EvidenceChain", "EvidenceChainBefore", "EvidenceEnd", "EvidenceEntry", "EvidenceGate", "EvidenceGateToolCall", "EvidenceGraph", "EvidenceHead", "EvidenceHeadDigests", "EvidenceLine", "EvidenceResults", "EvidenceResultsCaughtValue", "EvidenceSeals", "EvidenceSealsSeal", "EvidenceStep", "EvidenceStepDigests", "EvidenceStepStep", "EvidenceStepStepUsage", "EvidenceStepStepUsagePrice", "EvidenceVerdict", "Experiment", "ExperimentCandidate", "ExperimentList", "ExperimentSummary", "ExperimentSummaryChecks", "ExperimentSummaryChecksBroken", "ExperimentSummaryCostUsd", "ExperimentSummaryDurationMs", "ExpressionCheck", "FeedFreshness", "Fork", "ForkRunBody", "ForkRunBodyDecisionsValue", "ForkTemporal", "Gate", "GateApprovers", "GateChanged", "GateChangedCurrent", "GateDecision", "GateRecheck", "GateRecheckNotRepeated", "GateRecheckRead", "GateTool", "GovernanceEvent", "GrantedAuthorization", "Graph", "GraphDiff", "GraphDiffEdges", "GraphDiffEdgesChanged", "GraphDiffInputSchema", "GraphDiffNodes", "GraphDiffNodesChanged", "GraphDraft", "GraphEdge", "GraphIssue", "GraphNode", "GraphReport", "Health", "HealthChecks", "HeldCapabilities", "HookAnswer", "HookChallenge", "HookEvent", "HumanGateNode", "HumanGateNodeRecheck", "Identity", "ImportRefused", "ImportToolsBody", "ImportedDocument", "ImportedDocumentSecurityScheme", "ImportedTool", "InboundEvent", "InboundEventList", "InboundEventReplayedBy", "IngestAnswer", "IngestAnswerError", "IngestAnswerEvents", "IngestRecord", "IngestRecordsBody", "InstantiateTemplateBody", "IntelligenceEvent", "IntelligenceEventList", "InviteMemberBody", "JobProgress", "JsonRpcError", "JsonRpcErrorDetail", "JsonRpcResponse", "JsonRpcResult", "LimitCheck", "Limits", "LinkDecision", "ListWaitsResponse", "ListWorkspaceEventsResponse", "ListedBacktest", "ListedExperiment", "ListedExperimentCandidate", "ListedInboundEvent", "ListedLimits", "ListedRun", "ListedTool", "ListedWorkflow", "LoginBody", "LoopNode", "ManagedFeed", "ManagedFeedDetail", "ManagedFeedDetailChanged", "MapNode", "McpBody", "McpRefusal", "Member", "MemberDetail", "MemberDetailChanged", "MemberStats", "MemberStatsActivity", "MergeNode", "Message", "MessageCall", "MessageList", "MetricsOverview", "MetricsOverviewRunsByDay", "MockModel", "MockTurn", "MockTurnCall", "NamedChange", "NeededSignIn", "NeededSignInConnection", "NewDataEndpoint", "NodePosition", "NodeRetry", "NodeTest", "NotReused", "OpenDecideLinkBody", "OpenWait", "OpenWaitConnection", "OpenWaitLimit", "OpenedLink", "OpenedLinkGate", "OpenedLinkMember", "OpenedLinkTool", "OpenedLinkWorkflow", "OpenedLinkWorkspace", "OutputDiff", "OutputDifference", "OverrideBudgetBody", "PendingGate", "PendingGateApprovers", "PendingGateApproversMember", "PendingToolCall", "Pin", "PinList", "Policies", "PoliciesChanged", "PolicyVerdict", "PreviewAuthorizationBody", "Price", "PriceList", "PriceListChanged", "PublishWorkflowBody", "PutSecretBody", "Queued", "RateLimit", "RateLimitInput", "RecheckDifference", "RecordGeography", "Redaction", "RedactionInput", "RedactionPattern", "RedeliverWebhookDeadLettersBody", "Redelivered", "RefreshToolBody", "ReplayInboundEventBody", "ReplayInboundEventsBody", "ReportSourceBody", "RequestMapping", "RequestMappingParameter", "RerunRunBody", "RerunRunBodyDecisionsValue", "RotatedSecret", "Run", "RunCompletedFrame", "RunEvaluatedFrame", "RunEvent", "RunEventList", "RunFailedFrame", "RunFailure", "RunList", "RunPausedFrame", "RunQueue", "RunQueueInFlight", "RunQueueWaiting", "RunStats", "RunSummary", "RunTemporal", "RunView", "RunViewList", "SaveDraftBody", "SavePinBody", "SaveRunViewBody", "Schedule", "ScheduleChanged", "ScheduleLastSkip", "Secret", "SecretChanged", "SendWorkspaceEventBody", "Session", "SetAlertsBody", "SetAlertsBodyWorkflowsValue", "SetAlertsBodyWorkflowsValueSlack", "SetLimitsBody", "SetPermissionsBody", "SetPlanBody", "SetPoliciesBody", "SetPricesBody", "SetRoleBody", "SignupBody", "SkippedRun", "SlackInput", "SlackSettings", "SourceDetail", "SourceDetailChanged", "SourceDetailHealth", "SourceEvidence", "StaleGate", "StartBacktestBody", "StartBacktestBodyPolicies", "StartExperimentBody", "StartExperimentBodyCandidate", "StartExperimentBodyDecisionsValue", "StartExperimentBodyRuns", "StartedJob", "Step", "StepAttempt", "StepCompletedFrame", "StepCount", "StepFailedFrame", "StepList", "StepStartedFrame", "StepToolCall", "StepUsage", "StepUsagePrice", "StreamFrame", "SystemMessage", "Template", "TemplateChanged", "TemplateFromGraph", "TemplateFromGraphLimits", "TemplateFromWorkflow", "TestNodeBody", "TestToolBody", "TextCheck", "ToolAuth", "ToolAuthInput", "ToolCallProblem", "ToolCallVerification", "ToolImport", "ToolImportSkipped", "ToolMessage", "ToolNode", "ToolNodeApproval", "ToolPolicy", "ToolRefresh", "ToolRefreshChange", "ToolTest", "UpdateBudgetBody", "UpdateConnectionBody", "UpdateEventTriggerBody", "UpdateFeedBody", "UpdateScheduleBody", "UpdateSourceBody", "UpdateTemplateBody", "UpdateTemplateBodyLimits", "UpdateToolBody", "UpdateWebhookEndpointBody", "UpdateWorkflowBody", "UpdateWorkspaceBody", "Usage", "UsageBreakdown", "UsageBreakdownByDay", "UsageBreakdownByModel", "UsageBreakdownByWorkflow", "UserMessage", "ValidateWorkflowBody", "WaitNode", "Waiting", "WaitingConnection", "WaitingLimit", "Webhook", "WebhookChanged", "WebhookDelivery", "WebhookDeliveryList", "WokenWait", "Workflow", "WorkflowAlerts", "WorkflowAlertsSlack", "WorkflowChanged", "WorkflowDetail", "WorkflowDraft", "WorkflowDraftChanged", "WorkflowLimits", "WorkflowLimitsChanged", "WorkflowLimitsLastFailedMatch", "WorkflowNode", "WorkflowNodeApproval", "WorkflowOrDraft", "WorkflowOrDraftChanged", "WorkflowVersion", "WorkflowVersionList", "WorkflowVersionSummary", "Workspace", "WorkspaceChanged", "WorkspaceDataUsage", "WorkspaceDataUsageKey"]
 
 
 class _AcceptInviteBody(TypedDict):
@@ -108,7 +108,7 @@ class AgentTurnFrameUsagePrice(_AgentTurnFrameUsagePrice, total=False):
 
 
 class AlertChannel(TypedDict):
-    channel: Literal["chat", "email"]
+    channel: Literal["chat", "email", "slack"]
     configured: bool
     source: Literal["workspace", "service"] | None
     """Whose address it sends to; null if there is none."""
@@ -119,12 +119,17 @@ class AlertChannel(TypedDict):
     """
     hint: str
     """How to configure it."""
+    team_id: str | None
+    """Of Slack: the team, as Slack named it at the sign-in."""
+    problem: str | None
+    """Of Slack: why it refused the last message; null if it accepted it."""
 
 
 class AlertSettings(TypedDict):
     chat_webhook_url: str | None
     email: list[str]
     """A caller without `manage_workspace` sees only the domains."""
+    slack: SlackSettings | None
     on: list[Literal["failed", "paused", "waiting", "budget", "connection"]]
     workflows: dict[str, WorkflowAlerts]
     decide_by_link: bool
@@ -146,7 +151,7 @@ class AlertSettingsChanged(TypedDict):
 
 
 class AlertTest(TypedDict):
-    channels: list[Literal["chat", "email"]]
+    channels: list[Literal["chat", "email", "slack"]]
     """The channels that the test was queued for."""
 
 
@@ -225,6 +230,10 @@ class Approval(_Approval, total=False):
     """True: the members who started the run, or one from which it starts, cannot decide."""
     signed_in: bool
     """True: only members who have signed in can decide, not with an API key or a link."""
+    act_as: Literal["approver"]
+    """`approver`: the step uses the account of the member who approves it last, of the
+    connections that members own.
+    """
     deciders: int
     """How many members can still decide it, as they are now; 0 if the run has to be cancelled,
     or a permission granted.
@@ -1106,6 +1115,8 @@ class Connection(TypedDict):
     """Register this address with the service as the redirect URI. Null where nobody signs in."""
     client_id: str
     client_auth: Literal["basic", "post", "none"]
+    resource: str | None
+    """The URL of the MCP server that the tokens are for; null for any other service."""
     scopes: list[str]
     authorization_params: dict[str, str]
     allowed_hosts: list[str]
@@ -1215,12 +1226,12 @@ class CreateBudgetBody(_CreateBudgetBody, total=False):
 
 
 class _CreateConnectionBody(TypedDict):
-    client_id: str
     name: str
     """Workflows refer to it as `{connections.NAME}`."""
 
 
 class CreateConnectionBody(_CreateConnectionBody, total=False):
+    client_id: str
     client_secret: str
     """Stored sealed. No response contains it. Absent for a public client."""
     client_auth: Literal["basic", "post", "none"]
@@ -1249,6 +1260,11 @@ class CreateConnectionBody(_CreateConnectionBody, total=False):
     owner: Literal["workspace", "member"]
     """`workspace`: one account for all runs. `member`: each run uses the account of the member
     who started it.
+    """
+    mcp_server_url: str
+    """An MCP server that requires sign-in. Its metadata gives the addresses, the scopes and
+    `allowed_hosts`, and without a `client_id` the service gets itself a client: by the document
+    about itself, or by registration. `issuer` chooses one of several authorization servers.
     """
 
 
@@ -1627,6 +1643,10 @@ class DecideByLinkBody(_DecideByLinkBody, total=False):
     """What the form of the gate asks for."""
     arguments: dict[str, Any]
     """For a step that needs approval: the arguments, as changed by the approver."""
+    accept_changes: bool
+    """For a gate that shows `stale`: approves anyway. What was shown is sent; the differences
+    are stored with the decision.
+    """
 
 
 class DecideGateBody(TypedDict, total=False):
@@ -1698,6 +1718,8 @@ class _Decision(TypedDict):
 class Decision(_Decision, total=False):
     by_link: Literal[True]
     """With the link of an email to the member, without signing in."""
+    by_slack: Literal[True]
+    """In Slack, by the member with the email of the person there."""
     timed_out: Literal["reject", "approve", "fail"]
     """The deadline decided, not a person: the `on_timeout` of the gate."""
 
@@ -1731,7 +1753,7 @@ class DryRun(TypedDict):
     """Ids of the nodes without a bound of their cost or duration."""
     warnings: list[GraphIssue]
     """Agents whose requests have no bound under a cap or a budget, or whose first request does
-    not fit the cap.
+    not fit the cap; connections to which the caller, or no one, is signed in.
     """
     nodes: list[DryRunNode]
     budgets: list[DryRunBudget]
@@ -1741,6 +1763,8 @@ class DryRun(TypedDict):
     """The hosts that its tools call; `at_run_time` for one that is not known before."""
     secrets: list[str]
     """Names of the secrets that it uses."""
+    connections: list[DryRunConnection]
+    """The connections whose tokens it sends."""
 
 
 class DryRunBudget(TypedDict):
@@ -1752,6 +1776,26 @@ class DryRunBudget(TypedDict):
     """What is left of the limit now; negative when more was spent."""
     fits: bool
     """Whether a run could start now."""
+
+
+class DryRunConnection(TypedDict):
+    node_id: str
+    """The node that sends its token, or starts `workflow`."""
+    workflow: DryRunConnectionWorkflow | None
+    """The workflow that has the node, if it is another one."""
+    id: str
+    name: str
+    account: Literal["workspace", "starter", "approver"]
+    """Whose account: that of the workspace, of the member who starts the run, or of the one who
+    approves the step.
+    """
+    status: Literal["not_signed_in", "connected", "needs_sign_in"] | None
+    """Of this account, for `starter` that of the caller; null for `approver`."""
+
+
+class DryRunConnectionWorkflow(TypedDict):
+    id: str
+    name: str
 
 
 class DryRunGate(TypedDict):
@@ -2252,6 +2296,8 @@ class EvidenceGate(_EvidenceGate, total=False):
     title: str | None
     by_link: Literal[True]
     """It was decided with the link of an email to the member."""
+    by_slack: Literal[True]
+    """It was decided in Slack."""
 
 
 class EvidenceGateToolCall(TypedDict):
@@ -2812,6 +2858,8 @@ class GateDecision(_GateDecision, total=False):
     input: dict[str, Any]
     by_link: Literal[True]
     """With the link of an email."""
+    by_slack: Literal[True]
+    """In Slack."""
     accepted_changes: list[RecheckDifference]
     """With `accept_changes`: what had changed since the gate opened."""
 
@@ -3054,6 +3102,17 @@ class Identity(TypedDict):
     capabilities: HeldCapabilities
 
 
+class _ImportRefused(TypedDict):
+    detail: str
+    """The error message."""
+
+
+class ImportRefused(_ImportRefused, total=False):
+    """The body is invalid, or the tools cannot be listed."""
+
+    needs_sign_in: NeededSignIn
+
+
 class ImportToolsBody(TypedDict, total=False):
     server_url: str
     """An MCP server, whose tools are imported. Either this or `openapi`."""
@@ -3073,7 +3132,7 @@ class ImportToolsBody(TypedDict, total=False):
     """Where the API is, instead of the document's first server; can be relative to the
     document's URL.
     """
-    auth: ToolAuth
+    auth: ToolAuthInput
     prefix: str
     """What the names of the tools begin with here."""
     only_list: bool
@@ -3388,6 +3447,24 @@ class ListedInboundEvent(TypedDict):
     """How many runs and events have replayed it."""
 
 
+class ListedLimits(TypedDict):
+    concurrency: ConcurrencyLimit | None
+    rate: RateLimit | None
+    debounce: Debounce | None
+    priority: str | None
+    """An expression over the input of a run: a number from -100 to 100, to which others are set.
+    Of the runs that wait with the same key, the one with the highest starts first. By default 0.
+    """
+    cancel_on: list[CancelEvent]
+    """Events that cancel open runs: those that were created before the event, and for which
+    `match` is true. A run keeps those of its trigger.
+    """
+    etag: str
+    """Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match`
+    to change only this state.
+    """
+
+
 class ListedRun(TypedDict):
     id: str
     run_id: str
@@ -3467,6 +3544,50 @@ class _ListedTool(TypedDict):
 class ListedTool(_ListedTool, total=False):
     reason: str
     """Why it would be skipped."""
+
+
+class _ListedWorkflow(TypedDict):
+    id: str
+    workspace_id: str
+    name: str
+    description: str
+    status: Literal["draft", "published"]
+    version: int
+    graph: Graph
+    input_schema: dict[str, Any] | None
+    """JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any
+    object. Patterns are RE2; `format` is not checked; external references are not loaded. At
+    most 65,536 characters and 40 levels.
+    """
+    checks: list[Any]
+    run_cap_usd: float | None
+    """The cost limit of one run."""
+    overrun: Literal["none", "one_step"]
+    """`none`: a request begins only if all that it may cost fits, beside the requests in
+    progress. `one_step`: a request begins while something is left, so that the limit is exceeded
+    by less than one step.
+    """
+    requires_experiment: bool
+    """It is published only after an experiment of exactly this graph and input schema that lost
+    no check and failed no run.
+    """
+    stats: RunStats
+    created_by: str | None
+    created_at: str
+    """ISO 8601, UTC."""
+    updated_at: str
+    """ISO 8601, UTC."""
+    has_draft: bool
+    """It has a draft, at `.../draft`."""
+    etag: str
+    """Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match`
+    to change only this state.
+    """
+
+
+class ListedWorkflow(_ListedWorkflow, total=False):
+    limits: ListedLimits
+    """Only with `include=limits`. The `etag` is that of `.../limits`."""
 
 
 class LoginBody(TypedDict):
@@ -3748,6 +3869,24 @@ class NamedChange(TypedDict):
     """The record's current name."""
 
 
+class NeededSignIn(TypedDict):
+    resource: str
+    """The server's URL, which tokens are for."""
+    issuer: str | None
+    """The authorization server; null if the connection names none."""
+    scopes: list[str]
+    """What the server asks for."""
+    connection: NeededSignInConnection | None
+    """The connection to sign in to; null if there is none for this server."""
+    url: str
+    """The page of the console where a person creates the connection, or signs in."""
+
+
+class NeededSignInConnection(TypedDict):
+    id: str
+    name: str
+
+
 class NewDataEndpoint(TypedDict):
     id: str
     url: str
@@ -3807,16 +3946,28 @@ OpenWait = TypedDict(
         "node_id": "str",
         "step_key": "str",
         "label": "str",
-        "for": "Literal[\"time\", \"event\", \"callback\", \"limit\"]",
+        "for": "Literal[\"time\", \"event\", \"callback\", \"limit\", \"connection\"]",
         "events": "list[str]",
         "since": "str",
         "until": "str | None",
         "limit": "OpenWaitLimit | None",
+        "connection": "OpenWaitConnection | None",
         "run_id": "str",
         "workflow_id": "str",
         "workflow_name": "str",
     },
 )
+
+
+class OpenWaitConnection(TypedDict):
+    id: str
+    name: str
+    reason: Literal["not_signed_in", "needs_sign_in"]
+    member_id: str
+    """The member whose account the step uses."""
+    member_name: str
+    page: str
+    """Where this member signs in: a path of the console."""
 
 
 class OpenWaitLimit(TypedDict):
@@ -3871,6 +4022,10 @@ class OpenedLinkGate(_OpenedLinkGate, total=False):
     """True: the members who started the run, or one from which it starts, cannot decide."""
     signed_in: bool
     """True: only members who have signed in can decide, not with an API key or a link."""
+    act_as: Literal["approver"]
+    """`approver`: the step uses the account of the member who approves it last, of the
+    connections that members own.
+    """
     expires_at: str
     """When `on_timeout` happens."""
     on_timeout: Literal["reject", "approve", "fail"]
@@ -3964,6 +4119,10 @@ class PendingGate(_PendingGate, total=False):
     """True: the members who started the run, or one from which it starts, cannot decide."""
     signed_in: bool
     """True: only members who have signed in can decide, not with an API key or a link."""
+    act_as: Literal["approver"]
+    """`approver`: the step uses the account of the member who approves it last, of the
+    connections that members own.
+    """
     deciders: int
     """How many members can still decide it, as they are now; 0 if the run has to be cancelled,
     or a permission granted.
@@ -4741,6 +4900,10 @@ class SetAlertsBody(TypedDict, total=False):
     chat_webhook_url: str | None
     email: list[str]
     """Get each alert in one email."""
+    slack: SlackInput | None
+    """Asks for each decision in a channel of Slack, where members can make it. Null turns it
+    off.
+    """
     on: list[Literal["failed", "paused", "waiting", "budget", "connection"]]
     """What it sends alerts for."""
     workflows: dict[str, SetAlertsBodyWorkflowsValue]
@@ -4760,8 +4923,16 @@ class SetAlertsBodyWorkflowsValue(TypedDict, total=False):
     """
     email: list[str]
     """Instead of those of the workspace."""
+    slack: SetAlertsBodyWorkflowsValueSlack
     on: list[Literal["failed", "paused", "waiting", "budget", "connection"]]
     """Instead of those of the workspace; [] for none."""
+
+
+class SetAlertsBodyWorkflowsValueSlack(TypedDict):
+    """Another channel, if the workspace uses Slack."""
+
+    channel: str
+    """The id of a channel, at the end of “View channel details” in Slack."""
 
 
 class SetLimitsBody(TypedDict, total=False):
@@ -4829,6 +5000,24 @@ class SkippedRun(TypedDict):
     run_id: None
     status: Literal["skipped"]
     detail: str
+
+
+class SlackInput(TypedDict):
+    connection: str
+    """The name of a connection with the preset `slack` and the owner `workspace`, that is signed
+    in.
+    """
+    channel: str
+    """The id of a channel, at the end of “View channel details” in Slack."""
+    signing_secret: str
+    """Of the Slack app. Stored sealed, and shown as `***`; send that back to keep it."""
+
+
+class SlackSettings(TypedDict):
+    connection: str
+    channel: str
+    signing_secret: str
+    """Always `***`."""
 
 
 class SourceDetail(TypedDict):
@@ -5274,6 +5463,17 @@ class ToolAuth(_ToolAuth, total=False):
     """A connection, whose access token is sent. Either this or `secret`."""
 
 
+ToolAuthInput = TypedDict(
+    "ToolAuthInput",
+    {
+        "secret": "str",
+        "connection": "str",
+        "as": "str",
+    },
+    total=False,
+)
+
+
 class _ToolCallProblem(TypedDict):
     run_id: str
     step_key: str
@@ -5345,6 +5545,7 @@ class ToolNode(_ToolNode, total=False):
     params: dict[str, Any]
     output_key: str
     approval: str | ToolNodeApproval
+    act_as: Literal["approver"]
 
 
 class _ToolNodeApproval(TypedDict):
@@ -5405,6 +5606,8 @@ class ToolTest(TypedDict):
     """Names of stored headers that were not sent, because the caller does not have the
     capability run_workflows.
     """
+    needs_sign_in: NeededSignIn | None
+    """What is needed, if the MCP server of the tool requires sign-in."""
 
 
 class UpdateBudgetBody(TypedDict, total=False):
@@ -5564,8 +5767,10 @@ class UpdateToolBody(TypedDict, total=False):
     """For one call. For kind `code`, it is processor time, and at most 10."""
     retry_count: int
     """Retries after the first try; a node's own `retry` replaces it."""
-    auth: ToolAuth | None
-    """What calls authenticate with; only for a tool that was imported from an API document."""
+    auth: ToolAuthInput | None
+    """What calls authenticate with; only for a tool that was imported from an API document, or
+    of an MCP server.
+    """
     read_only: bool
     """Whether a call changes nothing, so that the recheck of a gate can repeat it. To set it
     needs the capability publish_workflows; a change of what is called takes it back.
@@ -5707,13 +5912,25 @@ Waiting = TypedDict(
         "node_id": "str",
         "step_key": "str",
         "label": "str",
-        "for": "Literal[\"time\", \"event\", \"callback\", \"limit\"]",
+        "for": "Literal[\"time\", \"event\", \"callback\", \"limit\", \"connection\"]",
         "events": "list[str]",
         "since": "str",
         "until": "str | None",
         "limit": "WaitingLimit | None",
+        "connection": "WaitingConnection | None",
     },
 )
+
+
+class WaitingConnection(TypedDict):
+    id: str
+    name: str
+    reason: Literal["not_signed_in", "needs_sign_in"]
+    member_id: str
+    """The member whose account the step uses."""
+    member_name: str
+    page: str
+    """Where this member signs in: a path of the console."""
 
 
 class WaitingLimit(TypedDict):
@@ -5838,7 +6055,12 @@ class Workflow(TypedDict):
 class WorkflowAlerts(TypedDict, total=False):
     chat_webhook_url: str
     email: list[str]
+    slack: WorkflowAlertsSlack
     on: list[Literal["failed", "paused", "waiting", "budget", "connection"]]
+
+
+class WorkflowAlertsSlack(TypedDict):
+    channel: str
 
 
 class WorkflowChanged(TypedDict):
