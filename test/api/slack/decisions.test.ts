@@ -7,13 +7,13 @@ import { useSlack } from './slack-stage.ts';
 
 const stage = useSlack();
 const { asked, shows, person, hears } = stage;
-const answered = async (sent: Promise<{ status: number; text: string }>) => {
+const answerOf = async (sent: Promise<{ status: number; text: string }>) => {
   const { status, text } = await sent;
-  expect(status).toBe(200);
+  expect([status, text]).toEqual([200, text]);
   return text === '' ? undefined : JSON.parse(text);
 };
 const submit = (opened: any, user: string, values: object = {}) =>
-  answered(stage.client.send(stage.client.submission(opened, user, values)));
+  answerOf(stage.client.send(stage.client.submission(opened, user, values)));
 const CLEARED = { response_action: 'clear' };
 const gate = async (runId: string) =>
   (await stage.call('GET', `/api/runs/${runId}/gates/review`)).body;
@@ -212,6 +212,29 @@ describe('a modal', () => {
     const body = { ...values.body, amount: 4 };
     expect(await send(JSON.stringify({ ...values, body }))).toEqual(CLEARED);
     expect((await gate(runId)).decided_arguments).toMatchObject({ body: { amount: 4 } });
+  }, 60_000);
+
+  test('shows the result later, if the decision takes longer than Slack waits', async () => {
+    const ann = await person();
+    const { runId, message } = await asked();
+    const opened = await stage.client.open(message, 'approve', ann.user);
+    // Another change of the run is not finished.
+    const locked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const change = stage.engine.db.transaction(async (tx) => {
+      await tx.query(sql.unsafe`SELECT FROM runs WHERE id = ${runId} FOR UPDATE`);
+      locked.resolve();
+      await answered.promise;
+    });
+    await locked.promise;
+    const answer = await submit(opened, ann.user);
+    answered.resolve();
+    await change;
+    expect(answer.response_action).toBe('update');
+    expect(textsOf(answer.view)).toContain('The result appears here');
+    const later = () => stage.slack.views.findLast(({ id }) => id === opened.id);
+    await eventually(() => textsOf(later()?.view).includes('Your decision counts'), 30_000);
+    expect(await decidedIn(runId)).toBe(1);
   }, 60_000);
 
   test('that is sent after the end says how it ended', async () => {

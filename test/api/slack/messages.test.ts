@@ -87,6 +87,21 @@ describe('the message about a gate', () => {
     expect(stored).toEqual([runId]);
   }, 60_000);
 
+  test('is not sent for a rehearsal', async () => {
+    const { runId } = await asked();
+    await approve(runId);
+    await stage.engine.until(runId, ['success']);
+    const rehearsal = await stage.call('POST', `/api/runs/${runId}/rerun`, {
+      ...{ mode: 'recorded', decisions: { review: { approved: true } } },
+    });
+    expect([rehearsal.status, rehearsal.body.detail]).toEqual([201, undefined]);
+    await stage.engine.until(rehearsal.body.id, ['success']);
+    const stored = await stage.engine.db.anyFirst(sql.unsafe`
+      SELECT DISTINCT m.run_id FROM gates g LEFT JOIN slack_messages m ON m.run_id = g.run_id
+      WHERE g.run_id IN (${runId}, ${rehearsal.body.id})`);
+    expect(new Set(stored)).toEqual(new Set([runId, null]));
+  }, 60_000);
+
   test('is deleted with its run', async () => {
     const { runId } = await asked();
     await approve(runId);
