@@ -257,8 +257,13 @@ const unpricedText = (steps: number): string => {
   return steps === 1 ? ', 1 step without a price' : `, ${steps} steps without a price`;
 };
 
-const waitText = ({ step_key, for: kind, events, until }: Run['waiting'][number]): string =>
-  `${step_key} for ${kind === 'event' ? events.join(' or ') : `a ${kind}`}${until === null ? '' : `, until ${until}`}`;
+const waitText = (wait: Run['waiting'][number]): string =>
+  `${wait.step_key} for ${awaited(wait)}${wait.until === null ? '' : `, until ${wait.until}`}`;
+
+function awaited({ for: kind, events, connection }: Run['waiting'][number]): string {
+  if (connection !== null) return `${connection.member_name} to sign in to ${connection.name}`;
+  return kind === 'event' ? events.join(' or ') : `a ${kind}`;
+}
 
 async function showRun({ client, output }: Session, run: Run): Promise<void> {
   if (output.format === 'json') return output.record(run);
