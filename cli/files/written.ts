@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import type { z } from 'zod';
-import { evaluationCheckSchema, graphEdgeSchema } from '#shared/contract/workflows/graph.ts';
+import { graphEdgeSchema } from '#shared/contract/workflows/graph.ts';
+import { evaluationCheckSchema } from '#shared/contract/workflows/evaluation-check.ts';
 import { nodeKeysOf } from '#shared/graph/graph-check.ts';
 import type { Json } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';

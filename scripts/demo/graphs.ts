@@ -1,4 +1,5 @@
-import type { EvaluationCheck, GraphInput } from '#shared/contract/workflows/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/evaluation-check.ts';
 
 /** The graphs of the tour in docs/tour.md. The first is slow enough to open a socket while it runs. */
 export const answerTickets: GraphInput = {

@@ -1,4 +1,8 @@
-import type { CheckResult, Evals, EvaluationCheck } from '#shared/contract/workflows/graph.ts';
+import type {
+  CheckResult,
+  Evals,
+  EvaluationCheck,
+} from '#shared/contract/workflows/evaluation-check.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { evaluateExpression, truthy } from './expression/expression.ts';

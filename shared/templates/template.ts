@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { limitsInput } from '#shared/contract/limits/limits.ts';
-import type { EvaluationCheck, GraphInput } from '#shared/contract/workflows/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/evaluation-check.ts';
 import type { JsonObject } from '#shared/json.ts';
 
 /** A built-in workflow template. */

@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { evaluationChecksSchema, type EvaluationCheck } from '#shared/contract/workflows/graph.ts';
+import {
+  evaluationChecksSchema,
+  type EvaluationCheck,
+} from '#shared/contract/workflows/evaluation-check.ts';
 import { evaluateChecks, type CheckedRun } from '#shared/graph/checks.ts';
 import type { Json } from '#shared/json.ts';
 

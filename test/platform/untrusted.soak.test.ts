@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import type { EvaluationCheck } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/evaluation-check.ts';
 import { type Policies, unrestricted } from '#shared/contract/policies/policy.ts';
 import type { CheckedRun } from '#shared/graph/checks.ts';
 import { evaluateChecksUntrusted } from '#shared/platform/threads/run-checks.ts';

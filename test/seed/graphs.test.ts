@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { evaluationChecksSchema } from '#shared/contract/workflows/graph.ts';
+import { evaluationChecksSchema } from '#shared/contract/workflows/evaluation-check.ts';
 import { checkGraph } from '#shared/graph/graph-check.ts';
 import { builtinTools } from '#shared/tools.ts';
 import { examples } from '#scripts/seed/index.ts';

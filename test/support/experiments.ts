@@ -1,5 +1,6 @@
 import type { Experiment, ExperimentRequest } from '#shared/contract/experiments/experiment.ts';
-import type { EvaluationCheck, GraphInput } from '#shared/contract/workflows/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/evaluation-check.ts';
 import { listResults } from '#shared/db/experiments/results.ts';
 import { readExperiment } from '#shared/db/experiments/listing.ts';
 import { saveDraft } from '#shared/db/workflows/drafts.ts';

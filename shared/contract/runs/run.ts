@@ -15,7 +15,7 @@ import {
 import type { GateAnswer } from '#shared/graph/gates/gate-decision.ts';
 import { pendingGateSchema } from '#shared/contract/gates/pending-gate.ts';
 import { acceptChangesField } from '#shared/contract/gates/recheck.ts';
-import { evalsSchema } from '#shared/contract/workflows/graph.ts';
+import { evalsSchema } from '#shared/contract/workflows/evaluation-check.ts';
 import { checkpointSchema, stepCountSchema, stepSchema } from '#shared/contract/steps/step.ts';
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
 import { failureSchema } from './failure.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue, timestamp } from '#shared/contract/common.ts';
-import { evaluationChecksInput } from './graph.ts';
+import { evaluationChecksInput } from './evaluation-check.ts';
 import { etag } from '#shared/contract/if-match.ts';
 import { limitsInput, templateLimits } from '#shared/contract/limits/limits.ts';
 import { inputSchemaField, workflowCreateBody, workflowSchema } from './workflow.ts';

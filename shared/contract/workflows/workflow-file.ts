@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limitsInput, limitsOrNull } from '#shared/contract/limits/limits.ts';
-import { evaluationChecksInput, graphSchema } from './graph.ts';
+import { graphSchema } from './graph.ts';
+import { evaluationChecksInput } from './evaluation-check.ts';
 import { workflowFields } from './workflow.ts';
 
 /** The content of a file: the settings of one workflow. An omitted setting keeps its value in the workspace. */

@@ -9,7 +9,8 @@ import {
   timestamp,
   wholeNumber,
 } from '#shared/contract/common.ts';
-import { draftGraphSchema, evaluationChecksInput } from './graph.ts';
+import { draftGraphSchema } from './graph.ts';
+import { evaluationChecksInput } from './evaluation-check.ts';
 import { etag } from '#shared/contract/if-match.ts';
 import { limitFields } from '#shared/contract/limits/limits.ts';
 

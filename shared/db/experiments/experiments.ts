@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EvaluationCheck } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/evaluation-check.ts';
 import { rehearsalFields, rehearsalSchema } from '#shared/contract/forks/fork.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { type Db, jsonOrNull, sql, statement, type Tx } from '#shared/db/pool.ts';

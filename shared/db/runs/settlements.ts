@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EvaluationCheck, Evals } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck, Evals } from '#shared/contract/workflows/evaluation-check.ts';
 import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import type { SettleCall } from '#shared/execution.ts';
 import { evaluateChecks, parseChecked, type StoredRun } from '#shared/graph/checks.ts';

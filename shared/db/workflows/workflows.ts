@@ -3,7 +3,7 @@ import type { AuditAction } from '#shared/contract/audit/audit.ts';
 import type { Actor } from '#shared/people/actor.ts';
 import { overrunModes } from '#shared/contract/money/budget.ts';
 import type { OffsetPage } from '#shared/contract/common.ts';
-import type { EvaluationCheck } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/evaluation-check.ts';
 import type { Template } from '#shared/contract/workflows/template.ts';
 import {
   type Workflow,

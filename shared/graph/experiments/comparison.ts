@@ -1,4 +1,4 @@
-import type { Evals } from '#shared/contract/workflows/graph.ts';
+import type { Evals } from '#shared/contract/workflows/evaluation-check.ts';
 import type { Json } from '#shared/json.ts';
 import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { differencesOf, type JsonDifference } from '#shared/graph/json-differences.ts';

@@ -1,4 +1,4 @@
-import type { EvaluationCheck, Evals } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck, Evals } from '#shared/contract/workflows/evaluation-check.ts';
 import type { Figures, FinishedRun } from '#shared/db/experiments/figures.ts';
 import type { RunResult } from '#shared/db/experiments/results.ts';
 import { compareRuns, type EndedRun } from '#shared/graph/experiments/comparison.ts';

@@ -1,4 +1,5 @@
-import type { EvaluationCheck, Evals, Graph } from '#shared/contract/workflows/graph.ts';
+import type { Graph } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck, Evals } from '#shared/contract/workflows/evaluation-check.ts';
 import type { Policies } from '#shared/contract/policies/policy.ts';
 import { createBoundedCache } from '#shared/values/bounded-cache.ts';
 import type { CheckedRun, StoredRun } from '#shared/graph/checks.ts';

@@ -1,4 +1,4 @@
-import type { EvaluationCheck, Evals } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck, Evals } from '#shared/contract/workflows/evaluation-check.ts';
 import {
   type CheckedRun,
   evaluateChecks,

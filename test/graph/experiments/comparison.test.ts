@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Evals } from '#shared/contract/workflows/graph.ts';
+import type { Evals } from '#shared/contract/workflows/evaluation-check.ts';
 import {
   badnessOf,
   compareRuns,

@@ -1,4 +1,4 @@
-import type { EvaluationCheck } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/evaluation-check.ts';
 
 /** Messages for the checks of a workflow. */
 export const checksTab = {

@@ -1,4 +1,4 @@
-import type { EvaluationCheck } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/evaluation-check.ts';
 import { check as texts, checkTypes as labels } from '#console/src/messages/en/workflows/checks.ts';
 import { isRecord } from '#console/src/parts/data/record.ts';
 import { countText } from '#console/src/parts/text/numbers.ts';
