@@ -5,6 +5,7 @@ import { alertsForm as text } from '#console/src/messages/en/workspace/alerts.ts
 import { Snippet } from '#console/src/parts/code/snippet.tsx';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { connectionsQuery } from '#console/src/queries/workspace.ts';
+import { PRODUCT_NAME } from '#shared/values/product.ts';
 import { SLACK_INTERACTIONS_PATH, SLACK_SCOPES } from '#shared/contract/slack/settings.ts';
 
 type Slack = AlertSettings['slack'];
@@ -92,8 +93,8 @@ function SlackFields({
 const manifestOf = (url: string, callback: string | undefined): string =>
   JSON.stringify(
     {
-      display_information: { name: 'Durable workflows' },
-      features: { bot_user: { display_name: 'Durable workflows', always_online: true } },
+      display_information: { name: PRODUCT_NAME },
+      features: { bot_user: { display_name: PRODUCT_NAME, always_online: true } },
       oauth_config: {
         redirect_urls: [callback ?? `${window.location.origin}/api/connections/callback`],
         scopes: { bot: [...SLACK_SCOPES] },
