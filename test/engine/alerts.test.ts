@@ -658,6 +658,7 @@ describe('a test alert', () => {
     expect(outcomes(settings.body)).toEqual([
       ['chat', true, 'failed,paused,waiting,budget,connection'],
       ['email', true, 'failed,paused,waiting,budget,connection'],
+      ['slack', false, 'paused'],
     ]);
     answers = [500];
     const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
@@ -695,6 +696,7 @@ describe('a test alert', () => {
     expect(outcomes(body)).toEqual([
       ['chat', true, 'failed,paused,waiting,budget,connection'],
       ['email', false, 'failed,paused,waiting,budget,connection'],
+      ['slack', false, 'paused'],
     ]);
     expect(body.channels[1].hint).toMatch(/EMAIL_API_KEY.*ALERT_EMAIL/);
     const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
