@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { readEvidenceGates } from '#shared/db/evidence/evidence.ts';
 import { sql } from '#shared/db/pool.ts';
 import { eventually } from '#test/support/engine.ts';
+import { verifyText } from '#test/support/evidence.ts';
 import { buttonsOf, textsOf } from '#test/support/slack-world.ts';
 import { useSlack } from './slack-stage.ts';
 
@@ -45,12 +45,10 @@ describe('a decision in Slack', () => {
     expect(audit.logs).toMatchObject([
       { actor_id: ann.id, details: { by_slack: true, signed_in: signedIn, reason: 'as agreed' } },
     ]);
-    const evidence = await stage.engine.db.transaction(async (tx) => {
-      const lines = [];
-      for await (const page of readEvidenceGates(tx, runId)) lines.push(...page);
-      return lines;
-    });
-    expect(evidence).toMatchObject([{ by_id: ann.id, by_slack: true }]);
+    const { text } = await stage.call('GET', `/api/runs/${runId}/evidence`);
+    const line = text.split('\n').find((each) => each.includes('"kind":"gate"'));
+    expect(JSON.parse(line ?? '')).toMatchObject({ by_id: ann.id, by_slack: true });
+    expect(verifyText(text).problems).toEqual([]);
     await shows(message, `Approved by ${ann.name}, in Slack`);
     expect(textsOf(message.blocks)).toContain('Reason: as agreed');
     expect(buttonsOf(message)).toEqual({});
