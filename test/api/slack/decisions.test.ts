@@ -217,16 +217,16 @@ describe('a modal', () => {
     const { runId, message } = await asked();
     const opened = await stage.client.open(message, 'approve', ann.user);
     // Another change of the run is not finished.
-    const locked = Promise.withResolvers<void>();
-    const answered = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<true>();
+    const answered = Promise.withResolvers<true>();
     const change = stage.engine.db.transaction(async (tx) => {
       await tx.query(sql.unsafe`SELECT FROM runs WHERE id = ${runId} FOR UPDATE`);
-      locked.resolve();
+      locked.resolve(true);
       await answered.promise;
     });
     await locked.promise;
     const answer = await submit(opened, ann.user);
-    answered.resolve();
+    answered.resolve(true);
     await change;
     expect(answer.response_action).toBe('update');
     expect(textsOf(answer.view)).toContain('The result appears here');
