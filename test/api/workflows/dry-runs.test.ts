@@ -51,7 +51,7 @@ describe('a dry run', () => {
           cost_usd: { min: 0.02, max: 0.02 },
         },
       ],
-      ...{ budgets: [], gates: [], hosts: [], secrets: [] },
+      ...{ budgets: [], gates: [], hosts: [], secrets: [], connections: [] },
     });
     expect(await rows()).toEqual(before);
   });
@@ -69,7 +69,7 @@ describe('a dry run', () => {
         { node_id: 'c', executions: { min: 1, max: 1 }, cost_usd: { min: 0, max: 0 } },
         { node_id: 'a', executions: { min: 0, max: 1 } },
       ],
-      ...{ hosts: [], secrets: [], unbounded: [] },
+      ...{ hosts: [], secrets: [], connections: [], unbounded: [] },
     });
     await api.call('PUT', '/api/workspace/policies', {
       tools: [{ tool: 'code', allowed_workflow_ids: [] }],
