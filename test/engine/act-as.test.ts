@@ -7,6 +7,7 @@ import {
   withToken,
 } from '#test/support/connection-world.ts';
 import { edge, eventually, mock } from '#test/support/engine.ts';
+import { verifiedEvidence } from '#test/support/evidence.ts';
 import { addMember, type Person } from '#test/support/people.ts';
 
 // A step that acts as its approver sends the token of the member who approved it.
@@ -73,6 +74,8 @@ describe('a step that acts as its approver', () => {
     const before = world.tokens().length;
     expect((await decide(runId, bob.headers)).status).toBe(200);
     expect(await sent(runId, before)).toEqual({ error: null, tokens: [token] });
+    const verified = await verifiedEvidence(engine.db, engine.actor.workspaceId, runId);
+    expect(verified).toMatchObject({ problems: [], proven: 'complete' });
   });
 
   test('uses the account of the last of several approvers, and only that one must be signed in', async () => {

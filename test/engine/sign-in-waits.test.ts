@@ -10,6 +10,7 @@ import {
   startConnectionWorld,
   withToken,
 } from '#test/support/connection-world.ts';
+import { verifiedEvidence } from '#test/support/evidence.ts';
 import { addMember, type Person } from '#test/support/people.ts';
 
 // A step without a token of its member waits until this member signs in.
@@ -317,9 +318,14 @@ describe('a wait for a sign-in', () => {
     expect((await decide({ ...rejection, reason: 'Too late' })).status).toBe(200);
     const failed = await engine.until(runId, ['failed']);
     expect(failed.error).toContain('has rejected the step');
-    const { body } = await call('GET', `/api/audit?target_id=${runId}&action=reject`);
+    const { body } = await call('GET', `/api/audit?target_id=${runId}&action=reject_wait`);
     expect(body.logs[0].details).toMatchObject({ step_key: 'ask', connection: name });
     expect((await decide(rejection)).status).toBe(409);
+    const verified = await verifiedEvidence(engine.db, engine.actor.workspaceId, runId);
+    expect(verified).toMatchObject({ problems: [], proven: 'complete' });
+    expect((await call('GET', '/api/audit/verify')).body).toMatchObject({
+      tool_calls: { problems: [] },
+    });
   });
 
   test('belongs to the forker in a fork of a run that waits', async () => {

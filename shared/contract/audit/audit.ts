@@ -33,6 +33,7 @@ export const auditActions = {
   data_webhook_update: 'Endpoint changed',
   callback_receive: 'Callback received',
   decision_refused: 'Decision refused',
+  reject_wait: 'Step failed that waited for a sign-in',
   delete: 'Deleted',
   discard_draft: 'Draft discarded',
   disconnect: 'Signed out of a connection',

@@ -33,7 +33,8 @@ export async function rejectWait(
 ): Promise<void> {
   await rejectSignInWait(tx, { run_id: runId, step_key }, actor.name);
   await recordAudit(tx, actor, {
-    action: 'reject',
+    // Not a decision about a gate, which evidence would have to contain.
+    action: 'reject_wait',
     targetType: 'run',
     targetId: runId,
     details: withoutNulls({
