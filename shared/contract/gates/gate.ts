@@ -3,7 +3,8 @@ import { roles } from '#shared/people/capabilities.ts';
 import { jsonObject, nextCursor, timestamp } from '#shared/contract/common.ts';
 import { consequencesSchema } from './consequences.ts';
 import { differencesSchema, recheckFields } from './recheck.ts';
-import { accountRoles, timeoutActions } from '#shared/contract/workflows/graph.ts';
+import { accountRoles } from '#shared/contract/workflows/approvers.ts';
+import { timeoutActions } from '#shared/contract/workflows/graph.ts';
 
 /** One person's decision at a gate with settings. */
 export const gateDecisionSchema = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { roles } from '#shared/people/capabilities.ts';
 import { recheckSetting } from '#shared/contract/gates/recheck.ts';
 import { common, json, jsonObject, MAX_WAIT_SECONDS, outputKey, text } from './node-common.ts';
+import { actAs, approversSchema } from './approvers.ts';
 import { codeNodeSchema } from './code-node.ts';
 import { waitNodeSchema } from './wait-node.ts';
 
@@ -41,19 +41,6 @@ export const mockSchema = z
   })
   .meta({ id: 'MockModel' });
 
-/** A member who has one of the roles, or is one of the members. */
-const approversSchema = z
-  .strictObject({
-    roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
-    /** Ids of members. */
-    members: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
-  })
-  .refine(
-    ({ roles, members }) => roles !== undefined || members !== undefined,
-    'needs `roles` or `members`',
-  )
-  .meta({ id: 'GateApprovers' });
-
 /** What a gate does at its deadline. */
 export const timeoutActions = ['reject', 'approve', 'fail'] as const;
 
@@ -91,8 +78,6 @@ const nodeApproval = z
     }),
   ])
   .optional();
-
-export const accountRoles = ['approver'] as const;
 
 /** How an agent can use a tool. Without options, an entry of `tools` can be just the name. */
 const agentToolSchema = z
@@ -163,11 +148,7 @@ const toolNodeSchema = z
     params: jsonObject.default({}),
     output_key: outputKey.optional(),
     approval: nodeApproval,
-    /**
-     * Whose account it uses of connections that members own: that of the last member who approved the step, instead of the one
-     * who started the run. Requires an `approval` that always asks, and only members who have signed in can then approve.
-     */
-    act_as: z.enum(accountRoles).optional(),
+    act_as: actAs,
   })
   .meta({ id: 'ToolNode' });
 
