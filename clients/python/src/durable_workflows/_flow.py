@@ -177,9 +177,9 @@ def is_transient(error: WorkflowError) -> bool:
 
     A 409 says when to repeat the request if an earlier one with its key is in progress.
     """
-    if isinstance(error, NoResponseError):
-        return not error.timed_out
-    return error.status in PASSING or (error.status == 409 and error.retry_after is not None)
+    if error.status == 409:
+        return error.retry_after is not None
+    return isinstance(error, NoResponseError) or error.status in PASSING
 
 
 def delay_before(sent: int, error: WorkflowError) -> float:
