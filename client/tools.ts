@@ -12,7 +12,7 @@ export function toolMethods(send: Send) {
       wholeList((page) => send('GET /api/tools', [], { query: page, options }), query),
     /** Registers an endpoint, which workflows call as `custom:<name>`. */
     registerTool: (tool: BodyOf<'POST /api/tools'>, options?: CallOptions): Promise<CustomTool> =>
-      send('POST /api/tools', [], { body: { ...toolDefaults, ...tool }, options }),
+      send('POST /api/tools', [], { body: tool, options }),
     /** Registers the tools of an MCP server, or the operations of an API document, pinned to what they are now. */
     importTools: (
       from: BodyOf<'POST /api/tools/import'>,
@@ -43,10 +43,3 @@ export function toolMethods(send: Send) {
       send('POST /api/tools/{id}/test', [toolId], { body: { arguments: toolArguments }, options }),
   };
 }
-
-const toolDefaults = {
-  kind: 'http',
-  method: 'POST',
-  timeout_seconds: 60,
-  retry_count: 1,
-} as const;

@@ -369,6 +369,15 @@ describe('before anything is written', () => {
     expect(changesOf(await apply('--json'))).toEqual(['tool.yaml created']);
     await client.deleteTool((await client.listTools())[0]!.id);
   });
+
+  test('a tool that is registered by the client has the defaults of its kind', async () => {
+    const code = await client.registerTool({
+      ...({ name: 'twice', label: 'Twice', kind: 'code' } as const),
+      source: 'export default ({ n }) => n * 2;',
+    });
+    expect(code).toMatchObject({ kind: 'code', timeout_seconds: 10 });
+    await client.deleteTool(code.id);
+  });
 });
 
 describe('while others write', () => {

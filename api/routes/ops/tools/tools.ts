@@ -49,7 +49,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
       summary: 'Register a custom tool',
       description:
         'Workflows call it as `custom:<name>`: an HTTP endpoint that receives the arguments as JSON, or a tool of an ' +
-        'MCP server. Its target is checked with each call.' +
+        'MCP server. Its target is checked with each call. ' +
         takenByGraphs('Registering one under a name that a graph already calls'),
       body: customToolInput,
       response: responses({ 201: customToolSchema }, 'conflict'),

@@ -3188,7 +3188,7 @@ class AsyncOperations(AsyncSender):
         """Register a custom tool.
 
         Workflows call it as `custom:<name>`: an HTTP endpoint that receives the arguments as JSON,
-        or a tool of an MCP server. Its target is checked with each call.Registering one under a
+        or a tool of an MCP server. Its target is checked with each call. Registering one under a
         name that a graph already calls also requires `publish_workflows` where a published workflow
         calls the tool, and `run_workflows` where one does that has a webhook or an enabled
         schedule.
