@@ -13,7 +13,8 @@ import { countByNode, countWords } from '#console/src/pages/workflows/mistakes/m
 import { fieldAt, fieldsOf } from '#console/src/pages/workflows/editor/node-fields.ts';
 import { edgeKey, mergeVersions } from '#console/src/pages/workflows/versions/version-diff.ts';
 import { curlOf, exampleEvent, signedCurlOf } from '#console/src/pages/inbound/webhook-curl.ts';
-import { graphNodeSchema, mockSchema } from '#shared/contract/workflows/graph.ts';
+import { graphNodeSchema } from '#shared/contract/workflows/graph.ts';
+import { mockSchema } from '#shared/contract/workflows/agent-node.ts';
 import { evaluationCheckSchema } from '#shared/contract/workflows/evaluation-check.ts';
 import { retrySchema } from '#shared/contract/workflows/node-common.ts';
 

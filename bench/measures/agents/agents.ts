@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import { type GraphInput, MAX_TURNS } from '#shared/contract/workflows/graph.ts';
+import type { GraphInput } from '#shared/contract/workflows/graph.ts';
+import { MAX_TURNS } from '#shared/contract/workflows/agent-node.ts';
 import { atMost, compareSamples, figure, compare, type Result } from '#bench/result.ts';
 import type { Stack } from '#bench/stack.ts';
 import { flood, interleave, median, timed } from '#bench/statistics.ts';

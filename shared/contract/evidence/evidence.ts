@@ -10,7 +10,7 @@ import {
 import { policyVerdictSchema } from '#shared/contract/policies/governance.ts';
 import { runSummarySchema } from '#shared/contract/runs/run.ts';
 import { stepSchema } from '#shared/contract/steps/step.ts';
-import { timeoutActions } from '#shared/contract/workflows/graph.ts';
+import { timeoutActions } from '#shared/contract/workflows/approvers.ts';
 import { errorKinds } from '#shared/graph/caught-error.ts';
 
 /** The version of the format. It increases when a verifier of an earlier one would misread a file. */

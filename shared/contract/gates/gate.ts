@@ -4,7 +4,7 @@ import { jsonObject, nextCursor, timestamp } from '#shared/contract/common.ts';
 import { consequencesSchema } from './consequences.ts';
 import { differencesSchema, recheckFields } from './recheck.ts';
 import { accountRoles } from '#shared/contract/workflows/approvers.ts';
-import { timeoutActions } from '#shared/contract/workflows/graph.ts';
+import { timeoutActions } from '#shared/contract/workflows/approvers.ts';
 
 /** One person's decision at a gate with settings. */
 export const gateDecisionSchema = z

@@ -12,12 +12,19 @@ export const codeNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('code'),
-    /** A module whose `export default` is a function of the state. What it returns, as JSON, is the output. */
-    source: codeSource,
+    source: codeSource.meta({
+      description:
+        'A module whose `export default` is a function of the state. What it returns, as JSON, is the output',
+    }),
     language: z.enum(codeLanguages).default('javascript'),
-    /** Its processor time; the default is 2. */
-    timeout_seconds: z.number().positive().max(MAX_CODE_SECONDS).optional(),
-    /** State key of the output; the default is the node's id. */
-    output_key: outputKey.optional(),
+    timeout_seconds: z
+      .number()
+      .positive()
+      .max(MAX_CODE_SECONDS)
+      .optional()
+      .meta({ description: 'Its processor time; the default is 2' }),
+    output_key: outputKey
+      .optional()
+      .meta({ description: "State key of the output; the default is the node's id" }),
   })
   .meta({ id: 'CodeNode' });

@@ -1,151 +1,23 @@
 import { z } from 'zod';
 import { recheckSetting } from '#shared/contract/gates/recheck.ts';
-import { common, json, jsonObject, MAX_WAIT_SECONDS, outputKey, text } from './node-common.ts';
-import { actAs, approversSchema } from './approvers.ts';
+import { common, json, jsonObject, outputKey, text } from './node-common.ts';
+import { agentNodeSchema, type agentToolSchema } from './agent-node.ts';
+import { actAs, askingFields, askingTitle, nodeApproval } from './approvers.ts';
 import { codeNodeSchema } from './code-node.ts';
 import { waitNodeSchema } from './wait-node.ts';
-
-/** Long enough for `workflow:` and the longest workflow name. */
-const toolName = z.string().min(1).max(209);
-
-const mockCost = z.number().min(0).max(1_000_000).optional();
-
-/** A turn of the `mock` model: it calls tools or answers. */
-const mockTurnSchema = z
-  .strictObject({
-    calls: z
-      .array(
-        z.strictObject({
-          /** The tool's own name, such as `custom:refund`. */
-          tool: toolName,
-          /** Strings in it are templates over the run's state. */
-          arguments: jsonObject.default({}),
-        }),
-      )
-      .max(100)
-      .optional(),
-    output: json.optional(),
-    cost_usd: mockCost,
-  })
-  .meta({ id: 'MockTurn' });
-
-/** The output, cost and failures of the `mock` model; other models ignore it. */
-export const mockSchema = z
-  .strictObject({
-    output: json.optional(),
-    cost_usd: mockCost,
-    delay_ms: z.int().min(0).max(3_600_000).optional(),
-    fail_times: z.int().min(0).max(1000).optional(),
-    /** For an agent with tools: the model's turns, in order. After the last one, the mock answers. */
-    turns: z.array(mockTurnSchema).max(60).optional(),
-  })
-  .meta({ id: 'MockModel' });
-
-/** What a gate does at its deadline. */
-export const timeoutActions = ['reject', 'approve', 'fail'] as const;
-
-/** When a person must approve. An expression can read `args` and the run's state. */
-const approvalRule = z.union([z.enum(['always', 'never']), z.string().min(1).max(2_000)]);
-
-/** A template of what is decided, in one line, for lists and notifications. */
-const askingTitle = z.string().min(1).max(1_000).optional();
-
-/** What a gate, or a step that needs approval, requires of its approvers. */
-const askingFields = {
-  /** Who can decide; by default, every credential with the capability `approve_gates`. */
-  approvers: approversSchema.optional(),
-  /** How many different members must approve; the default is 1. A single rejection rejects. */
-  required: z.int().min(1).max(5).optional(),
-  /** Who cannot: members who started the run, or one before it; callers without a session, such as a key or a link. */
-  not_the_starter: z.boolean().optional(),
-  signed_in: z.boolean().optional(),
-  /** How long it waits for a decision. Requires `on_timeout`. */
-  timeout_seconds: z.number().positive().max(MAX_WAIT_SECONDS).optional(),
-  on_timeout: z.enum(timeoutActions).optional(),
-  /** The interval between reminders while it waits. */
-  remind_seconds: z.number().min(1).max(MAX_WAIT_SECONDS).optional(),
-};
-
-/** Whether a person must approve a step with its exact arguments before it is executed, and who. */
-const nodeApproval = z
-  .union([
-    approvalRule,
-    z.strictObject({
-      when: approvalRule,
-      /** Reads `args`, the arguments of the step. */
-      title: askingTitle,
-      ...askingFields,
-    }),
-  ])
-  .optional();
-
-/** How an agent can use a tool. Without options, an entry of `tools` can be just the name. */
-const agentToolSchema = z
-  .strictObject({
-    /** A built-in tool, `custom:<name>`, or `workflow:<id or exact name>`, which runs that workflow. */
-    name: toolName,
-    /** Whether a person must approve a call. An expression can read `args` and the run's state. */
-    approval: approvalRule.optional(),
-    /** For the approvers of a call. Reads `args`, the arguments of the call. */
-    title: askingTitle,
-    /** For the model; replaces the tool's description. */
-    description: z.string().min(1).max(5_000).optional(),
-    /** JSON Schema of the arguments, for a tool that has none. Arguments are validated against it. */
-    parameters: jsonObject.optional(),
-    /** Arguments that the model neither sees nor sets. Strings in it, at any depth, are templates. */
-    fixed: jsonObject.optional(),
-    /** The maximum number of calls over all turns. */
-    max_calls: z.int().min(1).max(1_000).optional(),
-    /** What happens when a call has failed permanently: `tell` reports it to the model, `fail` fails the node. */
-    on_error: z.enum(['tell', 'fail']).default('tell'),
-  })
-  .meta({ id: 'AgentTool' });
-
-/** The maximum number of tools of one agent. */
-const MAX_AGENT_TOOLS = 64;
-/** The maximum number of turns of one conversation, not counting a final turn that answers without tools. */
-export const MAX_TURNS = 100;
-
-const agentNodeSchema = z
-  .strictObject({
-    ...common,
-    kind: z.literal('agent'),
-    system_prompt: text.optional(),
-    /** A template. Without it, the model gets the run state as JSON. */
-    prompt: text.optional(),
-    /** `provider/model`, or `mock`. */
-    model: z.string().min(1).max(200).default('mock'),
-    fallback_models: z.array(z.string().min(1).max(200)).max(10).optional(),
-    temperature: z.number().min(0).max(2).optional(),
-    max_output_tokens: z.int().min(1).max(10_000_000).optional(),
-    /** JSON Schema of the response. The parsed object becomes the output. */
-    response_schema: jsonObject.optional(),
-    /** State key of the output; the default is the node's id. */
-    output_key: outputKey.optional(),
-    /** Tools that the model can call, turn by turn, until it answers. */
-    tools: z
-      .array(z.union([toolName, agentToolSchema]))
-      .min(1)
-      .max(MAX_AGENT_TOOLS)
-      .optional(),
-    /** The default is 10. */
-    max_turns: z.int().min(1).max(MAX_TURNS).optional(),
-    /** `required`: the first turn must call a tool. The default is `auto`. */
-    tool_choice: z.enum(['auto', 'required']).optional(),
-    /** What happens after the last turn: `fail` (the default), or `answer` in one more turn without tools. */
-    on_max_turns: z.enum(['fail', 'answer']).optional(),
-    mock: mockSchema.optional(),
-  })
-  .meta({ id: 'AgentNode' });
 
 const toolNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('tool'),
-    /** A built-in tool, or `custom:<name>`. */
-    tool_name: z.string().min(1).max(200),
-    /** Strings in it, at any depth, are templates. */
-    params: jsonObject.default({}),
+    tool_name: z
+      .string()
+      .min(1)
+      .max(200)
+      .meta({ description: 'A built-in tool, or `custom:<name>`' }),
+    params: jsonObject
+      .default({})
+      .meta({ description: 'Strings in it, at any depth, are templates' }),
     output_key: outputKey.optional(),
     approval: nodeApproval,
     act_as: actAs,
@@ -176,17 +48,23 @@ const mapNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('map'),
-    /**
-     * An expression that returns a list of at most 10,000 items. Its `'true'` edges lead to the body, which runs once
-     * per item.
-     */
-    items: text,
-    /** How many items are in progress concurrently. */
-    concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(DEFAULT_CONCURRENCY),
-    /** `fail`: a failed item fails the node. `collect`: its entry in the output is `{error}`. */
-    on_item_error: z.enum(['fail', 'collect']).default('fail'),
-    /** State key of the list of outputs; the default is the node's id. */
-    output_key: outputKey.optional(),
+    items: text.meta({
+      description:
+        "An expression that returns a list of at most 10,000 items. Its `'true'` edges lead to the body, which runs once per item",
+    }),
+    concurrency: z
+      .int()
+      .min(1)
+      .max(MAX_CONCURRENCY)
+      .default(DEFAULT_CONCURRENCY)
+      .meta({ description: 'How many items are in progress concurrently' }),
+    on_item_error: z.enum(['fail', 'collect']).default('fail').meta({
+      description:
+        '`fail`: a failed item fails the node. `collect`: its entry in the output is `{error}`',
+    }),
+    output_key: outputKey
+      .optional()
+      .meta({ description: "State key of the list of outputs; the default is the node's id" }),
   })
   .meta({ id: 'MapNode' });
 
@@ -198,14 +76,22 @@ const workflowNodeSchema = z
   .strictObject({
     ...commonOfWorkflow,
     kind: z.literal('workflow'),
-    /** Id or exact name of a workflow in the workspace, looked up when the step starts. */
-    workflow: z.string().min(1).max(200),
-    /** The default is the version that is current when the step starts. */
-    version: z.int().min(1).max(1_000_000_000).optional(),
-    /** The input of the started run. Strings in it, at any depth, are templates. */
-    input: jsonObject.default({}),
-    /** State key of that run's output; the default is the node's id. */
-    output_key: outputKey.optional(),
+    workflow: z.string().min(1).max(200).meta({
+      description:
+        'Id or exact name of a workflow in the workspace, looked up when the step starts',
+    }),
+    version: z
+      .int()
+      .min(1)
+      .max(1_000_000_000)
+      .optional()
+      .meta({ description: 'The default is the version that is current when the step starts' }),
+    input: jsonObject.default({}).meta({
+      description: 'The input of the started run. Strings in it, at any depth, are templates',
+    }),
+    output_key: outputKey
+      .optional()
+      .meta({ description: "State key of that run's output; the default is the node's id" }),
     approval: nodeApproval,
   })
   .meta({ id: 'WorkflowNode' });
@@ -214,17 +100,22 @@ const gateNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('human_gate'),
-    /** A template of the question for the approver. */
-    prompt: text.default(''),
-    /** Reads the run's state, like the prompt. The default is the label. */
-    title: askingTitle,
-    /** JSON Schema of the approvers' input. The console shows it as a form. */
-    input_schema: jsonObject.optional(),
+    prompt: text.default('').meta({ description: 'A template of the question for the approver' }),
+    title: askingTitle.meta({
+      description: "Reads the run's state, like the prompt. The default is the label",
+    }),
+    input_schema: jsonObject
+      .optional()
+      .meta({ description: "JSON Schema of the approvers' input. The console shows it as a form" }),
     ...askingFields,
-    /** Whether an approval repeats the reads that the gate depends on; `after_seconds`: only those that are older. */
-    recheck: recheckSetting.optional(),
-    /** Every write that an answer sets in motion must be known when the gate is decided. Otherwise the graph is invalid. */
-    covers: z.literal('all').optional(),
+    recheck: recheckSetting.optional().meta({
+      description:
+        'Whether an approval repeats the reads that the gate depends on; `after_seconds`: only those that are older',
+    }),
+    covers: z.literal('all').optional().meta({
+      description:
+        'Every write that an answer sets in motion must be known when the gate is decided. Otherwise the graph is invalid',
+    }),
   })
   .meta({ id: 'HumanGateNode' });
 
@@ -252,8 +143,10 @@ export const graphEdgeSchema = z
     id: z.string().min(1).max(200).optional(),
     source: z.string().min(1).max(100),
     target: z.string().min(1).max(100),
-    /** The result of the source that this edge requires; by default, any. `error`: the source failed. */
-    condition_value: z.enum(['true', 'false', 'error']).optional(),
+    condition_value: z.enum(['true', 'false', 'error']).optional().meta({
+      description:
+        'The result of the source that this edge requires; by default, any. `error`: the source failed',
+    }),
   })
   .meta({ id: 'GraphEdge' });
 
@@ -274,10 +167,14 @@ export const graphIssueSchema = z
     code: z.string(),
     message: z.string(),
     node_id: z.string().optional(),
-    /** The path in the graph, such as `nodes[3].params.url`. */
-    path: z.string().optional(),
-    /** Offset in the text at `path`, from 0, in UTF-16 units. */
-    position: z.int().optional(),
+    path: z
+      .string()
+      .optional()
+      .meta({ description: 'The path in the graph, such as `nodes[3].params.url`' }),
+    position: z
+      .int()
+      .optional()
+      .meta({ description: 'Offset in the text at `path`, from 0, in UTF-16 units' }),
   })
   .meta({ id: 'GraphIssue' });
 

@@ -56,8 +56,13 @@ const positionSchema = z
 
 export const common = {
   id: nodeId,
-  label: z.string().max(200).optional(),
-  position: positionSchema.optional(),
-  retry: retrySchema.optional(),
-  timeout_seconds: z.number().positive().max(604_800).optional(),
+  label: z.string().max(200).optional().meta({ description: 'Its name for people' }),
+  position: positionSchema.optional().meta({ description: 'Where the editor draws it' }),
+  retry: retrySchema.optional().meta({ description: 'How often a failed attempt is repeated' }),
+  timeout_seconds: z
+    .number()
+    .positive()
+    .max(604_800)
+    .optional()
+    .meta({ description: 'The deadline of one attempt' }),
 };

@@ -9,7 +9,7 @@ import {
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
 import type { PolicyVerdict } from '#shared/contract/policies/governance.ts';
 import type { RunSummary } from '#shared/contract/runs/run.ts';
-import { timeoutActions } from '#shared/contract/workflows/graph.ts';
+import { timeoutActions } from '#shared/contract/workflows/approvers.ts';
 import { notFound } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { storedTime } from '#shared/time.ts';

@@ -29,36 +29,66 @@ class _AgentNode(TypedDict):
 
 class AgentNode(_AgentNode, total=False):
     label: str
+    """Its name for people."""
     position: NodePosition
+    """Where the editor draws it."""
     retry: NodeRetry
+    """How often a failed attempt is repeated."""
     timeout_seconds: float
+    """The deadline of one attempt."""
     system_prompt: str
     prompt: str
+    """A template. Without it, the model gets the run state as JSON."""
     model: str
+    """`provider/model`, or `mock`."""
     fallback_models: list[str]
     temperature: float
     max_output_tokens: int
     response_schema: dict[str, Any]
+    """JSON Schema of the response. The parsed object becomes the output."""
     output_key: str
+    """State key of the output; the default is the node's id."""
     tools: list[str | AgentTool]
+    """Tools that the model can call, turn by turn, until it answers."""
     max_turns: int
+    """The default is 10."""
     tool_choice: Literal["auto", "required"]
+    """`required`: the first turn must call a tool. The default is `auto`."""
     on_max_turns: Literal["fail", "answer"]
+    """What happens after the last turn: `fail` (the default), or `answer` in one more turn
+    without tools.
+    """
     mock: MockModel
 
 
 class _AgentTool(TypedDict):
     name: str
+    """A built-in tool, `custom:<name>`, or `workflow:<id or exact name>`, which runs that
+    workflow.
+    """
 
 
 class AgentTool(_AgentTool, total=False):
     approval: str
+    """Whether a person must approve a call. An expression can read `args` and the run's state."""
     title: str
+    """For the approvers of a call. Reads `args`, the arguments of the call."""
     description: str
+    """For the model; replaces the tool's description."""
     parameters: dict[str, Any]
+    """JSON Schema of the arguments, for a tool that has none. Arguments are validated against
+    it.
+    """
     fixed: dict[str, Any]
+    """Arguments that the model neither sees nor sets. Strings in it, at any depth, are
+    templates.
+    """
     max_calls: int
+    """The maximum number of calls over all turns."""
     on_error: Literal["tell", "fail"]
+    """What happens when a call has failed permanently: `tell` reports it to the model, `fail`
+    fails the node.
+    """
 
 
 class _AgentTurnFrame(TypedDict):
@@ -482,6 +512,9 @@ class _AwaitedEvent(TypedDict):
 
 class AwaitedEvent(_AwaitedEvent, total=False):
     match: str
+    """An expression over `event` and the run's state. By default, every event of that name
+    counts.
+    """
 
 
 class Backtest(TypedDict):
@@ -964,15 +997,23 @@ class _CodeNode(TypedDict):
     """
     kind: Literal["code"]
     source: str
+    """A module whose `export default` is a function of the state. What it returns, as JSON, is
+    the output.
+    """
 
 
 class CodeNode(_CodeNode, total=False):
     label: str
+    """Its name for people."""
     position: NodePosition
+    """Where the editor draws it."""
     retry: NodeRetry
+    """How often a failed attempt is repeated."""
     timeout_seconds: float
+    """Its processor time; the default is 2."""
     language: Literal["javascript", "typescript"]
     output_key: str
+    """State key of the output; the default is the node's id."""
 
 
 class ComparedRun(TypedDict):
@@ -1064,9 +1105,13 @@ class _ConditionNode(TypedDict):
 
 class ConditionNode(_ConditionNode, total=False):
     label: str
+    """Its name for people."""
     position: NodePosition
+    """Where the editor draws it."""
     retry: NodeRetry
+    """How often a failed attempt is repeated."""
     timeout_seconds: float
+    """The deadline of one attempt."""
 
 
 class ConfidenceInterval(TypedDict):
@@ -2818,6 +2863,7 @@ class Gate(_Gate, total=False):
 class GateApprovers(TypedDict, total=False):
     roles: list[Literal["admin", "editor", "viewer"]]
     members: list[str]
+    """Ids of members."""
 
 
 class _GateChanged(TypedDict):
@@ -2991,6 +3037,9 @@ class _GraphEdge(TypedDict):
 class GraphEdge(_GraphEdge, total=False):
     id: str
     condition_value: Literal["true", "false", "error"]
+    """The result of the source that this edge requires; by default, any. `error`: the source
+    failed.
+    """
 
 
 class _GraphIssue(TypedDict):
@@ -3001,7 +3050,9 @@ class _GraphIssue(TypedDict):
 class GraphIssue(_GraphIssue, total=False):
     node_id: str
     path: str
+    """The path in the graph, such as `nodes[3].params.url`."""
     position: int
+    """Offset in the text at `path`, from 0, in UTF-16 units."""
 
 
 class GraphReport(TypedDict):
@@ -3071,20 +3122,38 @@ class _HumanGateNode(TypedDict):
 
 class HumanGateNode(_HumanGateNode, total=False):
     label: str
+    """Its name for people."""
     position: NodePosition
+    """Where the editor draws it."""
     retry: NodeRetry
+    """How often a failed attempt is repeated."""
     timeout_seconds: float
+    """How long it waits for a decision. Requires `on_timeout`."""
     prompt: str
+    """A template of the question for the approver."""
     title: str
+    """Reads the run's state, like the prompt. The default is the label."""
     input_schema: dict[str, Any]
+    """JSON Schema of the approvers' input. The console shows it as a form."""
     approvers: GateApprovers
+    """Who can decide; by default, every credential with the capability `approve_gates`."""
     required: int
+    """How many different members must approve; the default is 1. A single rejection rejects."""
     not_the_starter: bool
+    """Members who started the run, or one before it, cannot decide."""
     signed_in: bool
+    """Only members with a session can decide, not a key, a link or Slack."""
     on_timeout: Literal["reject", "approve", "fail"]
     remind_seconds: float
+    """The interval between reminders while it waits."""
     recheck: bool | HumanGateNodeRecheck
+    """Whether an approval repeats the reads that the gate depends on; `after_seconds`: only
+    those that are older.
+    """
     covers: Literal["all"]
+    """Every write that an answer sets in motion must be known when the gate is decided.
+    Otherwise the graph is invalid.
+    """
 
 
 class HumanGateNodeRecheck(TypedDict, total=False):
@@ -3606,9 +3675,13 @@ class _LoopNode(TypedDict):
 
 class LoopNode(_LoopNode, total=False):
     label: str
+    """Its name for people."""
     position: NodePosition
+    """Where the editor draws it."""
     retry: NodeRetry
+    """How often a failed attempt is repeated."""
     timeout_seconds: float
+    """The deadline of one attempt."""
     max_iterations: int
 
 
@@ -3669,16 +3742,26 @@ class _MapNode(TypedDict):
     """
     kind: Literal["map"]
     items: str
+    """An expression that returns a list of at most 10,000 items. Its `'true'` edges lead to the
+    body, which runs once per item.
+    """
 
 
 class MapNode(_MapNode, total=False):
     label: str
+    """Its name for people."""
     position: NodePosition
+    """Where the editor draws it."""
     retry: NodeRetry
+    """How often a failed attempt is repeated."""
     timeout_seconds: float
+    """The deadline of one attempt."""
     concurrency: int
+    """How many items are in progress concurrently."""
     on_item_error: Literal["fail", "collect"]
+    """`fail`: a failed item fails the node. `collect`: its entry in the output is `{error}`."""
     output_key: str
+    """State key of the list of outputs; the default is the node's id."""
 
 
 class _McpBody(TypedDict):
@@ -3783,9 +3866,13 @@ class _MergeNode(TypedDict):
 
 class MergeNode(_MergeNode, total=False):
     label: str
+    """Its name for people."""
     position: NodePosition
+    """Where the editor draws it."""
     retry: NodeRetry
+    """How often a failed attempt is repeated."""
     timeout_seconds: float
+    """The deadline of one attempt."""
 
 
 class MessageCall(TypedDict):
@@ -3836,6 +3923,9 @@ class MockModel(TypedDict, total=False):
     delay_ms: int
     fail_times: int
     turns: list[MockTurn]
+    """For an agent with tools: the model's turns, in order. After the last one, the mock
+    answers.
+    """
 
 
 class MockTurn(TypedDict, total=False):
@@ -3846,10 +3936,12 @@ class MockTurn(TypedDict, total=False):
 
 class _MockTurnCall(TypedDict):
     tool: str
+    """The tool's own name, such as `custom:refund`."""
 
 
 class MockTurnCall(_MockTurnCall, total=False):
     arguments: dict[str, Any]
+    """Strings in it are templates over the run's state."""
 
 
 class NamedChange(TypedDict):
@@ -5535,14 +5627,20 @@ class _ToolNode(TypedDict):
     """
     kind: Literal["tool"]
     tool_name: str
+    """A built-in tool, or `custom:<name>`."""
 
 
 class ToolNode(_ToolNode, total=False):
     label: str
+    """Its name for people."""
     position: NodePosition
+    """Where the editor draws it."""
     retry: NodeRetry
+    """How often a failed attempt is repeated."""
     timeout_seconds: float
+    """The deadline of one attempt."""
     params: dict[str, Any]
+    """Strings in it, at any depth, are templates."""
     output_key: str
     approval: str | ToolNodeApproval
     act_as: Literal["approver"]
@@ -5554,13 +5652,20 @@ class _ToolNodeApproval(TypedDict):
 
 class ToolNodeApproval(_ToolNodeApproval, total=False):
     title: str
+    """Reads `args`, the arguments of the step."""
     approvers: GateApprovers
+    """Who can decide; by default, every credential with the capability `approve_gates`."""
     required: int
+    """How many different members must approve; the default is 1. A single rejection rejects."""
     not_the_starter: bool
+    """Members who started the run, or one before it, cannot decide."""
     signed_in: bool
+    """Only members with a session can decide, not a key, a link or Slack."""
     timeout_seconds: float
+    """How long it waits for a decision. Requires `on_timeout`."""
     on_timeout: Literal["reject", "approve", "fail"]
     remind_seconds: float
+    """The interval between reminders while it waits."""
 
 
 class _ToolPolicy(TypedDict):
@@ -5894,16 +5999,30 @@ class _WaitNode(TypedDict):
 
 class WaitNode(_WaitNode, total=False):
     label: str
+    """Its name for people."""
     position: NodePosition
+    """Where the editor draws it."""
     timeout_seconds: float
+    """How long it waits for an event or a callback."""
     seconds: float | str
+    """A number, or a template that gives one."""
     until: str
+    """A template that gives an ISO time. A date is midnight UTC. A time in the past ends the
+    wait at once.
+    """
     event: AwaitedEvent
     any: list[AwaitedEvent]
+    """The first of these events that arrives."""
     callback: Literal[True]
+    """Until a POST comes to the address that `{callbacks.<id of the node>}` is in the parameters
+    of tools. Its JSON is the output.
+    """
     on_timeout: Literal["fail", "continue"]
+    """The default is `fail`. `continue` follows its `'false'` edges."""
     remind_seconds: float
+    """After so long, an alert says that the run still waits, once."""
     output_key: str
+    """State key of the output; the default is the node's id."""
 
 
 Waiting = TypedDict(
@@ -6198,15 +6317,22 @@ class _WorkflowNode(TypedDict):
     """
     kind: Literal["workflow"]
     workflow: str
+    """Id or exact name of a workflow in the workspace, looked up when the step starts."""
 
 
 class WorkflowNode(_WorkflowNode, total=False):
     label: str
+    """Its name for people."""
     position: NodePosition
+    """Where the editor draws it."""
     retry: NodeRetry
+    """How often a failed attempt is repeated."""
     version: int
+    """The default is the version that is current when the step starts."""
     input: dict[str, Any]
+    """The input of the started run. Strings in it, at any depth, are templates."""
     output_key: str
+    """State key of that run's output; the default is the node's id."""
     approval: str | WorkflowNodeApproval
 
 
@@ -6216,13 +6342,20 @@ class _WorkflowNodeApproval(TypedDict):
 
 class WorkflowNodeApproval(_WorkflowNodeApproval, total=False):
     title: str
+    """Reads `args`, the arguments of the step."""
     approvers: GateApprovers
+    """Who can decide; by default, every credential with the capability `approve_gates`."""
     required: int
+    """How many different members must approve; the default is 1. A single rejection rejects."""
     not_the_starter: bool
+    """Members who started the run, or one before it, cannot decide."""
     signed_in: bool
+    """Only members with a session can decide, not a key, a link or Slack."""
     timeout_seconds: float
+    """How long it waits for a decision. Requires `on_timeout`."""
     on_timeout: Literal["reject", "approve", "fail"]
     remind_seconds: float
+    """The interval between reminders while it waits."""
 
 
 class WorkflowOrDraftChanged(TypedDict):

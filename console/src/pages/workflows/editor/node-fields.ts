@@ -1,6 +1,7 @@
 import { roles } from '#shared/people/capabilities.ts';
 import { MAX_CODE_SECONDS } from '#shared/contract/workflows/code-node.ts';
-import { MAX_TURNS, type NodeKind } from '#shared/contract/workflows/graph.ts';
+import { MAX_TURNS } from '#shared/contract/workflows/agent-node.ts';
+import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import {
   moreNodeFields as more,
   nodeFields as text,
