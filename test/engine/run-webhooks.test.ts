@@ -123,6 +123,7 @@ const WITHOUT_RULES = {
   required: null,
   not_the_starter: null,
   signed_in: null,
+  act_as: null,
   expires_at: null,
   on_timeout: null,
 };

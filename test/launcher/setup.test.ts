@@ -183,10 +183,15 @@ describe('a long command', () => {
       stdio: 'ignore',
       env: { ...setUpEnvironment(), TEMPORAL_ADDRESS: 'elsewhere:7233' },
     });
+    const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
     const pids = join(project, 'pids');
-    while (!existsSync(pids) || readFileSync(pids, 'utf8') === '') await sleep(20);
+    while (!existsSync(pids) || readFileSync(pids, 'utf8') === '') {
+      // Nothing else would end the wait.
+      expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+      await sleep(20);
+    }
     child.kill('SIGTERM');
-    const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    const [, signal] = await exited;
     expect(signal).toBe('SIGTERM');
     for (const pid of readFileSync(pids, 'utf8').split(' ')) await untilGone(Number(pid));
   });
