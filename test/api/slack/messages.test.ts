@@ -182,17 +182,18 @@ describe('while Slack has problems', () => {
       drops += 1;
       return { drops: true };
     });
-    const { runId } = await asked({ remind_seconds: 4 });
+    // Long enough to look at it before.
+    const { runId } = await asked({ remind_seconds: 12 });
     const unknown = () =>
       stage.engine.db.exists(sql.unsafe`
         SELECT FROM slack_messages m WHERE run_id = ${runId} AND posting_at IS NOT NULL AND ts IS NULL
           AND leased_until IS NULL`);
     await eventually(unknown, 20_000);
     expect(stage.messageOf(runId, 1)).toBeUndefined();
-    await eventually(() => stage.messageOf(runId, 1) !== undefined, 30_000);
+    await eventually(() => stage.messageOf(runId, 1) !== undefined, 60_000);
     const ann = await person();
     await stage.client.open(stage.messageOf(runId, 1)!, 'approve', ann.user);
-  }, 60_000);
+  }, 120_000);
 
   test('an unknown channel is a problem in the settings, until a message arrives', async () => {
     await set(slackSettings({ channel: 'C0NOWHERE' }));
