@@ -544,9 +544,9 @@ describe('a version or draft that requires less approval than the current versio
     const offering = mcpTools
       .filter(({ input }) => fields.some((each) => Object.hasOwn((input as any).shape ?? {}, each)))
       .map(({ name }) => name);
-    expect(offering.filter((name) => !/^(get|list|diff|restore|explain)_/.test(name)).sort()).toEqual(
-      Object.keys(overMcp).sort(),
-    );
+    expect(
+      offering.filter((name) => !/^(get|list|diff|restore|explain)_/.test(name)).sort(),
+    ).toEqual(Object.keys(overMcp).sort());
   });
 
   test.each(Object.entries(overHttp))(

@@ -3,7 +3,7 @@ import { roles } from '#shared/people/capabilities.ts';
 import { MAX_WAIT_SECONDS } from './node-common.ts';
 
 /** A member who has one of the roles, or is one of the members. */
-export const approversSchema = z
+const approversSchema = z
   .strictObject({
     roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
     members: z
