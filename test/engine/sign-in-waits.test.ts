@@ -251,6 +251,23 @@ describe('a wait for a sign-in', () => {
     expect((await engine.ended(runId)).error).toBeNull();
   });
 
+  test('that has only just begun when its run is cancelled is tried again when that is resumed', async () => {
+    const workflow = await define();
+    const runs = await Promise.all(Array.from({ length: 12 }, () => start(workflow)));
+    const opened = async (runId: string): Promise<boolean> =>
+      engine.db.exists(sql.unsafe`SELECT FROM run_waits WHERE run_id = ${runId}`);
+    // Without a pause, so that some executions are cancelled before they know that their step waits.
+    const cancelled = runs.map(async (runId) => {
+      while (!(await opened(runId)));
+      await engine.cancel(runId);
+      await engine.until(runId, ['failed']);
+    });
+    await Promise.all(cancelled);
+    await signIn(ann);
+    for (const runId of runs) await engine.resume(runId);
+    for (const runId of runs) expect((await engine.ended(runId)).error).toBeNull();
+  });
+
   test('fails the step with the kind connection after seven days, and waits again after a resume', async () => {
     const runId = await start(await define());
     await waits(runId);

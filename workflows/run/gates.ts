@@ -58,6 +58,8 @@ export function handleSignals(run: Run): void {
     lookAtAll(run.children);
     lookAtAll(run.waits);
     lookAtAll({ open: run.queued.open, stale: run.waits.stale });
+    // After a reset, the results of these can be from before it: one that says to wait is tried again.
+    for (const stepKey of run.inFlight) run.queued.early.add(stepKey);
     // The ledger may contain more than the history after a reset, so the run's position is written again.
     run.atRest = false;
     wake(run);
