@@ -1,3 +1,4 @@
+import { sql } from '#shared/db/pool.ts';
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { JsonObject } from '#shared/json.ts';
 import { type EngineWithApi, useEngineApi } from '#test/api/engine-api.ts';
@@ -90,7 +91,11 @@ export function useSlack(): SlackStage {
     stage.slack.messages.filter((each) => JSON.stringify(each.blocks).includes(runId))[at];
   stage.asked = async (given = {}, input = { amount: 5 }) => {
     const runId = await engine.start(gated(given), input);
-    await eventually(() => stage.messageOf(runId) !== undefined, 30_000);
+    // Slack has the message before the service knows its name.
+    const isKnown = () =>
+      engine.db.exists(sql.unsafe`
+        SELECT FROM slack_messages WHERE run_id = ${runId} AND ts IS NOT NULL AND leased_until IS NULL`);
+    await eventually(isKnown, 30_000);
     return { runId, message: stage.messageOf(runId)! };
   };
   stage.shows = (message, text) => eventually(() => textsOf(message.blocks).includes(text), 30_000);
