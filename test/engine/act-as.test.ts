@@ -7,7 +7,7 @@ import {
   withToken,
 } from '#test/support/connection-world.ts';
 import { edge, eventually, mock } from '#test/support/engine.ts';
-import { verifiedEvidence } from '#test/support/evidence.ts';
+import { verifiedEvidence } from '#test/support/verified-evidence.ts';
 import { addMember, type Person } from '#test/support/people.ts';
 
 // A step that acts as its approver sends the token of the member who approved it.

@@ -10,7 +10,7 @@ import {
   startConnectionWorld,
   withToken,
 } from '#test/support/connection-world.ts';
-import { verifiedEvidence } from '#test/support/evidence.ts';
+import { verifiedEvidence } from '#test/support/verified-evidence.ts';
 import { addMember, type Person } from '#test/support/people.ts';
 
 // A step without a token of its member waits until this member signs in.

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { sealAuditEntries, verifyAudit } from '#shared/db/audit/chain.ts';
-import { type Pool, sql } from '#shared/db/pool.ts';
+import type { Pool } from '#shared/db/pool.ts';
 import { withEvidence } from '#shared/operations/evidence/evidence.ts';
-import { eventually } from './engine.ts';
 import type { Sha256 } from '#shared/evidence/problem.ts';
 import { type EvidenceVerification, verifyEvidence } from '#shared/evidence/verify.ts';
 
@@ -33,21 +31,6 @@ export async function evidenceText(db: Pool, workspaceId: string, runId: string)
     },
   );
   return parts.join('');
-}
-
-/** The verification of the evidence of a run, with the newest seal as the head. */
-export async function verifiedEvidence(
-  db: Pool,
-  workspaceId: string,
-  runId: string,
-): Promise<EvidenceVerification> {
-  // The API seals, too: while it does, nothing is left to seal here.
-  await eventually(async () => {
-    await sealAuditEntries(db, workspaceId);
-    return !(await db.exists(sql.unsafe`SELECT FROM audit_unsealed`));
-  });
-  const { head } = await verifyAudit(db, workspaceId);
-  return verifyText(await evidenceText(db, workspaceId, runId), head?.hash);
 }
 
 /** The file with other lines, and the digest that someone who knows the format would give it. */
