@@ -4,6 +4,16 @@ export interface JsonObject {
   [key: string]: Json;
 }
 
+/** The value of a JSON text, for small texts whose numbers do not matter; undefined for any other text. */
+export function parsedJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 /** Matches what Postgres rejects in JSON text: NUL, or half of a surrogate pair. */
 const UNSTORABLE = /\\u0000|\\ud[89a-f]/i;
 

@@ -1,5 +1,5 @@
 import { isObject } from '#shared/graph/json-value.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
+import { type JsonObject, parsedJson } from '#shared/json.ts';
 import type { EvidenceFile, Placed } from './file.ts';
 import type { Report, Sha256 } from './problem.ts';
 
@@ -71,10 +71,10 @@ function readEntry(
   { chain, head }: Pick<EvidenceFile, 'chain' | 'head'>,
   report: Report,
 ): RunEntry[] {
-  const columns = parsed(entry);
+  const columns = parsedJson(entry);
   const texts = Array.isArray(columns) ? columns : [];
   const [id, , workspace, action, actor, , type, target, details] = texts;
-  const given = parsed(details);
+  const given = typeof details === 'string' ? parsedJson(details) : undefined;
   if (typeof id !== 'string' || typeof action !== 'string' || !isObject(given)) {
     report(line, 'the entry', 'it is no entry of the audit log');
     return [];
@@ -90,13 +90,4 @@ function readEntry(
       details: given,
     },
   ];
-}
-
-/** Undefined if it is not JSON. */
-function parsed(text: unknown): Json | undefined {
-  try {
-    return typeof text === 'string' ? (JSON.parse(text) as Json) : undefined;
-  } catch {
-    return undefined;
-  }
 }

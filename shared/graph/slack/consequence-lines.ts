@@ -1,4 +1,5 @@
 import type { GateConsequences } from '#shared/contract/gates/consequences.ts';
+import { beginningOf } from '#shared/values/excerpt.ts';
 
 type Answer = GateConsequences['approve'];
 type Effect = Answer['effects'][number];
@@ -61,7 +62,7 @@ export function argumentText(values: object | null): { text: string; cut: boolea
   const text = values === null || Object.keys(values).length === 0 ? '' : JSON.stringify(values);
   return text.length <= MAX_ARGUMENTS
     ? { text, cut: false }
-    : { text: `${text.slice(0, MAX_ARGUMENTS).replace(/[\ud800-\udbff]$/, '')}… (cut)`, cut: true };
+    : { text: `${beginningOf(text, MAX_ARGUMENTS)}… (cut)`, cut: true };
 }
 
 function action({ kind, tool = '', host }: Effect): string {
@@ -93,6 +94,4 @@ const mayCall = ({ may_call: tools = [], approval }: Effect): string[] => [
 ];
 
 const short = (text: string): string =>
-  text.length <= MAX_CONDITION
-    ? text
-    : `${text.slice(0, MAX_CONDITION).replace(/[\ud800-\udbff]$/, '')}…`;
+  text.length <= MAX_CONDITION ? text : `${beginningOf(text, MAX_CONDITION)}…`;

@@ -1,3 +1,4 @@
+import { parsedJson } from '#shared/json.ts';
 import { clientDocument, type ClientMetadata } from '#shared/contract/authorizations/oauth.ts';
 import { findClient, type OAuthClient, registerClient } from '#shared/db/authorizations/clients.ts';
 import type { SeenClient } from '#shared/db/authorizations/authorizations.ts';
@@ -72,7 +73,7 @@ function requireRedirects(uris: readonly string[]): void {
 async function readDocument({ egress }: ClientDeps, id: string): Promise<ResolvedClient> {
   const url = documentUrl(id);
   const text = await fetchDocument(egress, url);
-  const read = clientDocument.safeParse(parsed(text));
+  const read = clientDocument.safeParse(parsedJson(text));
   if (!read.success) throw unusable('it does not describe a client');
   const { client_id, client_name, redirect_uris, token_endpoint_auth_method } = read.data;
   if (client_id !== id) throw unusable('its client_id is another one');
@@ -110,14 +111,6 @@ async function fetchDocument(egress: Egress, url: URL): Promise<string> {
     const refusal = findEgressError(error);
     if (refusal === undefined) throw error;
     throw unusable(refusal.message);
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

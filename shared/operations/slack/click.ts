@@ -1,3 +1,4 @@
+import { parsedJson } from '#shared/json.ts';
 import { buttonValue, type SlackClick } from '#shared/contract/slack/interaction.ts';
 import { findMessage, type StoredMessage } from '#shared/db/slack/messages.ts';
 import { messageOf } from '#shared/errors.ts';
@@ -54,7 +55,7 @@ async function open(
     ts == null || channel == null
       ? undefined
       : await findMessage(deps.db, { workspaceId, channel, ts });
-  const value = valueIn(action.value);
+  const value = buttonValue.safeParse(parsedJson(action.value ?? '')).data;
   if (message === undefined || value === undefined || !isOf(value, message)) return OUTDATED;
   const person = { teamId: team.id, userId: user.id };
   if (user.team_id != null && user.team_id !== team.id) {
@@ -74,14 +75,6 @@ async function open(
   const values = { trigger_id: trigger ?? '', view };
   await askSlack(deps, account, 'views.open', values, { timeoutMs: TIMEOUT_MS });
   return undefined;
-}
-
-function valueIn(text: string | null | undefined) {
-  try {
-    return buttonValue.safeParse(JSON.parse(text ?? '')).data;
-  } catch {
-    return undefined;
-  }
 }
 
 const isOf = ({ run, step }: { run: string; step: string }, message: StoredMessage): boolean =>

@@ -9,12 +9,11 @@ import {
   decisionModal,
   type Entered,
   type ModalGate,
-  type ModalTarget,
   REASON,
   resultModal,
 } from '#shared/graph/slack/modal.ts';
 import { section } from '#shared/graph/slack/text.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
+import { type JsonObject, parsedJson } from '#shared/json.ts';
 import { decideGate, type RunDeps } from '#shared/operations/runs/runs.ts';
 import type { DryRunDeps } from '#shared/operations/workflows/dry-run.ts';
 import type { Actor } from '#shared/people/actor.ts';
@@ -65,7 +64,7 @@ async function decide(
   { view, user, team }: SlackSubmission,
 ): Promise<Outcome> {
   const { workspaceId } = account;
-  const target = targetIn(view.private_metadata);
+  const target = modalTarget.safeParse(parsedJson(view.private_metadata)).data;
   const message =
     target === undefined
       ? undefined
@@ -112,14 +111,6 @@ async function decide(
 
 const hasForm = ({ fields }: ModalGate): boolean => fields !== undefined && fields.length > 0;
 
-function targetIn(metadata: string): ModalTarget | undefined {
-  try {
-    return modalTarget.safeParse(JSON.parse(metadata)).data;
-  } catch {
-    return undefined;
-  }
-}
-
 type Values = SlackSubmission['view']['state']['values'];
 
 /** What was entered, with the arguments if they are JSON; or what is wrong with it. */
@@ -136,7 +127,7 @@ function enteredIn(
   const { input, problems } = readFields(target.approves ? fields : [], textOf);
   const text = target.approves && changeable !== undefined ? textOf(ARGUMENTS) : undefined;
   const entered = { input, reason: textOf(REASON), arguments: text, notice: undefined };
-  const args = text === undefined ? undefined : jsonIn(text);
+  const args = text === undefined ? undefined : parsedJson(text);
   const isWrong = text !== undefined && !isObject(args);
   if (!isWrong && Object.keys(problems).length === 0) {
     return { entered, args: isObject(args) ? args : undefined };
@@ -145,14 +136,6 @@ function enteredIn(
     entered,
     errors: isWrong ? { ...problems, [ARGUMENTS]: 'Must be a JSON object' } : problems,
   };
-}
-
-function jsonIn(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The modal with what was entered, and what is wrong with it at its fields. */

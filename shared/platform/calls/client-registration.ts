@@ -1,3 +1,4 @@
+import { parsedJson } from '#shared/json.ts';
 import { z } from 'zod';
 import type { clientAuths } from '#shared/contract/connections/presets.ts';
 import { type Egress, findEgressError } from '#shared/platform/egress/egress.ts';
@@ -74,7 +75,7 @@ export async function registerClient(
       if (refusal === undefined) throw error;
       throw new TokenError(refusal.retryable ? 'temporary' : 'refused', refusal.message);
     });
-  const answer = jsonIn(body);
+  const answer = parsedJson(body.toString('utf8'));
   if (status !== 201 && status !== 200) {
     const code = z.object({ error: z.string().regex(/^[\w.-]{1,60}$/) }).safeParse(answer).data;
     throw new TokenError(
@@ -103,12 +104,4 @@ function clientIn(
   if (auth === undefined || (ends > 0 && ends * 1_000 <= Date.now())) return undefined;
   if (auth === 'none') return { id: answer.client_id, secret: undefined, auth };
   return secret === undefined ? undefined : { id: answer.client_id, secret, auth };
-}
-
-function jsonIn(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8')) as unknown;
-  } catch {
-    return undefined;
-  }
 }

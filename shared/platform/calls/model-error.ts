@@ -1,5 +1,5 @@
 import { isObject } from '#shared/graph/json-value.ts';
-import type { Json } from '#shared/json.ts';
+import { type Json, parsedJson } from '#shared/json.ts';
 
 /** An error that a server reports in the body of a successful response. The message is the server's. */
 export class ModelError extends Error {
@@ -16,7 +16,7 @@ export class ModelError extends Error {
 /** Throws ModelError for a JSON text that is an error: `{"error": ...}` or `{"object": "error", ...}`. */
 export function requireNoError(text: string): void {
   if (!/"error"/.test(text)) return;
-  const value = parsed(text);
+  const value = parsedJson(text);
   if (!isObject(value)) return;
   const error = value['object'] === 'error' ? value : value['error'];
   const message = messageIn(error);
@@ -33,15 +33,6 @@ function messageIn(error: Json | undefined): string | undefined {
   const { message } = error;
   if (typeof message === 'string' && message !== '') return message;
   return Object.keys(error).length === 0 ? undefined : JSON.stringify(error);
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** The server's error, which SDKs wrap in their own; undefined when there is none. */

@@ -1,6 +1,8 @@
 import * as oauth from 'oauth4webapi';
 import type { clientAuths } from '#shared/contract/connections/presets.ts';
 import { messageOf } from '#shared/errors.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import { parsedJson } from '#shared/json.ts';
 import { type Egress, EgressError, findEgressError } from '#shared/platform/egress/egress.ts';
 import { withEffects } from '#shared/platform/egress/effects.ts';
 import { isRetryableStatus } from './outside.ts';
@@ -335,8 +337,8 @@ const optionsOf = (egress: Egress) => ({
 async function normalized(answer: Response, keepsIdToken: boolean): Promise<Response> {
   const { status, headers } = answer;
   const text = await answer.text();
-  const body = objectIn(text);
-  if (body === undefined) return new Response(text, { status, headers });
+  const body = parsedJson(text);
+  if (!isObject(body)) return new Response(text, { status, headers });
   for (const [key, value] of Object.entries(body)) {
     if (value === null || value === '') delete body[key];
   }
@@ -351,15 +353,4 @@ async function normalized(answer: Response, keepsIdToken: boolean): Promise<Resp
     status: isError && status === 200 ? 400 : status,
     headers: { 'content-type': 'application/json' },
   });
-}
-
-function objectIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

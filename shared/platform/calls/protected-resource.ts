@@ -1,3 +1,5 @@
+import { isObject } from '#shared/graph/json-value.ts';
+import { parsedJson } from '#shared/json.ts';
 import { isEndpoint } from '#shared/contract/connections/connection.ts';
 import { messageOf } from '#shared/errors.ts';
 import { type Egress, findEgressError } from '#shared/platform/egress/egress.ts';
@@ -77,12 +79,10 @@ async function readMetadata(
       maxRedirects: 0,
     });
     if (status !== 200) return undefined;
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null
-      ? (value as Record<string, unknown>)
-      : undefined;
+    const value = parsedJson(body.toString('utf8'));
+    return isObject(value) ? value : undefined;
   } catch (error) {
-    if (error instanceof SyntaxError || findEgressError(error) !== undefined) return undefined;
+    if (findEgressError(error) !== undefined) return undefined;
     throw error;
   }
 }

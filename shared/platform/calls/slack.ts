@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/json.ts';
+import { type JsonObject, parsedJson } from '#shared/json.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import { type Egress, EgressError } from '#shared/platform/egress/egress.ts';
 import { isRetryableStatus, retryAfterMs } from './outside.ts';
@@ -73,7 +73,8 @@ export async function callSlack(
       ...(signal === undefined ? {} : { signal }),
     });
     const wait = retryAfterMs(headers['retry-after']);
-    const answer = objectIn(body.toString('utf8'));
+    const parsed = parsedJson(body.toString('utf8'));
+    const answer = isObject(parsed) ? parsed : undefined;
     if (answer?.['ok'] === true) return answer;
     const code = typeof answer?.['error'] === 'string' ? answer['error'] : undefined;
     throw errorFor(method, { status, code, wait });
@@ -114,13 +115,4 @@ function errorFor(
   if (code !== undefined && UNKNOWN.has(code)) return new SlackError('unknown', message, wait);
   const isTemporary = isRetryableStatus(status) || (code !== undefined && TEMPORARY.has(code));
   return new SlackError(isTemporary ? 'temporary' : 'refused', message, wait);
-}
-
-function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value as never) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
 }
