@@ -49,6 +49,11 @@ export function readGuide(from = folder): GuideSection[] {
   }));
 }
 
+let read: GuideSection[] | undefined;
+
+/** The guide of this service, read when it is first wanted. */
+export const guide = (): GuideSection[] => (read ??= readGuide());
+
 /** Links to files that are not served become their text. */
 const withoutOtherLinks = (text: string, names: ReadonlySet<string>): string =>
   text.replaceAll(

@@ -1,19 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
-import { fullText, llmsText, readGuide } from './pages.ts';
+import { fullText, guide, llmsText } from './pages.ts';
 
 /** It only changes with the service. */
 const TTL_SECONDS = 3_600;
 
 /** The documentation as Markdown, without a credential. `base`: the address of its links, or '' for paths. */
 export function serveGuide(app: FastifyInstance, base: string): void {
-  const sections = readGuide();
-  const pages = new Map(
-    sections.flatMap((section) => section.pages.map((page) => [`${page.name}.md`, page.text])),
-  );
-  const index = llmsText(sections, base);
-  const all = fullText(sections);
   const route = {
     schema: { hide: true, response: { 200: z.string() } },
     config: { capability: 'public' as const },
@@ -25,14 +19,22 @@ export function serveGuide(app: FastifyInstance, base: string): void {
       .header('cache-control', `public, max-age=${TTL_SECONDS}`)
       .type(`${type}; charset=utf-8`)
       .send(text);
-  app.get('/llms.txt', { ...route, handler: (_request, reply) => send(reply, index) });
-  app.get('/llms-full.txt', { ...route, handler: (_request, reply) => send(reply, all) });
+  app.get('/llms.txt', {
+    ...route,
+    handler: (_request, reply) => send(reply, llmsText(guide(), base)),
+  });
+  app.get('/llms-full.txt', {
+    ...route,
+    handler: (_request, reply) => send(reply, fullText(guide())),
+  });
   app.get<{ Params: { page: string } }>('/docs/guide/:page', {
     ...route,
     handler: (request, reply) => {
-      const text = pages.get(request.params.page);
-      if (text === undefined) throw new AppError('not_found', 'Page not found');
-      return send(reply, text, 'text/markdown');
+      const page = guide()
+        .flatMap((section) => section.pages)
+        .find(({ name }) => request.params.page === `${name}.md`);
+      if (page === undefined) throw new AppError('not_found', 'Page not found');
+      return send(reply, page.text, 'text/markdown');
     },
   });
 }

@@ -10,7 +10,6 @@ const TTL_SECONDS = 3_600;
 
 /** The JSON Schema of workflow files, which editors load without a credential. */
 export function serveFileSchema(app: FastifyInstance): void {
-  const text = JSON.stringify(workflowFileJsonSchema());
   app.get(WORKFLOW_FILE_SCHEMA, {
     schema: { hide: true, response: { 200: z.string() } },
     config: { capability: 'public' },
@@ -20,6 +19,6 @@ export function serveFileSchema(app: FastifyInstance): void {
       reply
         .header('cache-control', `public, max-age=${TTL_SECONDS}`)
         .type('application/schema+json; charset=utf-8')
-        .send(text),
+        .send(JSON.stringify(workflowFileJsonSchema())),
   });
 }

@@ -8,7 +8,7 @@ import {
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
 import { workflowFileJsonSchema } from '#shared/contract/workflows/workflow-file.ts';
-import { type GuideSection, readGuide } from '#api/guide/pages.ts';
+import { guide } from '#api/guide/pages.ts';
 
 /** What a model reads to write workflows: the guides and the schema of workflows as resources, and prompts. */
 
@@ -16,10 +16,7 @@ const SCHEMA = 'schema://workflow';
 const PAGE = 'docs://';
 const MAX_ARGUMENT = 20_000;
 
-let guide: GuideSection[] | undefined;
-const pages = () => (guide ??= readGuide()).flatMap((section) => section.pages);
-
-let schemaText: string | undefined;
+const pages = () => guide().flatMap((section) => section.pages);
 
 const resources = (): ListResourcesResult['resources'] => [
   {
@@ -40,7 +37,7 @@ const resources = (): ListResourcesResult['resources'] => [
 ];
 
 function textOf(uri: string): string | undefined {
-  if (uri === SCHEMA) return (schemaText ??= JSON.stringify(workflowFileJsonSchema()));
+  if (uri === SCHEMA) return JSON.stringify(workflowFileJsonSchema());
   if (!uri.startsWith(PAGE)) return undefined;
   return pages().find(({ name }) => uri === PAGE + name)?.text;
 }

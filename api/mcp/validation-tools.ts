@@ -99,7 +99,7 @@ export const validationTools = [
       ];
       const problems = all.slice(0, MAX_EXPLAINED).map((issue) => explain(issue, graph));
       const names = new Set(problems.flatMap(({ schema }) => schema ?? []));
-      const { definitions } = fileSchema();
+      const { definitions } = workflowFileJsonSchema();
       return {
         valid: report.valid,
         problems,
@@ -110,12 +110,9 @@ export const validationTools = [
   }),
 ];
 
-let read: { definitions: Record<string, JsonObject> } | undefined;
-const fileSchema = () => (read ??= workflowFileJsonSchema() as unknown as NonNullable<typeof read>);
-
 /** The name of the schema of a kind of node. */
 const schemaOfKind = (kind: Json | undefined): string | undefined =>
-  Object.entries(fileSchema().definitions).find(([, { properties }]) => {
+  Object.entries(workflowFileJsonSchema().definitions).find(([, { properties }]) => {
     const own = isObject(properties) ? properties['kind'] : undefined;
     return isObject(own) && own['const'] === kind && kind !== undefined;
   })?.[0];

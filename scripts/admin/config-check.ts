@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { environmentSchema, loadConfig, secretVariables } from '#shared/platform/config.ts';
+import { FOREIGN_VARIABLE } from '#shared/platform/settings-files.ts';
 import { loadEnvFile } from '#scripts/stack/env-file.ts';
 import { runCommand } from './command.ts';
 
@@ -11,8 +12,6 @@ import { runCommand } from './command.ts';
  */
 
 const projectDir = join(import.meta.dirname, '../..');
-/** Of other programs, whose variables the SDKs read. */
-const FOREIGN = /^(?:TEMPORAL|OTEL)_/;
 const names = new Set<string>(Object.keys(environmentSchema.shape));
 const isSecret = (name: string): boolean =>
   (secretVariables as readonly string[]).includes(name) || /_KEY$|PASSWORD/.test(name);
@@ -34,7 +33,9 @@ async function main(): Promise<void> {
 }
 
 function lines(sourceOf: (name: string) => string, all: boolean): string[] {
-  const set = Object.keys(process.env).filter((name) => names.has(name) || FOREIGN.test(name));
+  const set = Object.keys(process.env).filter(
+    (name) => names.has(name) || FOREIGN_VARIABLE.test(name),
+  );
   const unset = all ? [...names].filter((name) => !set.includes(name)) : [];
   const rows = [
     ...set.map((name) => [name, isSecret(name) ? '***' : process.env[name]!, sourceOf(name)]),

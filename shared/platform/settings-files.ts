@@ -13,7 +13,7 @@ type Variables = Record<string, string | undefined>;
 export type SettingSources = Map<string, string>;
 
 /** Temporal's and OpenTelemetry's packages read variables of their own. */
-const FOREIGN = /^(?:TEMPORAL|OTEL)_[A-Z0-9_]+$/;
+export const FOREIGN_VARIABLE = /^(?:TEMPORAL|OTEL)_[A-Z0-9_]+$/;
 const FILE = '_FILE';
 /** A credential is at most some kilobytes: a larger file is another one. */
 const MAX_SECRET_BYTES = 65_536;
@@ -94,7 +94,7 @@ const isOwn = (name: string): name is keyof typeof environmentSchema.shape =>
 const isSecretFile = (name: string): boolean =>
   secretVariables.some((secret) => name === secret + FILE);
 const isSetting = (name: string): boolean =>
-  isOwn(name) || isSecretFile(name) || FOREIGN.test(name);
+  isOwn(name) || isSecretFile(name) || FOREIGN_VARIABLE.test(name);
 
 /** As in the environment. Undefined for a value that has no such form. */
 function textOf(name: string, value: unknown): string | undefined {

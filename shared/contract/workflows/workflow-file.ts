@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limitsInput, limitsOrNull } from '#shared/contract/limits/limits.ts';
 import { graphSchema } from './graph.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { evaluationChecksInput } from './evaluation-check.ts';
 import { workflowFields } from './workflow.ts';
 
@@ -22,11 +23,20 @@ export const workflowFileSchema = workflowFields.extend({
 /** Where the service publishes the schema of workflow files, below its address. */
 export const WORKFLOW_FILE_SCHEMA = '/schemas/workflow.json';
 
+/** Each call of `z.toJSONSchema` takes milliseconds. */
+let jsonSchema: WorkflowFileSchema | undefined;
+
+interface WorkflowFileSchema extends JsonObject {
+  definitions: Record<string, JsonObject>;
+}
+
 /**
  * The JSON Schema of workflow files, for editors. Draft 7: some support none of the later ones. Its graphs can run; drafts
  * can be saved with others.
  */
-export function workflowFileJsonSchema(): Record<string, unknown> {
+export const workflowFileJsonSchema = (): WorkflowFileSchema => (jsonSchema ??= makeSchema());
+
+function makeSchema(): WorkflowFileSchema {
   const runnable = workflowFileSchema.extend({ graph: graphSchema.optional() });
   const { $schema, ...schema } = z.toJSONSchema(runnable, {
     io: 'input',
@@ -34,5 +44,5 @@ export function workflowFileJsonSchema(): Record<string, unknown> {
     // Their metadata says what they are.
     unrepresentable: 'any',
   });
-  return { $schema, title: 'Workflow', ...schema };
+  return { $schema, title: 'Workflow', ...schema } as unknown as WorkflowFileSchema;
 }

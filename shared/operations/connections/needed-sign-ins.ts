@@ -9,7 +9,7 @@ import {
   type ProtectedResource,
   spellingOf,
 } from '#shared/platform/calls/protected-resource.ts';
-import { CONNECTIONS_PAGE } from '#shared/values/connection-callback.ts';
+import { connectionPage, CONNECTIONS_PAGE } from '#shared/values/connection-callback.ts';
 import { type ServerDeps, withinTime } from './mcp-servers.ts';
 
 /** For all requests together; with those of the import, below a handler's timeout. */
@@ -98,9 +98,7 @@ const shortOf = ({ id, name }: Connection): NonNullable<NeededSignIn['connection
 
 /** The page of a connection, or the one that creates a connection to a server. */
 function pageOf(publicUrl: string, what: Pick<Connection, 'id'> | URL): string {
-  const query =
-    what instanceof URL
-      ? new URLSearchParams({ mcp_server: spellingOf(what) })
-      : new URLSearchParams({ connection: what.id });
+  if (!(what instanceof URL)) return publicUrl + connectionPage(what.id);
+  const query = new URLSearchParams({ mcp_server: spellingOf(what) });
   return `${publicUrl}${CONNECTIONS_PAGE}?${query.toString()}`;
 }
