@@ -205,22 +205,16 @@ describe('every operation of the API', () => {
     const name = `${operation.name} ${first.in} ${first.at.join('.')}`;
     const with_ = (ids: (kind: Kind) => string) => (target: Target) =>
       group.includes(target) ? ids(target.kind) : needed(operation, target);
-    const foreign = (kind: Kind) => theirs.ids[kind];
-    const ask = () => send(operation, targets, with_(foreign), credential);
-    // Only keys in headers start jobs.
-    const answer = await (first.in === 'header' ? untilJobsFit(ask) : ask());
+    const ask = (ids: (kind: Kind) => string) =>
+      untilJobsFit(() => send(operation, targets, with_(ids), credential));
+    const answer = await ask((kind) => theirs.ids[kind]);
     const sent = group.map(({ kind }) => theirs.ids[kind]);
     expectNothingOfTheirs(answer.text + JSON.stringify(answer.headers), sent);
     // Callers choose such keys freely, and two may choose the same: it is accepted, or refused like an unused one.
     if (first.in === 'header' && answer.status < 300) return;
 
     const none = new Map(group.map(({ kind }) => [kind, nobodys(kind)]));
-    const unknown = await send(
-      operation,
-      targets,
-      with_((kind) => none.get(kind)!),
-      credential,
-    );
+    const unknown = await ask((kind) => none.get(kind)!);
     if (answer.status < 300 && operation.method !== 'GET') {
       expect([name, name in keptAsGiven]).toEqual([name, true]);
       return expect(unknown.status).toBe(answer.status);
