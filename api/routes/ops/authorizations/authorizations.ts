@@ -11,14 +11,13 @@ import {
   listAuthorizations,
   revokeAuthorization,
 } from '#shared/db/authorizations/authorizations.ts';
-import { AppError } from '#shared/errors.ts';
 import {
   authorizeClient,
   previewAuthorization,
 } from '#shared/operations/authorizations/requests.ts';
 import { authorizationServerOf } from '#shared/operations/authorizations/server.ts';
-import type { Actor } from '#shared/people/actor.ts';
-import type { App, Caller, RouteContext } from '#api/deps.ts';
+import { type Actor, inPerson } from '#shared/people/actor.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 import { withLatestUse } from '#api/identity/key-uses.ts';
 import { idParams, nothing, responses } from '#api/http/responses.ts';
 
@@ -50,8 +49,7 @@ export function authorizationRoutes(app: App, context: RouteContext): void {
       response: responses({ 200: authorizationPreviewSchema }),
     },
     config: { capability: 'view' },
-    handler: async ({ actor, credential, body }) =>
-      previewAuthorization(deps, memberOf({ actor, credential }), body.request),
+    handler: async ({ actor, body }) => previewAuthorization(deps, grantor(actor), body.request),
   });
 
   app.post('/api/authorizations', {
@@ -65,8 +63,8 @@ export function authorizationRoutes(app: App, context: RouteContext): void {
       response: responses({ 201: grantedAuthorizationSchema }, 'conflict'),
     },
     config: { capability: 'view' },
-    handler: async ({ actor, credential, body }, reply) =>
-      reply.code(201).send(await authorizeClient(deps, memberOf({ actor, credential }), body)),
+    handler: async ({ actor, body }, reply) =>
+      reply.code(201).send(await authorizeClient(deps, grantor(actor), body)),
   });
 
   app.delete('/api/authorizations/:id', {
@@ -86,11 +84,4 @@ export function authorizationRoutes(app: App, context: RouteContext): void {
   });
 }
 
-/** A member who acts in person: in a session or, in open mode, without a credential. Throws AppError `forbidden`. */
-function memberOf({ actor, credential }: Caller): Actor & { id: string } {
-  const { id } = actor;
-  if (id !== null && (credential.kind === 'session' || credential.kind === 'none')) {
-    return { ...actor, id };
-  }
-  throw new AppError('forbidden', 'Only a member who is signed in can authorize a client');
-}
+const grantor = (actor: Actor) => inPerson(actor, 'authorize a client');
