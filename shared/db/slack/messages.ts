@@ -77,6 +77,18 @@ const messageColumns = sql.fragment`
   m.id, m.workspace_id, r.workflow_id, w.name AS workflow_name, m.run_id, m.step_key, m.round, m.opened_at::text AS opened_at,
   m.team_id, m.channel, m.ts, m.posting_at IS NOT NULL AS sent, encode(m.shown, 'hex') AS shown, m.is_final`;
 
+/** Whether a message about this step was sent to Slack, whose answer is not stored (yet). */
+export async function awaitsAnswer(
+  db: Db,
+  { workspaceId, run, step }: { workspaceId: string; run: string; step: string },
+): Promise<boolean> {
+  return db.exists(statement(z.object({}))`
+    SELECT FROM slack_messages
+    WHERE workspace_id = ${workspaceId} AND run_id = ${run} AND step_key = ${step}
+      AND posting_at IS NOT NULL AND ts IS NULL AND NOT is_final
+  `);
+}
+
 /** A message by its place in Slack, or by its id. */
 export async function findMessage(
   db: Db,

@@ -1,6 +1,6 @@
 import { parsedJson } from '#shared/json.ts';
 import { buttonValue, type SlackClick } from '#shared/contract/slack/interaction.ts';
-import { findMessage, type StoredMessage } from '#shared/db/slack/messages.ts';
+import { awaitsAnswer, findMessage, type StoredMessage } from '#shared/db/slack/messages.ts';
 import { messageOf } from '#shared/errors.ts';
 import { APPROVE, REJECT } from '#shared/graph/slack/message.ts';
 import { decisionModal } from '#shared/graph/slack/modal.ts';
@@ -16,6 +16,7 @@ import { memberOf } from './people.ts';
 const TIMEOUT_MS = 2_500;
 
 const OUTDATED = 'This message is no longer about an open gate. Open the console.';
+const TOO_EARLY = 'This message was only just sent. Click again, or open the console.';
 const CHANGED =
   'What this sets in motion has changed since. The message shows it now: read it, and decide again.';
 const FAILED = 'Slack or the service did not answer in time. Click again, or open the console.';
@@ -56,6 +57,9 @@ async function open(
       ? undefined
       : await findMessage(deps.db, { workspaceId, channel, ts });
   const value = buttonValue.safeParse(parsedJson(action.value ?? '')).data;
+  if (message === undefined && value !== undefined) {
+    return (await awaitsAnswer(deps.db, { workspaceId, ...value })) ? TOO_EARLY : OUTDATED;
+  }
   if (message === undefined || value === undefined || !isOf(value, message)) return OUTDATED;
   const person = { teamId: team.id, userId: user.id };
   if (user.team_id != null && user.team_id !== team.id) {
