@@ -91,6 +91,7 @@ import { toolImportRoutes } from './routes/ops/tools/imports.ts';
 import { toolRoutes } from './routes/ops/tools/tools.ts';
 import { scheduleRoutes } from './routes/ops/schedules/schedules.ts';
 import { templateRoutes } from './routes/ops/workflows/templates.ts';
+import { slackAccountRoutes } from './routes/ops/slack/account.ts';
 import { slackRoutes } from './routes/ops/slack/interactions.ts';
 import { usageRoutes } from './routes/ops/money/usage.ts';
 import { versionRoutes } from './routes/ops/workflows/versions.ts';
@@ -145,7 +146,7 @@ const operationSections: readonly Section[] = [
   ['API keys', keyRoutes],
   ['Authorizations', authorizationRoutes],
   ['Data', dataKeyRoutes],
-  ['Workspace', workspaceRoutes, alertRoutes, slackRoutes, usageRoutes],
+  ['Workspace', workspaceRoutes, alertRoutes, slackRoutes, slackAccountRoutes, usageRoutes],
   ['Audit', auditRoutes],
   ['Workspace', priceRoutes],
   ['Budgets', budgetRoutes],

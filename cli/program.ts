@@ -11,6 +11,7 @@ import { inboundWebhookCommands } from './commands/inbound-webhook.ts';
 import { fileCommands } from './commands/files.ts';
 import { moneyCommands } from './commands/money.ts';
 import { authorizationCommands } from './commands/authorizations.ts';
+import { slackCommands } from './commands/slack.ts';
 import { peopleCommands } from './commands/people.ts';
 import { forkCommands } from './commands/forks.ts';
 import { nodeTestCommands } from './commands/node-tests.ts';
@@ -69,6 +70,7 @@ export function createProgram(): Command {
     moneyCommands,
     peopleCommands,
     authorizationCommands,
+    slackCommands,
     dataKeyCommands,
     scheduleCommands,
     toolCommands,

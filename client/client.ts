@@ -19,6 +19,7 @@ import { experimentMethods } from './experiments.ts';
 import { inboundEventMethods } from './inbound-events.ts';
 import { connectionMethods } from './connections.ts';
 import { secretMethods } from './secrets.ts';
+import { slackMethods } from './slack.ts';
 import { signInMethods } from './sign-in.ts';
 import {
   readStream,
@@ -75,6 +76,7 @@ export type Client = {
   ReturnType<typeof experimentMethods> &
   ReturnType<typeof inboundEventMethods> &
   ReturnType<typeof secretMethods> &
+  ReturnType<typeof slackMethods> &
   ReturnType<typeof connectionMethods> &
   ReturnType<typeof webhookMethods> &
   ReturnType<typeof templateMethods> &
@@ -131,6 +133,7 @@ export function createClient({
     ...experimentMethods(send),
     ...inboundEventMethods(send),
     ...secretMethods(send),
+    ...slackMethods(send),
     ...connectionMethods(send),
     ...webhookMethods(send),
     ...templateMethods(send),

@@ -35,6 +35,7 @@ export type Secret = Schemas['Secret'];
 export type OAuthConnection = Schemas['Connection'];
 export type NeededSignIn = Schemas['NeededSignIn'];
 export type ConnectionPreset = Schemas['ConnectionPreset'];
+export type OwnSlackAccount = Schemas['OwnSlackAccount'];
 export type ConnectionAuthorization = Schemas['ConnectionAuthorization'];
 export type CustomTool = Schemas['CustomTool'];
 export type DataEndpoint = Schemas['DataEndpoint'];

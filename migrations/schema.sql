@@ -1673,6 +1673,26 @@ CREATE TABLE slack_messages (
 
 CREATE INDEX slack_messages_by_workspace ON public.slack_messages USING btree (workspace_id, channel, ts);
 
+CREATE TABLE slack_people (
+  member_id text NOT NULL,
+  workspace_id text NOT NULL,
+  team_id text,
+  user_id text,
+  name text,
+  confirmed_at timestamp with time zone,
+  asked_team_id text,
+  asked_user_id text,
+  asked_name text,
+  asked_at timestamp with time zone,
+  CONSTRAINT slack_people_pkey PRIMARY KEY (member_id),
+  CONSTRAINT slack_people_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id) ON DELETE CASCADE,
+  CONSTRAINT slack_people_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT slack_people_asked CHECK ((num_nulls(asked_team_id, asked_user_id, asked_name, asked_at) = ANY (ARRAY[0, 4]))),
+  CONSTRAINT slack_people_confirmed CHECK ((num_nulls(team_id, user_id, name, confirmed_at) = ANY (ARRAY[0, 4])))
+);
+
+CREATE INDEX slack_people_by_workspace ON public.slack_people USING btree (workspace_id);
+
 CREATE TABLE slack_requests (
   signature bytea NOT NULL,
   workspace_id text NOT NULL,

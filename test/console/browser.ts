@@ -199,12 +199,12 @@ async function visit(
 
 /**
  * Whether a request changes a record without saying which state of it the user knows. A first save creates one, and
- * no one else changes the pins, views and authorizations of a member.
+ * no one else changes the pins, views, authorizations and the Slack account of a member.
  */
 function isUnconditional(request: Request): boolean {
   const changes = ['PUT', 'PATCH', 'DELETE'].includes(request.method());
   const creates = request.method() === 'PUT' && /\/(draft|secrets\/\w+)$/.test(request.url());
-  const isPrivate = /\/(pins|run-views|authorizations)\/[^/]+$/.test(request.url());
+  const isPrivate = /\/(pins|run-views|authorizations|slack)\/[^/]+$/.test(request.url());
   return changes && !creates && !isPrivate && request.headers()['if-match'] === undefined;
 }
 

@@ -8,7 +8,6 @@ import {
   slackEnv,
   slackSettings,
 } from '#test/support/slack-world.ts';
-import { addCaller } from '#test/api/people/caller.ts';
 import type { TestApi } from '#test/api/test-api.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, pressInDialog } from './browser.ts';
@@ -86,11 +85,11 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('is named where a decision was made there', async () => {
+    test('leads to the page on which the member confirms their account, and is named where a decision was made there', async () => {
       const { open, call, engine, url } = stage();
       expect((await call('PUT', '/api/workspace/alerts', slackSettings())).status).toBe(200);
-      const { id } = await addCaller({ db: engine.db, workspaceId: engine.actor.workspaceId });
-      const user = slack.addUser({ email: `${id}@example.com` });
+      const { email } = (await call('GET', '/api/auth/me')).body;
+      const user = slack.addUser({ email, real_name: 'Ann Lee' });
       const client = slackClient(async ({ body, headers }) => {
         const sent = { method: 'POST', headers, body };
         const answer = await fetch(`${url}/api/slack/interactions`, sent);
@@ -101,10 +100,30 @@ describeConsole(
       const message = () =>
         slack.messages.find(({ blocks }) => JSON.stringify(blocks).includes(runId));
       await eventually(() => message() !== undefined, 30_000);
+      const { page, problems } = await open('/account', { width: 390, height: 844 });
+      await page.getByRole('heading', { name: 'Permissions' }).waitFor();
+      expect(await page.getByText('Is this your account in Slack?').count()).toBe(0);
+      await client.send(client.click(message()!, 'approve', user));
+      await eventually(() => slack.ephemeral.length > 0, 20_000);
+      const link = slack.ephemeral[0]!.text.match(/http\S+$/)?.[0];
+      await page.goto(link ?? '');
+      await page.getByText('Ann Lee').waitFor();
+      expect(await obstacles(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+      await page.getByText('decides as you in Slack, confirmed').waitFor();
       const opened = await client.open(message()!, 'approve', user);
       await client.send(client.submission(opened, user));
-      const { page } = await open(`/approvals/${runId}/review`);
+      await page.goto(`${url}/approvals/${runId}/review`);
       await page.getByText(', in Slack').first().waitFor();
+      await page.goto(`${url}/account`);
+      await page.getByRole('button', { name: 'Remove', exact: true }).click();
+      await pressInDialog(page, 'Remove account');
+      await page.getByText('Account removed').waitFor();
+      expect((await call('GET', '/api/slack/account')).body).toEqual({
+        confirmed: null,
+        asked: null,
+      });
+      expect(problems).toEqual([]);
     });
   },
   { env },

@@ -6,6 +6,7 @@ import { eventually } from './engine.ts';
 /** The settings of a service that uses a Slack at this address. */
 export const slackEnv = (apiUrl: string): Record<string, string> => ({
   ENCRYPTION_KEY: 'a key of this test, long enough',
+  SECRET_KEY: 'signs the sessions of these tests',
   PUBLIC_URL: 'https://ops.example.com',
   SLACK_API_URL: apiUrl,
   RECONCILE_INTERVAL_SECONDS: '0.3',

@@ -72,6 +72,8 @@ export const auditActions = {
   schedule_run: 'Run started by a schedule',
   schedule_update: 'Schedule changed',
   signup: 'Membership requested',
+  slack_confirm: 'Slack account confirmed',
+  slack_remove: 'Slack account removed',
   test: 'Tool tested',
   trigger_create: 'Event trigger created',
   trigger_delete: 'Event trigger deleted',

@@ -68,6 +68,8 @@ export const slackUserSchema = z.object({
   is_stranger: z.boolean().nullish(),
   is_invited_user: z.boolean().nullish(),
   is_email_confirmed: z.boolean().nullish(),
+  name: z.string().nullish(),
+  real_name: z.string().nullish(),
   profile: z.object({ email: z.string().nullish() }).nullish(),
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type SlackUser, slackUserSchema } from '#shared/contract/slack/interaction.ts';
-import { findMemberByEmail } from '#shared/db/slack/people.ts';
+import { findMemberByEmail, isConfirmedOrAsks } from '#shared/db/slack/people.ts';
 import type { Actor } from '#shared/people/actor.ts';
 import { holds } from '#shared/people/capabilities.ts';
 import { SlackError } from '#shared/platform/calls/slack.ts';
@@ -14,10 +14,12 @@ export interface SlackPerson {
 
 /** Slack waits three seconds for all of it. */
 const TIMEOUT_MS = 2_000;
+const MAX_NAME = 200;
 
 /**
- * The member with the confirmed email of a user of this team, who can decide gates; or why there is none. Slack is asked each
- * time, since people leave. Throws SlackError.
+ * The member who has confirmed that a user of this team is theirs and can decide gates, or why there is none. Slack is asked
+ * each time, since people leave, and their email has to be the member's. An account that is not confirmed yet can be after
+ * this. Throws SlackError.
  */
 export async function memberOf(
   deps: SlackDeps,
@@ -52,9 +54,20 @@ export async function memberOf(
   if (!holds(role, overrides, 'approve_gates')) {
     return { refusal: `${name}, you do not have the permission to decide (approve_gates).` };
   }
+  const claim = { workspaceId: account.workspaceId, memberId: id, teamId, userId };
+  if (!(await isConfirmedOrAsks(deps.db, { ...claim, name: nameOf(user) }))) {
+    return {
+      refusal: `${name}, confirm once that this Slack account is yours, then click again: ${deps.config.api.publicUrl}/account`,
+    };
+  }
   const signedIn = { by: 'slack', team_id: teamId, user_id: userId } as const;
   return { workspaceId: account.workspaceId, id, name, role, overrides, signedIn };
 }
+
+/** What people see, then the handle. */
+const nameOf = ({ id, name, real_name: realName }: SlackUser): string =>
+  // Postgres stores no NUL.
+  (realName || name || id).replaceAll('\0', '').slice(0, MAX_NAME);
 
 /** Neither a program nor a guest, nor someone who has left or is of another team. */
 const isOwnPerson = (user: SlackUser): boolean =>

@@ -32,6 +32,8 @@ const unconditional = [
   'DELETE /api/workflows/{id}/pins/{node_id}',
   // Nothing about an authorization changes.
   'DELETE /api/authorizations/{id}',
+  // Only the member changes which account of Slack is theirs.
+  'DELETE /api/slack/account',
   // So are views.
   'PUT /api/run-views/{name}',
   'DELETE /api/run-views/{name}',

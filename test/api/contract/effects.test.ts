@@ -432,12 +432,13 @@ test('every effect of every route is refused without the required capability', a
     const { status, body: answer } = await send(words, second, await withOnly(enough));
     if (status >= 300) tooMuch.push(`${route}: ${answer.detail}`);
   }
-  // These also grant what the caller must hold. The authorization is that of another member.
+  // These also grant what the caller must hold. The authorization and the account of Slack are those of another member.
   expect(tooMuch.map((each) => each.split(': This')[0])).toEqual([
     'DELETE /api/authorizations/{id}',
     'PATCH /api/members/{id}',
     'PATCH /api/members/{id}/permissions',
     'POST /api/data/keys: that may register endpoints',
+    'POST /api/slack/account',
     'PUT /api/members/{id}',
     'PUT /api/members/{id}/permissions',
   ]);

@@ -4,6 +4,7 @@ import { createCallbackTokens } from '#shared/crypto/callback-tokens.ts';
 import { decideTokenHash } from '#shared/crypto/decide-tokens.ts';
 import { newId, randomText } from '#shared/crypto/ids.ts';
 import { type Pool, sql } from '#shared/db/pool.ts';
+import { isConfirmedOrAsks } from '#shared/db/slack/people.ts';
 import type { Json } from '#shared/json.ts';
 import { type ListingServer, startListingServer } from '#test/fakes/listing-server.ts';
 
@@ -55,6 +56,14 @@ async function authorizationRequest({ call }: MutationContext): Promise<Record<s
     code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
     code_challenge_method: 'S256',
   };
+}
+
+/** An account of Slack that has asked to be the caller's. */
+async function slackAccount({ call, db, workspaceId }: MutationContext) {
+  const { id: memberId } = await call('GET', '/api/auth/me');
+  const claim = { workspaceId, memberId, teamId: 'T0DEMO', userId: 'U0ANN', name: 'Ann' };
+  await isConfirmedOrAsks(db, claim);
+  return { team_id: claim.teamId, user_id: claim.userId };
 }
 
 /** Routes that change nothing that anyone else sees, although their method suggests it; each with the reason. */
@@ -803,6 +812,21 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
         target_type: 'authorization',
         target_id: authorization.id,
       },
+    };
+  },
+  'POST /api/slack/account': async (context) => {
+    const account = await slackAccount(context);
+    return {
+      url: '/api/slack/account',
+      body: account,
+      entry: { action: 'slack_confirm', target_type: 'member', target_id: expect.any(String) },
+    };
+  },
+  'DELETE /api/slack/account': async (context) => {
+    await context.call('POST', '/api/slack/account', await slackAccount(context));
+    return {
+      url: '/api/slack/account',
+      entry: { action: 'slack_remove', target_type: 'member', target_id: expect.any(String) },
     };
   },
   'POST /v1/exports': async () => ({

@@ -312,6 +312,8 @@ describe('the OpenAPI examples', () => {
       replayInboundEvent: 404,
       // Without a worker, the run has no step.
       forkRun: 422,
+      // No account of Slack has asked.
+      confirmSlackAccount: 409,
       // There is no draft.
       startExperiment: 404,
       // No server is there.
@@ -334,7 +336,7 @@ describe('the OpenAPI examples', () => {
       expectDescribedHeaders(id, answer, resolvedAnswers(document, operation)[answer.status]);
       executed += 1;
     }
-    expect(executed).toBe(71);
+    expect(executed).toBe(72);
     // Without a worker, the test of a node uses up its waiting time.
   }, 60_000);
 

@@ -1,4 +1,5 @@
 import { sql } from '#shared/db/pool.ts';
+import { confirmSlackAccount, isConfirmedOrAsks } from '#shared/db/slack/people.ts';
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { JsonObject } from '#shared/json.ts';
 import { type EngineWithApi, useEngineApi } from '#test/api/engine-api.ts';
@@ -35,8 +36,10 @@ export interface SlackStage {
   connection: string;
   /** Sends a request as Slack does. */
   post: (form: ReturnType<typeof signedForm>) => Promise<{ status: number; text: string }>;
-  /** A member with an account in Slack. */
+  /** A member with an account in Slack, which they have confirmed. */
   person: (given?: Parameters<typeof addCaller>[1], account?: object) => Promise<Person>;
+  /** A member with an account in Slack that never asked. */
+  stranger: (given?: Parameters<typeof addCaller>[1], account?: object) => Promise<Person>;
   /** The message about a run. */
   messageOf: (runId: string, at?: number) => PostedMessage | undefined;
   /** Starts a run of a graph with a gate `review`, and waits for its message. */
@@ -81,11 +84,20 @@ export function useSlack(): SlackStage {
     const { statusCode, body: text } = await engine.app.inject(request);
     return { status: statusCode, text };
   };
-  stage.person = async (given = {}, account = {}) => {
+  stage.stranger = async (given = {}, account = {}) => {
     const { workspaceId } = engine.actor;
     const { id } = await addCaller({ db: engine.db, workspaceId }, given);
     const user = stage.slack.addUser({ email: `${id}@EXAMPLE.com`, ...account });
     return { id, user, name: `Member ${id.slice(-4)}` };
+  };
+  stage.person = async (given = {}, account = {}) => {
+    const one = await stage.stranger(given, account);
+    const { workspaceId } = engine.actor;
+    const claim = { workspaceId, teamId: stage.slack.team, userId: one.user, name: one.name };
+    await isConfirmedOrAsks(engine.db, { ...claim, memberId: one.id });
+    const actor = { ...engine.actor, id: one.id };
+    await confirmSlackAccount(engine.db, actor, { team_id: claim.teamId, user_id: one.user });
+    return one;
   };
   stage.messageOf = (runId, at = 0) =>
     stage.slack.messages.filter((each) => JSON.stringify(each.blocks).includes(runId))[at];

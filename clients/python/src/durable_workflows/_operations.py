@@ -4372,6 +4372,66 @@ class Operations(Sender):
         )
         return answer
 
+    def get_slack_account(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> m.OwnSlackAccount:
+        """Read which account of Slack decides as you, and which one wants to.
+
+        ``GET /api/slack/account``
+        """
+        answer: m.OwnSlackAccount = self._send(
+            Call(
+                "GET",
+                "/api/slack/account",
+                timeout=timeout,
+            ),
+        )
+        return answer
+
+    def confirm_slack_account(
+        self,
+        *,
+        team_id: str,
+        user_id: str,
+        timeout: float | None = None,
+    ) -> m.OwnSlackAccount:
+        """Confirm that an account of Slack is yours.
+
+        It must have clicked a button of the workspace in Slack in the last 24 hours, and have your
+        email there. From then on it decides as you; it replaces the account that did. Only for a
+        member who is signed in.
+
+        ``POST /api/slack/account``
+        """
+        answer: m.OwnSlackAccount = self._send(
+            Call(
+                "POST",
+                "/api/slack/account",
+                fields={"team_id": team_id, "user_id": user_id},
+                timeout=timeout,
+            ),
+        )
+        return answer
+
+    def remove_slack_account(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Forget your account of Slack: nothing decides as you there any longer.
+
+        ``DELETE /api/slack/account``
+        """
+        self._send(
+            Call(
+                "DELETE",
+                "/api/slack/account",
+                timeout=timeout,
+            ),
+        )
+
     def get_usage(
         self,
         *,

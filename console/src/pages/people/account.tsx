@@ -14,6 +14,7 @@ import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { useIdentity } from '#console/src/queries/identity.ts';
 import { capabilityNames } from './capability-texts.ts';
 import { PasswordForm } from './password-form.tsx';
+import { SlackAccountSection } from './slack-account.tsx';
 
 /** The user's own profile, permissions and password. */
 export function AccountPage() {
@@ -47,6 +48,7 @@ export function AccountPage() {
           <Alert title={text.openMode.title}>{text.openMode.about}</Alert>
         )}
       </Section>
+      {identity.id !== null && identity.credential !== 'api_key' && <SlackAccountSection />}
       <Section title={people.permissions}>
         <Held />
       </Section>

@@ -27,3 +27,22 @@ export const passwordForm = {
   change: 'Change password',
   changed: 'Password changed. You are signed out everywhere else',
 } as const;
+
+/** Messages about the account that decides as the user in Slack. */
+export const slackAccount = {
+  title: 'Slack',
+  askedTitle: 'Is this your account in Slack?',
+  asked:
+    '{name} wants to decide as you. Confirm only if you have just clicked Approve or Reject in Slack yourself.',
+  replaces: 'It replaces the account that decides as you now.',
+  confirm: 'Confirm',
+  confirmed: 'Account confirmed. Click again in Slack to decide',
+  decides: '{name} decides as you in Slack, confirmed {time}.',
+  remove: 'Remove',
+  removed: 'Account removed',
+  confirmRemove: {
+    title: 'Remove your account of Slack?',
+    consequence: 'You can decide there again after you have confirmed an account.',
+    confirm: 'Remove account',
+  },
+} as const;
