@@ -11,6 +11,7 @@ import { ownServices } from '#shared/platform/egress/own-services.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createSealer } from '#shared/crypto/sealing.ts';
 import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
+import { createStreamTokens } from '#shared/platform/secrets/stream-tokens.ts';
 import { authenticate, createAuthenticator } from './identity/authenticate.ts';
 import { refuseUndeclaredRoutes } from './identity/authorize.ts';
 import { acceptJson, BODY_LIMIT_BYTES } from './http/body.ts';
@@ -81,6 +82,7 @@ import { evidenceRoutes } from './routes/ops/evidence/evidence.ts';
 import { runExportRoutes } from './routes/ops/runs/run-export.ts';
 import { runViewRoutes } from './routes/ops/runs/run-views.ts';
 import { runRoutes } from './routes/ops/runs/runs.ts';
+import { streamTokenRoutes } from './routes/ops/runs/stream-tokens.ts';
 import { connectionRoutes } from './routes/ops/connections/connections.ts';
 import {
   clientDocumentRoutes,
@@ -130,7 +132,16 @@ const operationSections: readonly Section[] = [
   ['Members', memberRoutes],
   ['Workflows', workflowRoutes, versionRoutes, draftRoutes, limitRoutes],
   ['Templates', templateRoutes],
-  ['Runs', runRoutes, runExportRoutes, evidenceRoutes, runViewRoutes, dryRunRoutes, forkRoutes],
+  [
+    'Runs',
+    runRoutes,
+    runExportRoutes,
+    evidenceRoutes,
+    runViewRoutes,
+    dryRunRoutes,
+    forkRoutes,
+    streamTokenRoutes,
+  ],
   ['Events', eventRoutes],
   ['Events', triggerRoutes],
   ['Events', waitRoutes, callbackRoutes],
@@ -187,6 +198,7 @@ function createContext(deps: ApiDeps): RouteContext {
       publicUrl: config.api.publicUrl,
     }),
     tokens,
+    streamTokens: createStreamTokens(deps.config.auth.secretKey),
     keyUses,
     authorizationUses,
     dataKeyUses,

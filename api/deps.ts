@@ -22,6 +22,9 @@ import type { Egress } from '#shared/platform/egress/egress.ts';
 import type { CallbackStep } from '#shared/crypto/callback-tokens.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 import type { Session, SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
+import type { StreamTokens } from '#shared/platform/secrets/stream-tokens.ts';
+import type { StreamFrame } from '#shared/contract/runs/stream.ts';
+import type { StreamReader } from './stream/credentials.ts';
 import type { KeyUses } from './identity/key-uses.ts';
 import type { HeaderName } from './openapi/headers.ts';
 import type { InFlight } from './load/in-flight.ts';
@@ -88,6 +91,7 @@ export interface RouteContext extends ApiDeps {
   dataCursors: DataCursors;
   meter: Meter;
   tokens: SessionTokens;
+  streamTokens: StreamTokens;
   inFlight: InFlight;
 }
 
@@ -125,6 +129,8 @@ declare module 'fastify' {
     dataCall: DataCall;
     /** The caller's use of their allowances, including this call. Unset on other routes. */
     dataAccount: DataAccount;
+    /** The reader with a stream token. Null for requests without one. */
+    streamReader: StreamReader | null;
     /** The decision about a stream request, made before its handshake. */
     admission: StreamAdmission | null;
     /** The webhook that received the event. Unset on other routes. */
@@ -134,13 +140,20 @@ declare module 'fastify' {
   }
 }
 
+/** Starts sending, beginning with what happened before the handshake. Returns a function that ends it. */
+export type Follow = (reader: {
+  /** `seq`: the number of a stored frame. */
+  send: (frame: Buffer, seq?: number) => void;
+  /** Called after each stored frame of a run, also those that are not sent. */
+  passed?: (seq: number, type: StreamFrame['type']) => void;
+}) => () => void;
+
 /** Closed immediately with a code, or authenticated to receive frames. */
 export type StreamAdmission =
   | { close: number; reason?: string }
   | {
-      credential: Credential;
-      /** Starts sending, beginning with what happened before the handshake. Returns a function that ends it. */
-      follow: (send: (frame: Buffer) => void) => () => void;
+      reader: StreamReader;
+      follow: Follow;
       /** Releases the socket's slot. */
       release: () => void;
     };

@@ -190,6 +190,12 @@ function listMethods(send: Send) {
   ) => send('GET /api/runs/{id}/events', [runId], { query, options });
 
   return {
+    /** A token for a page that follows one run. It expires after `expires_in` seconds (default: 300). */
+    createStreamToken: (
+      runId: string,
+      body: BodyOf<'POST /api/runs/{id}/stream-token'> = {},
+      options?: CallOptions,
+    ) => send('POST /api/runs/{id}/stream-token', [runId], { body, options }),
     /** One page of runs, newest first. */
     listRuns,
     /** One page of a workflow's runs, newest first. */

@@ -18,6 +18,8 @@ export function measureRequests(app: App, deps: ApiDeps): void {
     registers: [registry],
   });
   app.addHook('onResponse', async (request, reply) => {
+    // The duration of a stream says nothing about the service.
+    if (request.routeOptions.config.stream === true && reply.statusCode === 200) return;
     // The pattern instead of the path, because each id would create a series.
     const route = request.routeOptions.url ?? 'unknown';
     const seconds = reply.elapsedTime / 1000;

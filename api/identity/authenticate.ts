@@ -15,6 +15,7 @@ import { authorizationServerOf } from '#shared/operations/authorizations/server.
 import { isAddress, isKnownHost } from '#shared/platform/egress/known-host.ts';
 import type { SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import type { ApiDeps, Authenticator, Caller, RouteContext } from '#api/deps.ts';
+import { authenticateStreamToken } from '#api/stream/credentials.ts';
 import type { KeyUses } from './key-uses.ts';
 
 /** How long the owner is cached. Open mode reads it on every request, and it rarely changes. */
@@ -31,10 +32,11 @@ export function authenticate(app: FastifyInstance, context: RouteContext): void 
   app.decorateRequest('credential');
   // Nearly all requests use the same host name, so it is parsed only once.
   let knownHost: string | undefined;
-  app.addHook('onRequest', async (request) => {
-    const { capability, also = [], tokens = false } = request.routeOptions.config;
+  app.addHook('onRequest', async (request, reply) => {
+    const { capability, also = [], tokens = false, stream = false } = request.routeOptions.config;
     // A stream is refused with a close code, so its route decides.
     if (capability === undefined || capability === 'public' || request.ws) return;
+    if (stream && (await authenticateStreamToken(request, reply, context))) return;
     refuseForeignOrigin(request.headers, context);
     const { actor, credential } = await context.authenticator.identify(request.raw, {
       tokens,

@@ -19,8 +19,10 @@ interface Subscription {
   after: number;
   /** Whether it gets the turns of agents, the text of their models, and the pauses of children. */
   deltas: boolean;
-  /** Receives each frame as JSON, which is encoded once for all subscribers. */
-  deliver: (frame: Buffer) => void;
+  /** Receives each frame as JSON, which is encoded once for all subscribers, and its number, if it is stored. */
+  deliver: (frame: Buffer, seq?: number) => void;
+  /** Called after each stored frame, also those that are not delivered. */
+  passed?: ((seq: number, type: StreamFrame['type']) => void) | undefined;
 }
 
 interface Subscriber extends Subscription {
@@ -68,7 +70,9 @@ async function readAndDeliver(
     for (const subscription of byRun.get(row.run_id) ?? []) {
       if (row.seq <= subscription.after) continue;
       subscription.after = row.seq;
-      if (subscription.deltas || !DETAILS.has(row.frame.type)) subscription.deliver(encoded);
+      if (subscription.deltas || !DETAILS.has(row.frame.type))
+        subscription.deliver(encoded, row.seq);
+      subscription.passed?.(row.seq, row.frame.type);
     }
   }
   return rows.length === ROWS_PER_LOOK;

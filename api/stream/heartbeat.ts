@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { App } from '#api/deps.ts';
-import { MAX_BEHIND_BYTES } from './route.ts';
+import { MAX_BEHIND_BYTES } from './limits.ts';
 
 /**
  * Pings every WebSocket and closes those that did not respond since the last ping: the socket of a peer that disappeared

@@ -1,24 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { WebsocketPluginOptions } from '@fastify/websocket';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import { requireCapability } from '#shared/people/actor.ts';
 import { closeCodes } from '#shared/contract/runs/stream.ts';
-import { frameCursor } from '#shared/db/runs/frames.ts';
-import { AppError } from '#shared/errors.ts';
+import { wholeNumber } from '#shared/contract/common.ts';
+import { readStreamPlace } from '#shared/db/runs/frames.ts';
+import { AppError, notFound } from '#shared/errors.ts';
 import { idParams, responses } from '#api/http/responses.ts';
 import { requireKnownOrigin } from '#api/identity/authenticate.ts';
-import type { Caller, App, RouteContext, StreamAdmission } from '#api/deps.ts';
+import type { App, Follow, RouteContext, StreamAdmission } from '#api/deps.ts';
 import { clientNetwork } from '#api/http/client-address.ts';
+import { readerByStreamToken, readerOf, type StreamReader } from './credentials.ts';
+import { createEventStreams, type EventStreams } from './events.ts';
+import { MAX_BEHIND_BYTES } from './limits.ts';
 import { createFrameBus, type FrameBus } from './bus.ts';
 import { createSocketSlots, type SocketSlots } from './slots.ts';
 import { createSessionWatch, type SessionWatch } from './session-watch.ts';
 import { createWorkspaceWatch, type WorkspaceWatch } from './workspace-watch.ts';
 
 const MAX_INBOUND_BYTES = 64 * 1024;
-/** A reader that is this far behind is disconnected. It can reconnect and read the run again. */
-export const MAX_BEHIND_BYTES = 1024 * 1024;
 /** How long a socket may take to close when the process stops. */
 const GOODBYE_MS = 200;
 
@@ -63,10 +65,14 @@ const streamQuery = z.looseObject({
     .unknown()
     .transform((given) => (typeof given === 'string' ? given : ''))
     .optional()
-    .meta({ type: 'string', description: 'Session token' }),
+    .meta({ type: 'string', description: 'Session token, or a stream token of the run' }),
 });
 
 const runStreamQuery = streamQuery.extend({
+  after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      'Frames with a greater `seq` only, also earlier ones. `Last-Event-ID` counts before it',
+  }),
   deltas: z
     .enum(['true', 'false'])
     .optional()
@@ -79,7 +85,7 @@ const runStreamQuery = streamQuery.extend({
     }),
 });
 
-/** `WS /api/runs/{id}/stream` and `WS /api/stream`. They send frames and ignore what they receive. */
+/** `WS /api/runs/{id}/stream` and `WS /api/stream`. They send frames and ignore what they receive. The first is also plain HTTP. */
 export function streamRoutes(app: App, context: RouteContext): void {
   const { db, log, config } = context;
   const bus = createFrameBus({ db, log, databaseUrl: config.database.url });
@@ -89,13 +95,16 @@ export function streamRoutes(app: App, context: RouteContext): void {
     context,
     slots: createSocketSlots(config.api.streamSockets),
     sessions,
+    events: createEventStreams({ db, log }),
   };
+  app.addHook('preClose', async () => sockets.events.stop());
   app.addHook('onClose', async () => {
     sessions.stop();
     workspaces.stop();
     await bus.stop();
   });
   app.decorateRequest('admission', null);
+  app.decorateRequest('streamReader', null);
 
   streamRuns(app, sockets, bus);
   streamWorkspaces(app, sockets, workspaces);
@@ -103,27 +112,106 @@ export function streamRoutes(app: App, context: RouteContext): void {
 
 function streamRuns(app: App, sockets: Sockets, bus: FrameBus): void {
   const { db } = sockets.context;
+  const subjectOf: SubjectOf = ({ params: { id }, query, headers }) => ({
+    runId: id,
+    begin: async (workspaceId) => {
+      const place = await readStreamPlace(db, { workspaceId, runId: id });
+      if (place === undefined) return undefined;
+      const given = givenPlace(headers, query.after);
+      if (given !== undefined && given > place.newest) {
+        throw new AppError('invalid', 'This run has no event with this number yet');
+      }
+      const after = given ?? place.newest;
+      const deltas = query.deltas === 'true';
+      return {
+        after,
+        // A browser that reconnects after the last event stops when it gets no content.
+        over: given === place.newest && place.ended,
+        follow: ({ send, passed }) =>
+          bus.subscribe({ runId: id, after, deltas, deliver: send, passed }),
+      };
+    },
+  });
   app.get('/api/runs/:id/stream', {
     schema: {
       tags: ['Runs'],
       operationId: 'streamRun',
-      summary: "Follow a run's frames over a WebSocket",
-      description: `Frames of events after the connection, each with \`run_id\` and \`type\`. ${closing('run')}`,
+      summary: "Follow a run's frames over a WebSocket or as server-sent events",
+      description:
+        `Frames of events after the connection, each with \`run_id\` and \`type\`. ${closing('run')}\n\n` +
+        'A plain request with `Accept: text/event-stream` gets the same frames as server-sent events, each with its `seq` as ' +
+        '`id`, and their errors as JSON. After the last frame of a run that has ended comes the event `end`; a request that ' +
+        'continues after it gets 204. An event `close` has the `code` with which a socket would close.',
       params: idParams,
       querystring: runStreamQuery,
-      response: responses({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
+      response: responses(
+        {
+          101: z.undefined().meta({ description: 'Switching to WebSocket' }),
+          200: {
+            description: 'The frames, as server-sent events',
+            content: { 'text/event-stream': { schema: z.string() } },
+          },
+          204: z
+            .undefined()
+            .meta({ description: 'The run has ended, and there are no more events' }),
+        },
+        'not_found',
+      ),
     },
-    ...socketHandlers(sockets, ({ params: { id }, query }) => ({
-      runId: id,
-      begin: async (workspaceId) => {
-        const after = await frameCursor(db, { workspaceId, runId: id });
-        if (after === undefined) return undefined;
-        const deltas = query.deltas === 'true';
-        return (deliver) => bus.subscribe({ runId: id, after, deltas, deliver });
-      },
-    })),
+    ...socketHandlers(sockets, subjectOf),
+    handler: async (request, reply) => {
+      const { accept = '' } = request.headers;
+      if (!accept.includes('text/event-stream')) {
+        throw new AppError(
+          'invalid',
+          'This address is a WebSocket; connect with the ws protocol, or send Accept: text/event-stream',
+        );
+      }
+      return sendEvents(sockets, subjectOf(request), request, reply);
+    },
   });
 }
+
+/** Where the reader wants to continue. Throws AppError `invalid`. */
+function givenPlace(headers: IncomingHttpHeaders, after: number | undefined): number | undefined {
+  const last = headers['last-event-id'];
+  if (last === undefined || last === '') return after;
+  if (typeof last === 'string' && /^\d{1,15}$/.test(last)) return Number(last);
+  throw new AppError('invalid', 'Last-Event-ID must be the number of an event');
+}
+
+/** Sends the frames of a run as server-sent events. Throws AppError `not_found`, `invalid`, `rate_limited`. */
+async function sendEvents(
+  { context, slots, sessions, events }: Sockets,
+  { runId = '', begin }: Subject,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const reader = request.streamReader ?? readerOf(request);
+  const { workspaceId } = reader.actor;
+  const start = await begin(workspaceId);
+  if (start === undefined) throw notFound('Run');
+  if (start.over === true) return reply.code(204).send();
+  // Fastify also answers HEAD here, which has no end to wait for.
+  if (request.method === 'HEAD') return reply.type('text/event-stream').send();
+  const caller = callerOf(reader, clientNetwork(request));
+  const slot = slots.take({ runId, workspaceId, caller });
+  if ('refusal' in slot) throw new AppError('rate_limited', slot.refusal);
+  events.send(request, reply, {
+    run: { workspaceId, runId },
+    after: start.after ?? 0,
+    follow: start.follow,
+    watch: (close) => sessions.add(close, reader.watched),
+    release: slot.release,
+  });
+  context.log.debug({ runId }, 'stream of events opened');
+  return reply;
+}
+
+const callerOf = ({ memberId }: StreamReader, network: string) =>
+  memberId === undefined
+    ? ({ kind: 'address', id: network } as const)
+    : ({ kind: 'member', id: memberId } as const);
 
 function streamWorkspaces(app: App, sockets: Sockets, workspaces: WorkspaceWatch): void {
   app.get('/api/stream', {
@@ -142,7 +230,7 @@ function streamWorkspaces(app: App, sockets: Sockets, workspaces: WorkspaceWatch
       runId: undefined,
       begin: async (workspaceId) => {
         const since = await workspaces.begin(workspaceId);
-        return (deliver) => workspaces.subscribe(workspaceId, since, deliver);
+        return { follow: ({ send }) => workspaces.subscribe(workspaceId, since, send) };
       },
     })),
   });
@@ -159,33 +247,41 @@ interface Sockets {
   context: RouteContext;
   slots: SocketSlots;
   sessions: SessionWatch;
+  events: EventStreams;
 }
-
-type Follow = Extract<StreamAdmission, { follow: unknown }>['follow'];
 
 /** What a socket follows. */
 interface Subject {
   runId: string | undefined;
   /** Reads where the frames begin; undefined when the workspace has no such run. */
-  begin: (workspaceId: string) => Promise<Follow | undefined>;
+  begin: (workspaceId: string) => Promise<Start | undefined>;
 }
+interface Start {
+  follow: Follow;
+  /** The number of the last frame that the reader has. Only of runs. */
+  after?: number;
+  /** Whether there is nothing more to read. */
+  over?: boolean;
+}
+type SubjectOf = (request: {
+  params: { id: string };
+  query: StreamRequest['Querystring'];
+  headers: IncomingHttpHeaders;
+}) => Subject;
 
 interface StreamRequest {
   Params: { id: string };
-  Querystring: { token?: string; deltas?: string };
+  Querystring: { token?: string; deltas?: string | undefined; after?: number | undefined };
 }
 
 /** The handlers of a stream. Admission comes before the handshake: no frame after the caller sees an open socket is missed. */
-function socketHandlers(
-  { context, slots, sessions }: Sockets,
-  subjectOf: (request: { params: { id: string }; query: { deltas?: string } }) => Subject,
-) {
+function socketHandlers({ context, slots, sessions }: Sockets, subjectOf: SubjectOf) {
   return {
     config: { capability: 'view', stream: true } as const,
     preHandler: async (request: FastifyRequest) => {
       if (!request.ws) return;
       const { params, query, headers } = request as FastifyRequest<StreamRequest>;
-      request.admission = await admit(context, slots, subjectOf({ params, query }), {
+      request.admission = await admit(context, slots, subjectOf({ params, query, headers }), {
         headers,
         token: query.token,
         network: clientNetwork(request),
@@ -203,9 +299,13 @@ function socketHandlers(
     wsHandler: (socket: WebSocket, request: FastifyRequest) => {
       const admission = request.admission ?? { close: closeCodes.unauthenticated };
       if ('close' in admission) return socket.close(admission.close, admission.reason);
-      const { credential, follow } = admission;
-      if (credential.kind === 'session') sessions.add(socket, credential.session);
-      socket.on('close', follow(sender(socket)));
+      const { reader, follow } = admission;
+      const unwatch = sessions.add((code) => socket.close(code), reader.watched);
+      const unfollow = follow({ send: sender(socket) });
+      socket.on('close', () => {
+        unwatch();
+        unfollow();
+      });
     },
   };
 }
@@ -221,20 +321,15 @@ async function admit(
   }: { headers: IncomingHttpHeaders; token: string | undefined; network: string },
 ): Promise<StreamAdmission> {
   try {
-    // In both modes, because CORS, which keeps pages from reading responses, does not apply to sockets.
-    requireKnownOrigin(headers, context);
-    const { actor, credential } = await identify(context, headers, token);
-    requireCapability(actor, 'view');
-    const { workspaceId } = actor;
-    const follow = await begin(workspaceId);
-    if (follow === undefined) return { close: closeCodes.not_found };
-    const caller =
-      credential.kind === 'session'
-        ? { kind: 'member' as const, id: credential.session.memberId }
-        : { kind: 'address' as const, id: network };
-    const slot = slots.take({ runId, workspaceId, caller });
+    const reader = await identify(context, headers, { token, runId });
+    requireCapability(reader.actor, 'view');
+    const { workspaceId } = reader.actor;
+    const start = await begin(workspaceId);
+    if (start === undefined) return { close: closeCodes.not_found };
+    const { follow } = start;
+    const slot = slots.take({ runId, workspaceId, caller: callerOf(reader, network) });
     if ('refusal' in slot) return { close: closeCodes.too_many, reason: slot.refusal };
-    return { credential, follow, release: slot.release };
+    return { reader, follow, release: slot.release };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'unauthenticated') return { close: closeCodes.unauthenticated };
@@ -243,18 +338,27 @@ async function admit(
   }
 }
 
-/** A token in the query is the only credential of a stream; headers, which browsers cannot set, are refused. */
+/**
+ * A token in the query is the only credential of a socket; headers, which browsers cannot set, are refused. Pages of other
+ * origins need a stream token: CORS, which keeps them from reading responses, does not apply to sockets.
+ */
 async function identify(
-  { authenticator }: RouteContext,
+  context: RouteContext,
   headers: IncomingHttpHeaders,
-  token: string | undefined,
-): Promise<Caller> {
+  { token, runId }: { token: string | undefined; runId: string | undefined },
+): Promise<StreamReader> {
   if (headers['x-api-key'] !== undefined || headers.authorization !== undefined) {
-    throw new AppError('unauthenticated', 'A stream only accepts a session token in its query');
+    throw new AppError('unauthenticated', 'A socket only accepts a token in its query');
   }
-  return token === undefined
-    ? authenticator.identifyNobody()
-    : authenticator.identifySession(token);
+  const reader = token === undefined ? undefined : await readerByStreamToken(context, token, runId);
+  if (reader !== undefined) return reader;
+  requireKnownOrigin(headers, context);
+  const { authenticator } = context;
+  return readerOf(
+    token === undefined
+      ? await authenticator.identifyNobody()
+      : await authenticator.identifySession(token),
+  );
 }
 
 /** Sends frames to a socket while it is open and reads them. */

@@ -80,6 +80,24 @@ export const runEventListSchema = z
   })
   .meta({ id: 'RunEventList' });
 
+const MAX_TOKEN_SECONDS = 3_600;
+
+export const streamTokenBody = z
+  .strictObject({
+    expires_in: z
+      .int()
+      .min(1)
+      .max(MAX_TOKEN_SECONDS)
+      .default(300)
+      .meta({ description: 'Seconds until the token expires' }),
+  })
+  .nullish()
+  .meta({ examples: [{ expires_in: 300 }] });
+
+export const streamTokenSchema = z
+  .object({ run_id, token: z.string(), expires_at: timestamp })
+  .meta({ id: 'StreamToken', description: 'Reads the stream of this run, and nothing else' });
+
 export const runEventQuery = z.strictObject({
   after: wholeNumber(0, Number.MAX_SAFE_INTEGER)
     .prefault('0')

@@ -34,18 +34,34 @@ export async function findKeyHolder(
     WHERE k.secret_hash = ${sql.binary(secretHash)} AND k.revoked_at IS NULL
       AND (k.member_id IS NULL OR m.id IS NOT NULL)
   `);
-  if (row === null) return undefined;
+  return row === null ? undefined : { keyId: row.key_id, actor: keyActor(row) };
+}
+
+/** The actors of those of these keys that are valid now, by id. */
+export async function findKeyActors(
+  db: Db,
+  keyIds: readonly string[],
+): Promise<Map<string, Actor>> {
+  const rows = await db.any(statement(keyRow)`
+    SELECT k.id AS key_id, k.name AS key_name, k.workspace_id, coalesce(m.role, k.role) AS role,
+           m.id AS member_id, m.name AS member_name, m.overrides, k.decide
+    FROM api_keys k
+    LEFT JOIN members m ON m.id = k.member_id AND m.workspace_id = k.workspace_id AND m.status = 'active'
+    WHERE k.id = ANY(${sql.array(keyIds, 'text')}) AND k.revoked_at IS NULL
+      AND (k.member_id IS NULL OR m.id IS NOT NULL)
+  `);
+  return new Map(rows.map((row) => [row.key_id, keyActor(row)]));
+}
+
+function keyActor(row: z.infer<typeof keyRow>): Actor {
   const withheld = row.decide ? [] : decisions;
   return {
-    keyId: row.key_id,
-    actor: {
-      workspaceId: row.workspace_id,
-      id: row.member_id,
-      name: row.member_name ?? row.key_name,
-      role: row.role,
-      overrides: without(row.overrides ?? {}, withheld),
-      ...(row.decide ? {} : { withheld }),
-    },
+    workspaceId: row.workspace_id,
+    id: row.member_id,
+    name: row.member_name ?? row.key_name,
+    role: row.role,
+    overrides: without(row.overrides ?? {}, withheld),
+    ...(row.decide ? {} : { withheld }),
   };
 }
 

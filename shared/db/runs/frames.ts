@@ -76,6 +76,20 @@ export async function frameCursor(
   return row?.frame_seq;
 }
 
+/** The run's newest frame and status, in one statement; undefined when this workspace has no such run. */
+export async function readStreamPlace(
+  db: Db,
+  scope: { workspaceId: string; runId: string },
+): Promise<{ newest: number; ended: boolean } | undefined> {
+  const row = await db.maybeOne(statement(placeRow)`
+    SELECT frame_seq AS newest, status IN ('success', 'failed') AS ended
+    FROM runs WHERE id = ${scope.runId} AND workspace_id = ${scope.workspaceId}
+  `);
+  return row ?? undefined;
+}
+
+const placeRow = z.object({ newest: z.number(), ended: z.boolean() });
+
 /**
  * A frame that is only written if its step really made the transition: `opened` when the step started (or restarted),
  * `closed` when it ended. So a repeated call writes each frame once.

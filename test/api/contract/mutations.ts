@@ -85,6 +85,11 @@ export const changeNothing: Record<
     url: `/api/workflows/${await workflow(context)}/dry-run`,
     body: {},
   }),
+  // Stores nothing, and reads no more than its creator.
+  'POST /api/runs/{id}/stream-token': async (context) => ({
+    url: `/api/runs/${await run(context, 'gated')}/stream-token`,
+    body: { expires_in: 60 },
+  }),
   // Pins are private to the caller, and no run uses them.
   'PUT /api/workflows/{id}/pins/{node_id}': async (context) => (await pinned(context)).pin,
   'DELETE /api/workflows/{id}/pins/{node_id}': async (context) => {

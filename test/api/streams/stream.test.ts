@@ -274,7 +274,11 @@ describe('a stream is closed immediately', () => {
 
 test('a request without an upgrade gets 400', async () => {
   const { status, body } = await api.call('GET', `/api/runs/${await startRun()}/stream`);
-  expectRefusal({ status, body }, 400, 'This address is a WebSocket; connect with the ws protocol');
+  expectRefusal(
+    { status, body },
+    400,
+    'This address is a WebSocket; connect with the ws protocol, or send Accept: text/event-stream',
+  );
 });
 
 /** Sends a raw request. Returns the head of the response, in lower case, and the body. */

@@ -1947,6 +1947,36 @@ class Operations(Sender):
         )
         return answer
 
+    def create_stream_token(
+        self,
+        run_id: str,
+        *,
+        expires_in: int | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> m.StreamToken:
+        """Create a token that only reads this run's stream.
+
+        For a page that follows one run: `GET /api/runs/{id}/stream?token=`, as a WebSocket or as
+        server-sent events. All other routes refuse it. It is not stored. It ends when it expires,
+        or when its creator loses access: the member is removed, signs out everywhere or can no
+        longer view runs, or the API key is revoked.
+
+        Args:
+            expires_in: Seconds until the token expires
+
+        ``POST /api/runs/{id}/stream-token``
+        """
+        answer: m.StreamToken = self._send(
+            Call(
+                "POST",
+                "/api/runs/{id}/stream-token",
+                (run_id,),
+                fields={"expires_in": expires_in},
+                timeout=timeout,
+            ),
+        )
+        return answer
+
     def send_workspace_event(
         self,
         *,
