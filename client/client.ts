@@ -1,3 +1,4 @@
+import { type FollowedEvent, readRunEvents, type RunEventsOptions } from './run-events.ts';
 import { authorizationMethods } from './authorizations.ts';
 import { backtestMethods } from './backtests.ts';
 import { budgetMethods } from './budgets.ts';
@@ -86,6 +87,14 @@ export type Client = {
      * leave the loop. After a `StreamError`, the caller decides whether to reconnect.
      */
     stream: StreamRun;
+    /**
+     * The frames of a run by server-sent events, with their numbers, until the run has ended. Broken connections are
+     * continued without a gap. It takes an API key, or a stream token from `createStreamToken`.
+     */
+    followRun(
+      runId: string,
+      options?: RunEventsOptions,
+    ): AsyncGenerator<FollowedEvent, void, undefined>;
     /** Changes in the workspace from now on, at most one frame per second. Read what you show in `onOpen`. */
     streamWorkspace(
       options?: Omit<StreamOptions, 'deltas'>,
@@ -138,6 +147,7 @@ export function createClient({
     ...webhookMethods(send),
     ...templateMethods(send),
     ...workspaceMethods(send),
+    followRun: (runId, options) => readRunEvents(connection, runId, options),
     ...streamMethods(connection.baseUrl, token, globals.webSocket),
   };
 }

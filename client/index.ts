@@ -30,6 +30,7 @@ export {
   verifyWebhook,
   type WebhookEvent,
 } from './signatures.ts';
+export type { FollowedEvent, RunEventsOptions } from './run-events.ts';
 export type { Socket, SocketConstructor, StreamOptions, StreamRun } from './stream.ts';
 export type * from './types.ts';
 export type { EventOptions } from './webhooks.ts';

@@ -120,7 +120,7 @@ async function sendOnce(
     request.signal.throwIfAborted();
     throw new ConnectionError(`${baseUrl} cannot be reached${reasonOf(error)}`, { cause: error });
   }
-  if (!response.ok) throw toError(response, text);
+  if (!response.ok) throw errorOf(response, text);
   if (text === '') return undefined;
   const type = response.headers.get('content-type') ?? '';
   if (/^(text\/csv|application\/x-ndjson)\b/.test(type)) return text;
@@ -144,7 +144,8 @@ function tagged(body: unknown, tag: string | null): unknown {
  */
 export const etagOf = (record: object): string | undefined => tags.get(record);
 
-function toError(response: Response, text: string): ApiError {
+/** The error of a response other than 2xx, by its body. */
+export function errorOf(response: Response, text: string): ApiError {
   const retryAfter = secondsOf(response.headers.get('retry-after'));
   const requestId = response.headers.get('x-request-id');
   const { current, stale, needs_sign_in: needsSignIn } = detailsIn(text);

@@ -82,11 +82,14 @@ export async function* readStream<Frame>(
   }
 }
 
+/** What a close code says, if it is one of the service. */
+export const meaningOf = (code: number): string | undefined => meanings[code];
+
 const meanings: Record<number, string> = {
   1001: 'The service stops',
   1006: 'The connection broke or could not be opened',
   1013: 'Too many streams, or frames were not read',
-  4401: 'A valid session token is needed',
+  4401: 'A valid session or stream token is needed',
   4403: "This action requires the 'view' permission",
   4404: 'Run not found',
 };

@@ -112,6 +112,10 @@ describe('tours', () => {
     await printsWhatItPromises('docs/code.md', 'code', service.apiUrl);
   });
 
+  test('docs/streams.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/streams.md', 'streams', service.apiUrl);
+  });
+
   test('docs/approvals.md prints its documented output', async () => {
     await printsWhatItPromises('docs/approvals.md', 'approvals', service.apiUrl);
   });
