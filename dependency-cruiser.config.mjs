@@ -166,9 +166,15 @@ export default {
 
     ...only(
       'client',
-      { path: '^client/' },
+      { path: '^client/', pathNot: '^client/react\\.ts$' },
       ['^client/'],
       'The client is a package of its own, without dependencies.',
+    ),
+    ...only(
+      'client hook',
+      { path: '^client/react\\.ts$' },
+      ['^client/', '^node_modules/(?:@types/)?react/'],
+      'The hook takes the React of the page.',
     ),
     never('client: nothing of Node', { path: '^client/' }, BUILT_IN, 'It runs in browsers, too.'),
     ...only(

@@ -24,7 +24,7 @@ import type { Sealer } from '#shared/crypto/sealing.ts';
 import type { Session, SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import type { StreamTokens } from '#shared/platform/secrets/stream-tokens.ts';
 import type { StreamFrame } from '#shared/contract/runs/stream.ts';
-import type { StreamReader } from './stream/credentials.ts';
+import type { StreamReader } from './stream/reader.ts';
 import type { KeyUses } from './identity/key-uses.ts';
 import type { HeaderName } from './openapi/headers.ts';
 import type { InFlight } from './load/in-flight.ts';

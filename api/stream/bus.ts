@@ -70,8 +70,9 @@ async function readAndDeliver(
     for (const subscription of byRun.get(row.run_id) ?? []) {
       if (row.seq <= subscription.after) continue;
       subscription.after = row.seq;
-      if (subscription.deltas || !DETAILS.has(row.frame.type))
+      if (subscription.deltas || !DETAILS.has(row.frame.type)) {
         subscription.deliver(encoded, row.seq);
+      }
       subscription.passed?.(row.seq, row.frame.type);
     }
   }

@@ -1,17 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Actor, requireCapability } from '#shared/people/actor.ts';
+import { requireCapability } from '#shared/people/actor.ts';
 import { AppError } from '#shared/errors.ts';
 import type { StreamTokenMinter } from '#shared/platform/secrets/stream-tokens.ts';
 import type { Caller, RouteContext } from '#api/deps.ts';
-import { readActors, type WatchedCredential } from './session-watch.ts';
-
-/** Who reads a stream, and what ends it. */
-export interface StreamReader {
-  actor: Actor;
-  watched: WatchedCredential;
-  /** Whose slots it takes. A member who watches has their own; a token can have many holders, so their networks count. */
-  memberId: string | undefined;
-}
+import type { StreamReader } from './reader.ts';
+import { readActors } from './session-watch.ts';
 
 type Deps = Pick<RouteContext, 'db' | 'authenticator' | 'streamTokens'>;
 

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'tsup';
+import { build, type Options } from 'tsup';
 import { workflowFileJsonSchema } from '#shared/contract/workflows/workflow-file.ts';
 import { provideContractTypes } from './contract-types.ts';
 
@@ -19,8 +19,14 @@ export async function buildClient(folder: string): Promise<void> {
     join(folder, 'workflow.schema.json'),
     JSON.stringify(workflowFileJsonSchema(), null, 2),
   );
+  // One after the other, because together they would share files with changing names.
+  await buildEntry(folder, 'index.ts');
+  await buildEntry(folder, 'react.ts', { banner: { js: "'use client';" }, external: ['react'] });
+}
+
+async function buildEntry(folder: string, file: string, options: Options = {}): Promise<void> {
   await build({
-    entry: [join(sources, 'index.ts')],
+    entry: [join(sources, file)],
     outDir: join(folder, 'dist'),
     tsconfig: join(projectDir, 'tsconfig.json'),
     format: ['esm', 'cjs'],
@@ -30,5 +36,6 @@ export async function buildClient(folder: string): Promise<void> {
     dts: true,
     config: false,
     silent: true,
+    ...options,
   });
 }

@@ -20,7 +20,7 @@ const minter = z.discriminatedUnion('kind', [
 export type StreamTokenMinter = z.infer<typeof minter>;
 
 /** A token's content: the one run that it reads, and who has created it. */
-export interface StreamGrant {
+interface StreamGrant {
   runId: string;
   minter: StreamTokenMinter;
   /** Unix seconds. */
