@@ -17,6 +17,13 @@ const keyRow = z.object({
   decide: z.boolean(),
 });
 
+const keyColumns = sql.fragment`
+  k.id AS key_id, k.name AS key_name, k.workspace_id, coalesce(m.role, k.role) AS role, m.id AS member_id, m.name AS member_name,
+  m.overrides, k.decide`;
+const validKeys = sql.fragment`api_keys k
+  LEFT JOIN members m ON m.id = k.member_id AND m.workspace_id = k.workspace_id AND m.status = 'active'
+  WHERE k.revoked_at IS NULL AND (k.member_id IS NULL OR m.id IS NOT NULL)`;
+
 /**
  * The holder of a valid key, by the SHA-256 of its secret: its member with their current capabilities or, for an
  * unlinked key, no member and the defaults of its own role. Undefined for other keys. Looked up only by the hash: with
@@ -27,12 +34,7 @@ export async function findKeyHolder(
   secretHash: Buffer,
 ): Promise<{ keyId: string; actor: Actor } | undefined> {
   const row = await db.maybeOne(statement(keyRow)`
-    SELECT k.id AS key_id, k.name AS key_name, k.workspace_id, coalesce(m.role, k.role) AS role,
-           m.id AS member_id, m.name AS member_name, m.overrides, k.decide
-    FROM api_keys k
-    LEFT JOIN members m ON m.id = k.member_id AND m.workspace_id = k.workspace_id AND m.status = 'active'
-    WHERE k.secret_hash = ${sql.binary(secretHash)} AND k.revoked_at IS NULL
-      AND (k.member_id IS NULL OR m.id IS NOT NULL)
+    SELECT ${keyColumns} FROM ${validKeys} AND k.secret_hash = ${sql.binary(secretHash)}
   `);
   return row === null ? undefined : { keyId: row.key_id, actor: keyActor(row) };
 }
@@ -43,12 +45,7 @@ export async function findKeyActors(
   keyIds: readonly string[],
 ): Promise<Map<string, Actor>> {
   const rows = await db.any(statement(keyRow)`
-    SELECT k.id AS key_id, k.name AS key_name, k.workspace_id, coalesce(m.role, k.role) AS role,
-           m.id AS member_id, m.name AS member_name, m.overrides, k.decide
-    FROM api_keys k
-    LEFT JOIN members m ON m.id = k.member_id AND m.workspace_id = k.workspace_id AND m.status = 'active'
-    WHERE k.id = ANY(${sql.array(keyIds, 'text')}) AND k.revoked_at IS NULL
-      AND (k.member_id IS NULL OR m.id IS NOT NULL)
+    SELECT ${keyColumns} FROM ${validKeys} AND k.id = ANY(${sql.array(keyIds, 'text')})
   `);
   return new Map(rows.map((row) => [row.key_id, keyActor(row)]));
 }
