@@ -23,6 +23,8 @@ export interface FollowedEvent {
 /** How often it connects again without an event in between. */
 const MAX_FAILURES = 5;
 const FIRST_DELAY_MS = 250;
+/** Of WebSockets: data that cannot be accepted. */
+const NOT_EVENTS = 1003;
 
 /**
  * The frames of a run by server-sent events, until the run has ended. It connects again after a broken connection and
@@ -40,6 +42,10 @@ export async function* readRunEvents(
     try {
       const response = await open(connection, runId, { token, after: last, signal, deltas });
       if (response.status === 204 || response.body === null) return;
+      if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
+        await response.body.cancel();
+        throw new StreamError(NOT_EVENTS, `${connection.baseUrl} does not answer with events`);
+      }
       for await (const { event, id, data } of eventsOf(response.body)) {
         if (event === 'end') return;
         if (event === 'close') throw closed(data);
@@ -54,6 +60,7 @@ export async function* readRunEvents(
       if (failures >= MAX_FAILURES) throw broken(connection, error);
     }
     if (aborted()) return;
+    if (failures >= MAX_FAILURES) throw broken(connection, undefined);
     await pause(FIRST_DELAY_MS * 2 ** failures, signal).catch(() => undefined);
     failures += 1;
   }

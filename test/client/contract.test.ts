@@ -42,7 +42,12 @@ describe('the API contract', () => {
   });
 
   test('adds no dependencies to the client', () => {
-    const { dependencies, peerDependencies } = JSON.parse(read('client/package.json')) as any;
-    expect({ dependencies, peerDependencies }).toEqual({});
+    const { dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
+      read('client/package.json'),
+    ) as any;
+    expect(dependencies).toBeUndefined();
+    // Only for the hook.
+    expect(peerDependencies).toEqual({ react: expect.any(String) });
+    expect(peerDependenciesMeta).toEqual({ react: { optional: true } });
   });
 });
