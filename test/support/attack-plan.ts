@@ -54,6 +54,9 @@ const names: Record<string, Kind | null> = {
   delivery_id: 'delivery',
   version: 'version',
   secret: 'hook secret',
+  // An account of Slack.
+  team_id: null,
+  user_id: null,
   // A signed address, without an id of its own.
   token: null,
   'idempotency-key': 'idempotency key',

@@ -58,22 +58,25 @@ export async function isConfirmedOrAsks(
 
 const isAsked = sql.fragment`asked_at > now() - ${ASKED_HOURS}::int * interval '1 hour'`;
 
+const confirmedRow = slackAccountSchema.shape.confirmed.unwrap();
+const askedRow = slackAccountSchema.shape.asked.unwrap();
+
 /** The account that decides as the member in Slack, and the one that wants to. */
 export async function readSlackAccount(
   db: Db,
   { workspaceId, memberId }: { workspaceId: string; memberId: string },
 ): Promise<OwnSlackAccount> {
-  const row = await db.maybeOne(statement(slackAccountSchema)`
-    SELECT CASE WHEN confirmed_at IS NOT NULL
-             THEN json_build_object('team_id', team_id, 'user_id', user_id, 'name', name, 'confirmed_at', confirmed_at) END
-             AS confirmed,
-           CASE WHEN ${isAsked}
-             THEN json_build_object('team_id', asked_team_id, 'user_id', asked_user_id, 'name', asked_name,
-                                    'asked_at', asked_at) END
-             AS asked
-    FROM slack_people WHERE member_id = ${memberId} AND workspace_id = ${workspaceId}
-  `);
-  return row ?? { confirmed: null, asked: null };
+  const [confirmed, asked] = await Promise.all([
+    db.maybeOne(statement(confirmedRow)`
+      SELECT team_id, user_id, name, confirmed_at FROM slack_people
+      WHERE member_id = ${memberId} AND workspace_id = ${workspaceId} AND confirmed_at IS NOT NULL
+    `),
+    db.maybeOne(statement(askedRow)`
+      SELECT asked_team_id AS team_id, asked_user_id AS user_id, asked_name AS name, asked_at FROM slack_people
+      WHERE member_id = ${memberId} AND workspace_id = ${workspaceId} AND ${isAsked}
+    `),
+  ]);
+  return { confirmed, asked };
 }
 
 /**
