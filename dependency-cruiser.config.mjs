@@ -185,6 +185,12 @@ export default {
     ),
     never('cli without Temporal', { path: '^cli/' }, TEMPORAL, 'It speaks to the API only.'),
     ...only(
+      'site',
+      { path: '^site/' },
+      ['^site/', '^console/(?:precompress\\.ts|src/fonts/)', PURE_HALF, '^node_modules/'],
+      'The documentation site is built from Markdown; no process imports it.',
+    ),
+    ...only(
       'console',
       { path: '^console/src/' },
       ['^console/src/', '^client/', PURE_HALF, '^node_modules/'],

@@ -1,14 +1,13 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { precompress } from './precompress.ts';
 
 /** Where `npm run dev` serves the console: the origin that the API lets in by default. */
 const DEV_PORT = 3000;
-const COMPRESSIBLE = /\.(?:js|css|svg)$/;
 
-/** Lays a Brotli and a gzip copy beside each asset, so that the API compresses nothing while it answers. */
+/** Compresses the assets. The document gets a nonce for each answer. */
 function precompressed(): Plugin {
   let folder = '';
   return {
@@ -18,15 +17,7 @@ function precompressed(): Plugin {
       folder = resolve(config.root, config.build.outDir);
     },
     // Not in closeBundle, which Vite calls after a failed build too: an error there would hide the cause.
-    writeBundle: () => {
-      const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-      for (const path of paths.filter((each) => COMPRESSIBLE.test(each))) {
-        const content = readFileSync(join(folder, path));
-        writeFileSync(join(folder, `${path}.gz`), gzipSync(content, { level: 9 }));
-        const params = { [constants.BROTLI_PARAM_QUALITY]: 10 };
-        writeFileSync(join(folder, `${path}.br`), brotliCompressSync(content, { params }));
-      }
-    },
+    writeBundle: () => precompress(folder, ['index.html']),
   };
 }
 

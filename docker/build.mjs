@@ -1,5 +1,5 @@
 // Builds dist/ for the image: the compiled sources in the same folders, the files they read next to them, the console,
-// and the workflow code as one bundle. Run from any folder: node docker/build.mjs
+// the documentation site, and the workflow code as one bundle. Run from any folder: node docker/build.mjs
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,6 +25,10 @@ const built = spawnSync(
 );
 if (built.status !== 0) process.exit(built.status ?? 1);
 cpSync(join(root, 'console/dist'), join(dist, 'console/dist'), { recursive: true });
+
+const site = spawnSync(process.execPath, [join(root, 'site/build.ts')], { stdio: 'inherit' });
+if (site.status !== 0) process.exit(site.status ?? 1);
+cpSync(join(root, 'site/dist'), join(dist, 'site/dist'), { recursive: true });
 
 // Paths relative to a module stay the same in dist/, so all other files are copied to the same place.
 const assets = (path) => statSync(path).isDirectory() || !path.endsWith('.ts');

@@ -1,4 +1,4 @@
-// Runs before `npm start` and `npm test`: installs packages, builds the console, finds or creates the Temporal server.
+// Runs before `npm start` and `npm test`: installs packages, builds the console and the documentation site, finds or creates the Temporal server.
 // Runs on any Node from 20 up without dependencies, since it installs them. Prints nothing if everything is there.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ import { provideClusterPrograms } from './setup/cluster-programs.mjs';
 import { runLong, SetupError } from './setup/run-long.mjs';
 import { provideTemporal } from './setup/temporal.mjs';
 import { findChromium } from './stack/chromium.mjs';
-import { consoleSourcesHash, isConsoleBuilt, markConsoleBuilt } from './stack/console-build.mjs';
+import { consoleSourcesHash, isBuilt, markBuilt, siteSourcesHash } from './stack/console-build.mjs';
 import { findOnPath, isExecutable } from './stack/temporal-binary.mjs';
 
 const minimumNode = 20;
@@ -189,14 +189,31 @@ async function repairPostgres(projectDir, node, env) {
 async function buildConsole(projectDir) {
   if (!existsSync(join(projectDir, 'console'))) return;
   const hash = consoleSourcesHash(projectDir);
-  if (isConsoleBuilt(projectDir, hash)) return;
+  if (isBuilt(projectDir, 'console', hash)) return;
   await runLong(
     'Building the console',
     join(projectDir, 'node_modules', '.bin', 'node'),
     [join(projectDir, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', 'console'],
     { cwd: projectDir, env: { ...process.env, NODE_ENV: 'production' } },
   );
-  markConsoleBuilt(projectDir, hash);
+  markBuilt(projectDir, 'console', hash);
+}
+
+/**
+ * Builds the documentation site if the documents or its sources have changed since the last build.
+ * @param {string} projectDir
+ */
+async function buildSite(projectDir) {
+  if (!existsSync(join(projectDir, 'site', 'build.ts'))) return;
+  const hash = siteSourcesHash(projectDir);
+  if (isBuilt(projectDir, 'site', hash)) return;
+  await runLong(
+    'Building the documentation site',
+    join(projectDir, 'node_modules', '.bin', 'node'),
+    [join(projectDir, 'site', 'build.ts')],
+    { cwd: projectDir, env: { ...process.env, NODE_ENV: 'production' } },
+  );
+  markBuilt(projectDir, 'site', hash);
 }
 
 /**
@@ -240,6 +257,7 @@ async function setUp(projectDir, { forTests, forCluster }) {
   }
   await installPackages(projectDir);
   await buildConsole(projectDir);
+  await buildSite(projectDir);
   if (forTests) await provideBrowser(projectDir);
   if (existsSync(join(projectDir, '.env')) && !forTests) {
     process.loadEnvFile?.(join(projectDir, '.env'));

@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { GROUP_ABOUT_CODE, guideGroups } from '#shared/values/guide-index.ts';
 import { PRODUCT_NAME } from '#shared/values/product.ts';
 
 /** The documentation as Markdown, for programs that read it, such as models. */
 
 /** The folder of the documentation: next to the API, both in the sources and in the image. */
 const folder = join(import.meta.dirname, '../../docs');
-/** The part of the index about the code, which a running service does not contain. */
-const ABOUT_CODE = 'You work on the code';
 
 interface GuidePage {
   /** The name of its file, without the extension. */
@@ -27,18 +26,15 @@ export interface GuideSection {
 export function readGuide(from = folder): GuideSection[] {
   const index = join(from, 'README.md');
   if (!existsSync(index)) return [];
-  const sections = readFileSync(index, 'utf8').split(/^## /m).slice(1);
-  const listed = sections.map((section) => {
-    const [title = '', ...lines] = section.split('\n');
-    const rows = lines.flatMap((line) => [
-      ...line.matchAll(/^\| \[[^\]]*\]\(([\w-]+)\.md\) \| (.*) \|$/g),
-    ]);
-    return {
-      title: title.trim(),
-      rows: rows.map(([, name = '', question = '']) => ({ name, question })),
-    };
-  });
-  const used = listed.filter(({ title }) => title !== ABOUT_CODE);
+  const used = guideGroups(readFileSync(index, 'utf8'))
+    .filter(({ title }) => title !== GROUP_ABOUT_CODE)
+    .map(({ title, entries }) => ({
+      title,
+      rows: entries.flatMap(({ path, question }) => {
+        const [, name] = /^([\w-]+)\.md$/.exec(path) ?? [];
+        return name === undefined ? [] : [{ name, question }];
+      }),
+    }));
   const names = new Set(used.flatMap(({ rows }) => rows.map(({ name }) => name)));
   return used.map(({ title, rows }) => ({
     title,

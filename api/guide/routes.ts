@@ -2,11 +2,14 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
 import { fullText, guide, llmsText } from './pages.ts';
+import { loadSite } from './site.ts';
 
+const NOT_BUILT =
+  'The documentation site is not built. Run `node scripts/setup.mjs` and start the service again.';
 /** It only changes with the service. */
 const TTL_SECONDS = 3_600;
 
-/** The documentation as Markdown, without a credential. `base`: the address of its links, or '' for paths. */
+/** The documentation as a site and as Markdown, without a credential. `base`: the address of its links, or '' for paths. */
 export function serveGuide(app: FastifyInstance, base: string): void {
   const route = {
     schema: { hide: true, response: { 200: z.string() } },
@@ -27,14 +30,28 @@ export function serveGuide(app: FastifyInstance, base: string): void {
     ...route,
     handler: (_request, reply) => send(reply, fullText(guide())),
   });
-  app.get<{ Params: { page: string } }>('/docs/guide/:page', {
+  app.get('/docs/guide', {
+    ...route,
+    schema: { hide: true, response: { 301: z.null() } },
+    handler: (_request, reply) => reply.redirect('/docs/guide/', 301),
+  });
+  const site = loadSite(app);
+  app.get<{ Params: { '*': string } }>('/docs/guide/*', {
     ...route,
     handler: (request, reply) => {
+      const { '*': address } = request.params;
+      if (!address.endsWith('.md')) {
+        if (site === undefined) throw new AppError('not_found', NOT_BUILT);
+        return site.send(reply, address) ?? missing();
+      }
       const page = guide()
         .flatMap((section) => section.pages)
-        .find(({ name }) => request.params.page === `${name}.md`);
-      if (page === undefined) throw new AppError('not_found', 'Page not found');
-      return send(reply, page.text, 'text/markdown');
+        .find(({ name }) => address === `${name}.md`);
+      return page === undefined ? missing() : send(reply, page.text, 'text/markdown');
     },
   });
+}
+
+function missing(): never {
+  throw new AppError('not_found', 'Page not found');
 }

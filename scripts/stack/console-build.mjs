@@ -1,4 +1,4 @@
-// Whether console/dist was built from the current sources. It has no dependencies, since the setup uses it.
+// Whether console/dist and site/dist were built from the current sources. It has no dependencies, since the setup uses it.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,18 +8,47 @@ const sources = [
   'docs',
   'console/src',
   'console/index.html',
+  'console/precompress.ts',
   'console/vite.config.ts',
   'console/tsconfig.json',
 ];
 const alongside = ['client', 'shared', 'package-lock.json'];
 
-/** @param {string} projectDir */
-const markerPath = (projectDir) => join(projectDir, 'console', 'dist', '.built-from');
+/** The sources of the documentation site. */
+const siteSources = [
+  'docs',
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'bench/README.md',
+  'site/browser',
+  'site/build.ts',
+  'site/layout.ts',
+  'site/markdown.ts',
+  'site/pages.ts',
+  'site/search-fields.ts',
+  'console/precompress.ts',
+  'console/src/fonts',
+  'console/src/favicon.svg',
+  'shared/values',
+  'package-lock.json',
+];
 
-/** The hash of all inputs of the build. @param {string} projectDir */
-export function consoleSourcesHash(projectDir) {
+/** @param {string} projectDir @param {string} folder */
+const markerPath = (projectDir, folder) => join(projectDir, folder, 'dist', '.built-from');
+
+/** The hash of all inputs of the console's build. @param {string} projectDir */
+export const consoleSourcesHash = (projectDir) => hashOf(projectDir, [...sources, ...alongside]);
+
+/** The hash of all inputs of the site's build. @param {string} projectDir */
+export const siteSourcesHash = (projectDir) => hashOf(projectDir, siteSources);
+
+/** @param {string} projectDir @param {string[]} inputs */
+function hashOf(projectDir, inputs) {
   const hash = createHash('sha256');
-  for (const source of [...sources, ...alongside]) {
+  for (const source of inputs) {
     for (const path of filesOf(projectDir, source)) {
       hash
         .update(`${path}\0`)
@@ -30,12 +59,17 @@ export function consoleSourcesHash(projectDir) {
   return hash.digest('hex');
 }
 
-/** @param {string} projectDir @param {string} hash of the sources */
-export const isConsoleBuilt = (projectDir, hash) =>
-  existsSync(markerPath(projectDir)) && readFileSync(markerPath(projectDir), 'utf8') === hash;
+/** @param {string} projectDir @param {'console' | 'site'} folder @param {string} hash of the sources */
+export const isBuilt = (projectDir, folder, hash) =>
+  existsSync(markerPath(projectDir, folder)) &&
+  readFileSync(markerPath(projectDir, folder), 'utf8') === hash;
 
-/** @param {string} projectDir @param {string} hash of the sources as they were before the build */
-export const markConsoleBuilt = (projectDir, hash) => writeFileSync(markerPath(projectDir), hash);
+/**
+ * @param {string} projectDir @param {'console' | 'site'} folder
+ * @param {string} hash of the sources as they were before the build
+ */
+export const markBuilt = (projectDir, folder, hash) =>
+  writeFileSync(markerPath(projectDir, folder), hash);
 
 /** @param {string} projectDir @param {string} path */
 function filesOf(projectDir, path) {

@@ -14,6 +14,7 @@ const productFolders = [
   'client',
   'cli',
   'console',
+  'site',
 ];
 const supportFolders = ['scripts', 'bench', 'test', 'docker'];
 
@@ -26,7 +27,7 @@ function listSources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
     .filter((path) => /\.(?:ts|tsx|js|mjs)$/.test(path) && !/\.d\.m?ts$/.test(path))
-    .filter((path) => !/^(?:bench\/results|console\/dist)\/|\/node_modules\//.test(path));
+    .filter((path) => !/^(?:bench\/results|(?:console|site)\/dist)\/|\/node_modules\//.test(path));
 }
 
 /** `path:line` for each place of these files that matches. */

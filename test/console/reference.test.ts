@@ -3,10 +3,13 @@ import { obstacles } from './axe.ts';
 import { describeConsole } from './browser.ts';
 
 describeConsole('the API reference', (stage) => {
-  test.each(['light', 'dark'] as const)(
-    'has a language, the name of the product, a way back and no obstacles, %s',
-    async (scheme) => {
-      const { page, context, problems } = await stage().open('/docs', { scheme });
+  const looks = (['light', 'dark'] as const).flatMap((scheme) =>
+    [390, 1440].map((width) => ({ scheme, width })),
+  );
+  test.each(looks)(
+    'has a language, the name of the product, a way back and no obstacles, $scheme, $width px wide',
+    async ({ scheme, width }) => {
+      const { page, context, problems } = await stage().open('/docs', { scheme, width });
       await page.getByRole('heading', { level: 1 }).first().waitFor();
       await page.getByText('Create a workflow').first().waitFor();
       expect(await page.getAttribute('html', 'lang')).toBe('en');

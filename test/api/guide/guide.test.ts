@@ -53,7 +53,7 @@ describe('a page of the guide', () => {
     },
   );
 
-  test.each(['nothing.md', 'approvals', '..%2FREADME.md', 'README.md', '%2e%2e%2fpackage.json'])(
+  test.each(['nothing.md', '..%2FREADME.md', 'README.md', '%2e%2e%2fpackage.json'])(
     'that is named %s is not there',
     async (name) => {
       expect((await read(`/docs/guide/${name}`)).status).toBe(404);

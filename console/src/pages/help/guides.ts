@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { GROUP_ABOUT_CODE, guideGroups } from '#shared/values/guide-index.ts';
 
 /** The project's guides, each loaded when it is opened. */
 const files = import.meta.glob<string>('../../../../docs/*.md', {
@@ -27,24 +28,20 @@ export interface GuideGroup {
   guides: { name: string; question: string }[];
 }
 
-const GROUP = /^## (.+)$/;
-const ENTRY = /^\| \[[\w-]+\.md\]\(([\w-]+)\.md\) \| (.+?) \|$/;
-
 /** The map of the guides: what each answers, by reader. */
 export const guideMapQuery = queryOptions({
   queryKey: ['guides'],
   queryFn: async (): Promise<GuideGroup[]> => {
-    const groups: GuideGroup[] = [];
-    for (const line of ((await files[pathOf(MAP)]?.()) ?? '').split('\n')) {
-      const title = GROUP.exec(line)?.[1];
-      if (title !== undefined) groups.push({ title, guides: [] });
-      const [, name, question] = ENTRY.exec(line) ?? [];
-      if (name !== undefined && question !== undefined) {
-        groups.at(-1)?.guides.push({ name, question: question.replaceAll('`', '') });
-      }
-    }
-    // The last group is about the code, for people who have it.
-    return groups.slice(0, -1);
+    const groups = guideGroups((await files[pathOf(MAP)]?.()) ?? '');
+    return groups
+      .filter(({ title }) => title !== GROUP_ABOUT_CODE)
+      .map(({ title, entries }) => ({
+        title,
+        guides: entries.flatMap(({ path, question }) => {
+          const [, name] = /^([\w-]+)\.md$/.exec(path) ?? [];
+          return name === undefined ? [] : [{ name, question: question.replaceAll('`', '') }];
+        }),
+      }));
   },
   staleTime: 'static',
 });
