@@ -46,31 +46,37 @@ export function serveReference(app: FastifyInstance): void {
   });
 }
 
-/** Names the buttons to copy, to which the package gives only an icon. */
+/**
+ * Names the buttons to copy, to which the package gives only an icon, lets keys scroll its lists of endpoints, and takes away
+ * landmarks that share a name and names that differ from the text.
+ */
 const NAME_BUTTONS = `new MutationObserver(() => {
+  for (const list of document.querySelectorAll('.endpoints:not([tabindex])')) list.tabIndex = 0;
+  for (const card of document.querySelectorAll('.response-card[role="region"]')) card.setAttribute('role', 'group');
+  for (const more of document.querySelectorAll('.show-more[aria-label]')) more.removeAttribute('aria-label');
   for (const button of document.querySelectorAll('button[class*="copy-button"]:not([aria-label])')) {
     button.setAttribute('aria-label', 'Copy');
   }
 }).observe(document.body, { childList: true, subtree: true });`;
 
-/** The page with its language and a link to the console. */
+/** The page with its language and links to the console and the guide. A header would be a second banner on phones. */
 const inProduct = (html: string): string =>
   html
     .replace('<html>', '<html lang="en">')
     .replace(
       '<body>',
-      `<body><header class="to-console"><a href="/">${PRODUCT_NAME}</a></header><script>${NAME_BUTTONS}</script>`,
+      `<body><nav class="to-console" aria-label="Product"><a href="/">${PRODUCT_NAME}</a><a href="/docs/guide/">Guide</a></nav><script>${NAME_BUTTONS}</script>`,
     );
 
 /** The package's own grays and greens have too little contrast, and its buttons in the list are too small. */
 const READABLE = `
-  .to-console { padding: 10px 24px; background: var(--scalar-background-1); border-bottom: 1px solid var(--scalar-border-color); font: 600 14px var(--scalar-font); }
+  .to-console { display: flex; gap: 20px; padding: 10px 24px; background: var(--scalar-background-1); border-bottom: 1px solid var(--scalar-border-color); font: 600 14px var(--scalar-font); }
   .to-console a { color: var(--scalar-color-1); text-decoration: none; }
   .to-console a:hover { text-decoration: underline; }
   .light-mode { --scalar-color-2: #4a4f55; --scalar-color-3: #5d646b; --scalar-color-accent: #16708f; --scalar-color-green: #04694a;
     --scalar-color-red: #b3000a; --scalar-color-yellow: #7a5a00; --scalar-color-blue: #00639f; --scalar-color-orange: #a83a00; }
   .dark-mode { --scalar-color-2: #bfc4c9; --scalar-color-3: #a9b0b7; --scalar-color-red: #ff7b7b; }
-  .group\\/group-button > button { min-width: 24px; min-height: 24px; }
+  .group\\/group-button > button, .property-toggle { min-width: 24px; min-height: 24px; }
 `;
 
 function policyFor(html: string): string {

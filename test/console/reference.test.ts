@@ -11,7 +11,7 @@ describeConsole('the API reference', (stage) => {
     async ({ scheme, width }) => {
       const { page, context, problems } = await stage().open('/docs', { scheme, width });
       await page.getByRole('heading', { level: 1 }).first().waitFor();
-      await page.getByText('Create a workflow').first().waitFor();
+      await page.getByText('Create a workflow').first().waitFor({ state: 'attached' });
       expect(await page.getAttribute('html', 'lang')).toBe('en');
       expect(await page.title()).toMatch(/Durable workflows/);
       expect(await obstacles(page)).toEqual([]);
