@@ -120,6 +120,7 @@ function move(event: KeyboardEvent, input: HTMLInputElement, results: HTMLElemen
   if (event.key.startsWith('Arrow')) event.preventDefault();
 }
 
+document.querySelector('#pages [aria-current]')?.scrollIntoView({ block: 'nearest' });
 switchMenu();
 switchScheme();
 copyCode();
