@@ -49,7 +49,7 @@ async function bundle(out: string): Promise<Omit<Assets, 'search'>> {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       manifest: 'manifest.json',
-      rollupOptions: { input: join(import.meta.dirname, 'browser/main.ts') },
+      rolldownOptions: { input: join(import.meta.dirname, 'browser/main.ts') },
     },
   });
   const path = join(out, 'manifest.json');

@@ -3,14 +3,14 @@ import highlighter from 'highlight.js';
 import { Marked, type Tokens } from 'marked';
 import { BASE, type SitePage } from './pages.ts';
 
-export interface Heading {
+interface Heading {
   level: number;
   id: string;
   text: string;
 }
 
 /** What a search finds: the text under one heading, up to the next. */
-export interface Passage {
+interface Passage {
   heading: Heading;
   text: string;
 }

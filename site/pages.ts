@@ -52,7 +52,7 @@ export function readPages(project: string): SitePage[] {
 }
 
 /** `docs/tour.md` is `tour`, `docs/decisions/README.md` is `decisions`, `SECURITY.md` is `security`. */
-export function addressOf(source: string): string {
+function addressOf(source: string): string {
   if (source === INDEX) return '';
   if (source === 'README.md') return 'readme';
   return source

@@ -1,7 +1,7 @@
-import '../../console/src/fonts/inter.css';
+import '#console/src/fonts/inter.css';
 import './site.css';
 import MiniSearch, { type SearchResult } from 'minisearch';
-import { type FoundPassage, searchOptions } from '../search-fields.ts';
+import { type FoundPassage, searchOptions } from '#site/search-fields.ts';
 
 const SCHEME_KEY = 'mantine-color-scheme-value';
 const MOST_RESULTS = 12;
