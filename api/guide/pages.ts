@@ -9,8 +9,10 @@ import { PRODUCT_NAME } from '#shared/values/product.ts';
 const folder = join(import.meta.dirname, '../../docs');
 
 interface GuidePage {
-  /** The name of its file, without the extension. */
+  /** The name of its file without the extension; that of its folder, if it has one, such as `skill`. */
   name: string;
+  /** Its path below the folder of the documentation. */
+  path: string;
   title: string;
   /** The question that it answers, from the index. */
   question: string;
@@ -31,16 +33,16 @@ export function readGuide(from = folder): GuideSection[] {
     .map(({ title, entries }) => ({
       title,
       rows: entries.flatMap(({ path, question }) => {
-        const [, name] = /^([\w-]+)\.md$/.exec(path) ?? [];
-        return name === undefined ? [] : [{ name, question }];
+        const [, name] = /^([\w-]+)(?:\/[\w-]+)?\.md$/.exec(path) ?? [];
+        return name === undefined ? [] : [{ path, name, question }];
       }),
     }));
   const names = new Set(used.flatMap(({ rows }) => rows.map(({ name }) => name)));
   return used.map(({ title, rows }) => ({
     title,
-    pages: rows.map(({ name, question }) => {
-      const text = withoutOtherLinks(readFileSync(join(from, `${name}.md`), 'utf8'), names);
-      return { name, question, text, title: /^# (.*)$/m.exec(text)?.[1] ?? name };
+    pages: rows.map(({ path, name, question }) => {
+      const text = withoutOtherLinks(readFileSync(join(from, path), 'utf8'), names);
+      return { path, name, question, text, title: /^# (.*)$/m.exec(text)?.[1] ?? name };
     }),
   }));
 }
@@ -68,7 +70,7 @@ const SUMMARY =
 export function llmsText(sections: readonly GuideSection[], base: string): string {
   const lists = sections.map(({ title, pages }) => {
     const rows = pages.map(
-      (page) => `- [${page.title}](${base}/docs/guide/${page.name}.md): ${page.question}`,
+      (page) => `- [${page.title}](${base}/docs/guide/${page.path}): ${page.question}`,
     );
     return [`## ${title}`, '', ...rows].join('\n');
   });

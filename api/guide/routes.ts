@@ -46,7 +46,7 @@ export function serveGuide(app: FastifyInstance, base: string): void {
       }
       const page = guide()
         .flatMap((section) => section.pages)
-        .find(({ name }) => address === `${name}.md`);
+        .find(({ path }) => path === address);
       return page === undefined ? missing() : send(reply, page.text, 'text/markdown');
     },
   });

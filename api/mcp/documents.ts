@@ -63,7 +63,7 @@ const prompts: readonly Prompt[] = [
 
 ${goal}
 
-1. Read the resources ${SCHEMA} and ${PAGE}graphs. list_workflows and list_custom_tools say what is there already.
+1. Read the resources ${PAGE}skill, ${SCHEMA} and ${PAGE}graphs. list_workflows and list_custom_tools say what is there already.
 2. Ask before anything is sent, paid or changed: put a human_gate before it, or give the step an approval (${PAGE}approvals).
 3. create_workflow with the graph and an input_schema. validate_workflow says what is wrong, and explain_validation how it should be.
    Correct it with save_draft until it is valid.

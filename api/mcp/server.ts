@@ -48,7 +48,7 @@ const MAX_RESULT = 60_000;
 const instructions =
   'Durable workflows of agents, tools and human gates. Find one with list_workflows, start it with run_workflow or ' +
   'its own tool, ' +
-  'follow it with get_run. The resources schema://workflow and docs://graphs say how to write one. A paused run waits for a person, who decides; approve_run submits the decision.';
+  'follow it with get_run. The resources docs://skill, schema://workflow and docs://graphs say how to write one. A paused run waits for a person, who decides; approve_run submits the decision.';
 
 /** All tools. Each declares the capability that it requires; the gateway itself requires `view`. */
 export const tools: readonly McpTool[] = [

@@ -111,6 +111,7 @@ describe('document indexes', () => {
     'SECURITY.md',
     'bench/README.md',
     'docs/decisions/README.md',
+    'docs/skill/SKILL.md',
   ];
 
   test('docs/README.md links every document exactly once', () => {

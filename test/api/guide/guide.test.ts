@@ -39,12 +39,12 @@ describe('/llms.txt', () => {
 describe('a page of the guide', () => {
   const pages = readGuide().flatMap((section) => section.pages);
 
-  test.each(pages.map(({ name }) => name))(
+  test.each(pages.map(({ path }) => path))(
     '%s is Markdown whose links lead to pages',
-    async (name) => {
-      const { status, headers, text } = await read(`/docs/guide/${name}.md`);
+    async (path) => {
+      const { status, headers, text } = await read(`/docs/guide/${path}`);
       expect([status, headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
-      expect(text).toMatch(/^# /);
+      expect(text).toMatch(/^(?:---\n(?:\w+: .*\n)+---\n\n)?# /);
       const names = new Set(pages.map((page) => page.name));
       const links = [...text.matchAll(/\]\((?!https?:|#)([^)\s#]*)[^)]*\)/g)].map(
         ([, link = '']) => link,
@@ -53,12 +53,17 @@ describe('a page of the guide', () => {
     },
   );
 
-  test.each(['nothing.md', '..%2FREADME.md', 'README.md', '%2e%2e%2fpackage.json'])(
-    'that is named %s is not there',
-    async (name) => {
-      expect((await read(`/docs/guide/${name}`)).status).toBe(404);
-    },
-  );
+  test.each([
+    'nothing.md',
+    '..%2FREADME.md',
+    'README.md',
+    'SKILL.md',
+    'skill/other.md',
+    'decisions/README.md',
+    '%2e%2e%2fpackage.json',
+  ])('that is named %s is not there', async (name) => {
+    expect((await read(`/docs/guide/${name}`)).status).toBe(404);
+  });
 });
 
 test('/llms-full.txt has all pages', async () => {
