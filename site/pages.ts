@@ -7,6 +7,8 @@ export const BASE = '/docs/guide/';
 
 const INDEX = 'docs/README.md';
 const DECISIONS = 'docs/decisions';
+/** What a skill says to programs, before its text. */
+const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/;
 
 export interface SitePage {
   /** The path of its Markdown, from the root of the project. */
@@ -45,7 +47,7 @@ export function readPages(project: string): SitePage[] {
     { source: 'README.md' },
   ];
   return sources.map(({ source, group }) => {
-    const markdown = readFileSync(join(project, source), 'utf8');
+    const markdown = readFileSync(join(project, source), 'utf8').replace(FRONT_MATTER, '');
     const title = /^# (.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? source;
     return { source, address: addressOf(source), group, title, markdown };
   });
