@@ -6,15 +6,15 @@ set -eu
 admin() {
   name="${1:-}"
   case "$name" in
-    audit:verify | config:check | owner:restore | password:reset | runs:reconcile | secrets:rotate | upgrade:to-1.0 | workspace:create)
+    audit:verify | config:check | owner:restore | password:reset | runs:reconcile | runs:restart | secrets:rotate | upgrade:to-1.0 | workspace:create)
       program="scripts/admin/$(echo "$name" | tr :. --).js" ;;
     ops)
       # The home folder is read-only under docker-compose.yml.
       export XDG_CONFIG_HOME="${XDG_CONFIG_HOME:-/tmp/config}"
       program=cli/main.js ;;
     *)
-      echo 'Usage: admin audit:verify | config:check | owner:restore | password:reset | runs:reconcile | secrets:rotate |' \
-        'upgrade:to-1.0 | workspace:create | ops' >&2
+      echo 'Usage: admin audit:verify | config:check | owner:restore | password:reset | runs:reconcile | runs:restart |' \
+        'secrets:rotate | upgrade:to-1.0 | workspace:create | ops' >&2
       exit 2 ;;
   esac
   shift

@@ -28,12 +28,6 @@ export async function readSchemaState(db: Db): Promise<SchemaState> {
   return digest === LAST_BEFORE ? 'before' : 'older';
 }
 
-/** How many other sessions use the database. */
-export const countOtherSessions = (db: Db): Promise<number> =>
-  db.oneFirst(sql.type(one(z.number()))`
-    SELECT count(*) AS value FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`);
-
 /** The ids of all open runs, and of those whose start may not have reached Temporal. */
 export async function listRunsToRestart(db: Db): Promise<{ open: string[]; unsent: string[] }> {
   const ids = z.object({ id: z.string(), unsent: z.boolean() });

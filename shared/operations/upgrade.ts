@@ -1,11 +1,7 @@
 import type { InviteRules } from '#shared/db/people/invite-codes.ts';
 import { migrate } from '#shared/db/migrate.ts';
-import {
-  countOtherSessions,
-  listRunsToRestart,
-  readSchemaState,
-  upgradeDatabase,
-} from '#shared/db/upgrade.ts';
+import { countOtherSessions } from '#shared/db/runs/restarts.ts';
+import { listRunsToRestart, readSchemaState, upgradeDatabase } from '#shared/db/upgrade.ts';
 import { eachOf } from './each-of.ts';
 import {
   describeCurrent,

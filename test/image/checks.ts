@@ -102,6 +102,8 @@ export async function checkAdmin(
       assert.match(await admin(deployment, ['owner:restore']), /owner@localhost owns workspace/),
     'runs:reconcile': async () =>
       assert.match(await admin(deployment, ['runs:reconcile']), /^0 executions without/m),
+    'runs:restart': async () =>
+      assert.rejects(admin(deployment, ['runs:restart']), /other sessions use the database/),
     'secrets:rotate': async () =>
       assert.match(await admin(deployment, ['secrets:rotate']), / 0 unreadable/),
     'workspace:create': async () => {

@@ -169,7 +169,7 @@ describe('the image', () => {
       const commands = Object.keys(scripts).filter((name) =>
         scripts[name].startsWith('node scripts/admin/'),
       );
-      expect(commands).toHaveLength(8);
+      expect(commands).toHaveLength(9);
       const usage = await admin([]).catch((error: unknown) => (error as { stderr: string }).stderr);
       expect(usage.match(/[a-z]+:[a-z0-9.-]+/g)?.sort()).toEqual(commands.sort());
 
