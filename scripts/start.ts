@@ -8,6 +8,7 @@ import type { Config } from '#shared/platform/config.ts';
 import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import { recordExample, readExamples } from '#shared/db/workflows/examples-made.ts';
 import { type ExampleMemory, seed } from './seed.ts';
+import { requireFinishedRestore } from './backup/data-folder.ts';
 import { claimFolder } from './stack/claim.ts';
 import type { Claim } from './stack/claim.ts';
 import { loadEnvFile } from './stack/env-file.ts';
@@ -123,6 +124,7 @@ async function main(): Promise<void> {
   // Other accounts can pass through (if we are root, the database account must) but read nothing, because runs contain
   // users' inputs.
   makeDataFolder(configured.dataDir);
+  requireFinishedRestore(configured);
   process.umask(0o077);
   const claim = await claimFolder(configured.dataDir);
   if (claim.ended.length > 0) {
