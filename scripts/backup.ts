@@ -35,8 +35,9 @@ async function main(): Promise<void> {
       { ...config, database: { ...config.database, url } },
       values.to,
     );
-    for (const { name, size, sha256 } of files)
+    for (const { name, size, sha256 } of files) {
       console.log(`${name}: ${size} bytes, SHA-256 ${sha256}`);
+    }
     console.log(
       `${values.to} is complete. It needs the ENCRYPTION_KEY with the fingerprint ${key}.`,
     );

@@ -19,8 +19,9 @@ async function main(): Promise<void> {
   process.umask(0o077);
   const done = await restore(config, { from: values.from, replace: values.replace });
   for (const folder of done.replaced) console.log(`The replaced data is in ${folder}`);
-  if (done.migrated > 0)
+  if (done.migrated > 0) {
     console.log(`${done.migrated} migrations were applied to the older schema`);
+  }
   console.log(
     `Restored to ${config.dataDir}. Start the service: ${done.restarted} open runs then continue from their finished steps.`,
   );

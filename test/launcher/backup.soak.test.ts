@@ -110,7 +110,7 @@ beforeAll(async () => {
     120_000,
   );
   await backUp('first');
-  // It goes on: half of the runs get what they wait for, and others begin.
+  // It continues: half of the runs get what they wait for, and others begin.
   await giveWhatTheyWaitFor(
     service,
     outside,
@@ -246,7 +246,7 @@ describe('after the loss of everything', () => {
     ['a Postgres that is older than Temporal', 'first', 'second'],
     ['a Temporal that is older than Postgres', 'second', 'first'],
   ])(
-    'every open run of %s goes on to its end, and does nothing twice',
+    'every open run of %s continues to its end, and does nothing twice',
     async (title, postgres, temporal) => {
       mix(title, postgres, temporal);
       destroy();

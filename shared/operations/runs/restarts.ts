@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { isGrpcServiceError } from '@temporalio/client';
 import { countOtherSessions, listRunsToStart, queueRestarts } from '#shared/db/runs/restarts.ts';
 import { eachOf } from '#shared/operations/each-of.ts';
 import { describeCurrent, type DispatchDeps, listOpenExecutions, terminate } from './executions.ts';
+import { GRPC_NOT_FOUND } from './resumption.ts';
 
 /** Concurrent calls to Temporal. */
 const AT_ONCE = 20;
@@ -42,19 +43,15 @@ async function endExecution(deps: DispatchDeps, runId: string): Promise<void> {
 }
 
 /** The id of a run that Postgres has not started yet must be free, because its start is refused otherwise. */
-async function deleteExecution(deps: DispatchDeps, runId: string): Promise<void> {
-  const { client, namespace, withTimeout } = deps.temporal;
-  const find = () => withTimeout(() => describeCurrent(deps, runId));
+async function deleteExecution({ temporal }: DispatchDeps, runId: string): Promise<void> {
+  const find = () => temporal.withTimeout(() => describeCurrent({ temporal }, runId));
   if ((await find()) === undefined) return;
+  const { workflowService } = temporal.client;
+  const request = { namespace: temporal.namespace, workflowExecution: { workflowId: runId } };
   try {
-    await withTimeout(() =>
-      client.workflowService.deleteWorkflowExecution({
-        namespace,
-        workflowExecution: { workflowId: runId },
-      }),
-    );
+    await temporal.withTimeout(() => workflowService.deleteWorkflowExecution(request));
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    if (!isGrpcServiceError(error) || (error.code as number) !== GRPC_NOT_FOUND) throw error;
   }
   while ((await find()) !== undefined) await sleep(DELETED_EVERY_MS);
 }
