@@ -36,7 +36,7 @@ test('a run that is followed continues after the last frame of a broken connecti
   expect(asked).toEqual([path, `${path}?after=3`, `${path}?after=3`]);
 });
 
-test('an answer without events is an error, and is not asked for again', async () => {
+test('an answer without events is an error, and is not requested again', async () => {
   const { asked, error } = await followed([Response.json({})]);
   expect(error).toEqual(new StreamError(1003, 'http://service.test does not answer with events'));
   expect(asked).toHaveLength(1);
