@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { messageOf } from '#scripts/stack/output.ts';
 import { isMigrated, listFunctions, listMigrations, migrate } from '#shared/db/migrate.ts';
 import { connectDatabase, withClient } from '#shared/db/pool.ts';
+import { dumpSchema } from './schema-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;
@@ -88,6 +89,29 @@ test('a migration that fails is reported with its name and cause', async () => {
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a migration that fails half way leaves the old schema whole, and the next start continues', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+  const other = await createTestDatabase();
+  try {
+    const before = await dumpSchema(other.url);
+    const existing = await listMigrations();
+    for (const { name: file, sql } of existing) writeFileSync(join(folder, file), sql);
+    const half = `${String(existing.length + 1).padStart(4, '0')}_half.sql`;
+    const begun = 'ALTER TABLE runs ADD COLUMN half text; CREATE TABLE halves (id text);';
+    writeFileSync(join(folder, half), `${begun} SELECT 1 / 0;`);
+    await expect(migrate(other.url, { directory: folder })).rejects.toThrow(
+      `Migration ${half} failed`,
+    );
+    expect(await dumpSchema(other.url)).toBe(before);
+    writeFileSync(join(folder, half), begun);
+    expect(await migrate(other.url, { directory: folder })).toEqual([half]);
+    expect(await dumpSchema(other.url)).toContain('halves');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    await other.drop();
   }
 });
 

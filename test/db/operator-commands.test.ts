@@ -264,3 +264,15 @@ describe('npm run runs:reconcile', () => {
     ]);
   });
 });
+
+test('npm run runs:restart changes nothing while a process of the service is connected', async () => {
+  await api.db.query(sql.unsafe`SELECT 1`);
+  const { code, output, errors } = await run('runs-restart', []);
+  expect([code, output, errors]).toEqual([
+    1,
+    '',
+    expect.stringMatching(
+      /^The runs were not prepared to restart: \d+ other sessions use the database: [^\n]+$/,
+    ),
+  ]);
+});
