@@ -264,12 +264,12 @@ export default defineConfig({
     },
     {
       // Code that runs in a terminal or during the build of the image.
-      files: ['scripts/**', 'bench/**', 'test/**', 'docker/**', 'worker/bundle.ts'],
+      files: ['actions/**', 'scripts/**', 'bench/**', 'test/**', 'docker/**', 'worker/bundle.ts'],
       rules: { 'no-console': 'off' },
     },
     {
       // Scripts, benchmarks and tests set the environment of other processes.
-      files: ['scripts/**/*.ts', 'bench/**/*.ts', 'test/**/*.ts'],
+      files: ['actions/**/*.ts', 'scripts/**/*.ts', 'bench/**/*.ts', 'test/**/*.ts'],
       rules: {
         'no-restricted-properties': 'off',
         'no-restricted-imports': ['error', { patterns: importPatterns }],

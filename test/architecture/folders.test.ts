@@ -16,7 +16,7 @@ const productFolders = [
   'console',
   'site',
 ];
-const supportFolders = ['scripts', 'bench', 'test', 'docker'];
+const supportFolders = ['actions', 'scripts', 'bench', 'test', 'docker'];
 
 const paths = [...productFolders, ...supportFolders].flatMap(listSources);
 const product = paths.filter((path) =>
