@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { runAction } from '#actions/apply/action.ts';
 import { type Client, createClient } from '#client/index.ts';
 import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { type Service, startService } from '#test/support/served-api.ts';
@@ -64,10 +65,9 @@ async function act(inputs: Record<string, string> = {}) {
   await writeFile(output, '');
   await writeFile(summary, '');
   await writeFile(event, JSON.stringify({ pull_request: { number: 7 } }));
-  const child = spawn(process.execPath, [join(root, 'actions/apply/main.ts')], {
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: folder,
+  const lines: string[] = [];
+  const code = await runAction(
+    {
       INPUT_URL: service.apiUrl,
       INPUT_API_KEY: key,
       INPUT_FOLDER: folder,
@@ -81,17 +81,10 @@ async function act(inputs: Record<string, string> = {}) {
       GITHUB_API_URL: github.url,
       ...inputs,
     },
-  });
-  const closed = new Promise<number>((resolve) => {
-    child.once('close', (code) => resolve(code ?? -1));
-  });
-  const [code, stdout, stderr] = await Promise.all([
-    closed,
-    text(child.stdout),
-    text(child.stderr),
-  ]);
-  // The runner takes the first line out of what it shows.
-  const shown = stdout.replace(`::add-mask::${key}\n`, '') + stderr;
+    (line) => lines.push(line),
+  );
+  // The runner takes this line out of what it shows.
+  const shown = lines.filter((line) => line !== `::add-mask::${key}`).join('\n');
   const outputs = await readFile(output, 'utf8');
   const all = shown + outputs + (await readFile(summary, 'utf8')) + JSON.stringify(comments);
   expect(all).not.toContain(key);
@@ -201,6 +194,16 @@ test('wrong files, inputs and addresses are clear errors', async () => {
     expect.stringContaining('::warning::The comment was not written: GitHub answered GET with 403'),
   ]);
 }, 120_000);
+
+test('the program of the action prints for the runner, and ends with the exit code', async () => {
+  const program = promisify(execFile)(process.execPath, [join(root, 'actions/apply/main.ts')], {
+    env: { PATH: process.env['PATH'] ?? '', INPUT_URL: service.apiUrl, INPUT_API_KEY: '' },
+  });
+  await expect(program).rejects.toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining('::error::api-key is empty'),
+  });
+}, 60_000);
 
 test('the description names each input that the action reads, and the example in the documentation only these', async () => {
   const { inputs, runs } = parse(await read('actions/apply/action.yml'));

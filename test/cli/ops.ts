@@ -1,14 +1,9 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
-import { runCommand } from '#cli/run-command.ts';
-import { withTerminal } from '#cli/terminal.ts';
+import { type Captured, captureCommand } from '#cli/captured.ts';
 
-export interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
+export interface Ended extends Captured {
   /** Standard output parsed as JSON, of any shape. */
   json: () => any;
 }
@@ -36,34 +31,10 @@ export async function createOps(env: Record<string, string> = {}): Promise<Ops> 
     args: string[],
     options: { input?: string; env?: Record<string, string> } = {},
   ): Promise<Ended> => {
-    const [stdout, stderr] = [collector(), collector()];
-    const code = await withTerminal(
-      {
-        stdin: Readable.from([Buffer.from(options.input ?? '')]),
-        stdout: stdout.stream,
-        stderr: stderr.stream,
-        env: { ...own, ...options.env },
-      },
-      () => runCommand(args),
-    );
-    return {
-      code,
-      stdout: stdout.text(),
-      stderr: stderr.text(),
-      json: () => JSON.parse(stdout.text()),
-    };
+    const { input = '', env: more } = options;
+    const ended = await captureCommand(args, { input, env: { ...own, ...more } });
+    return { ...ended, json: () => JSON.parse(ended.stdout) };
   };
   const script = join(import.meta.dirname, '../../cli/main.ts');
   return Object.assign(ops, { configFolder, env: own, script });
-}
-
-function collector(): { stream: Writable; text: () => string } {
-  const parts: Buffer[] = [];
-  const stream = new Writable({
-    write: (part: Buffer, _encoding, done) => {
-      parts.push(part);
-      done();
-    },
-  });
-  return { stream, text: () => Buffer.concat(parts).toString('utf8') };
 }
