@@ -58,22 +58,11 @@ export async function listRunEvents(
     WHERE r.id = ${page.runId} AND r.workspace_id = ${page.workspaceId} AND f.seq > ${page.after}::bigint
     ORDER BY f.seq LIMIT ${page.limit + 1}
   `);
-  if (rows.length === 0 && (await frameCursor(db, page)) === undefined) throw notFound('Run');
+  if (rows.length === 0 && (await readStreamPlace(db, page)) === undefined) throw notFound('Run');
   const events = rows.slice(0, page.limit);
   const last = events.at(-1);
   const more = rows.length > page.limit && last !== undefined;
   return { events, next_cursor: more ? String(last.seq) : null };
-}
-
-/** The number of the run's newest frame, or undefined when this workspace has no such run. */
-export async function frameCursor(
-  db: Db,
-  scope: { workspaceId: string; runId: string },
-): Promise<number | undefined> {
-  const row = await db.maybeOne(statement(z.object({ frame_seq: z.number() }))`
-    SELECT frame_seq FROM runs WHERE id = ${scope.runId} AND workspace_id = ${scope.workspaceId}
-  `);
-  return row?.frame_seq;
 }
 
 /** The run's newest frame and status, in one statement; undefined when this workspace has no such run. */

@@ -1,5 +1,5 @@
 import { streamTokenBody, streamTokenSchema } from '#shared/contract/runs/stream.ts';
-import { frameCursor } from '#shared/db/runs/frames.ts';
+import { readStreamPlace } from '#shared/db/runs/frames.ts';
 import { notFound } from '#shared/errors.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { idParams, responses } from '#api/http/responses.ts';
@@ -21,7 +21,7 @@ export function streamTokenRoutes(app: App, { db, streamTokens }: RouteContext):
     },
     config: { capability: 'view' },
     handler: async ({ actor, credential, params: { id: runId }, body }) => {
-      const known = await frameCursor(db, { workspaceId: actor.workspaceId, runId });
+      const known = await readStreamPlace(db, { workspaceId: actor.workspaceId, runId });
       if (known === undefined) throw notFound('Run');
       const grant = { runId, minter: minterOf(credential) };
       const { token, expiresAt } = await streamTokens.issue(grant, body?.expires_in ?? 300);
