@@ -1,14 +1,9 @@
 import type { InviteRules } from '#shared/db/people/invite-codes.ts';
 import { migrate } from '#shared/db/migrate.ts';
-import { countOtherSessions } from '#shared/db/runs/restarts.ts';
 import { listRunsToRestart, readSchemaState, upgradeDatabase } from '#shared/db/upgrade.ts';
 import { eachOf } from './each-of.ts';
-import {
-  describeCurrent,
-  type DispatchDeps,
-  listOpenExecutions,
-  terminate,
-} from './runs/executions.ts';
+import { describeCurrent, type DispatchDeps } from './runs/executions.ts';
+import { endExecutions, requireNoOtherSessions } from './runs/restarts.ts';
 
 /** Concurrent calls to Temporal. */
 const AT_ONCE = 20;
@@ -39,19 +34,9 @@ export async function upgradeTo1(
       'the database is not at the last migration before 1.0.0 (0057_pending_children.sql): start the last release before 1.0.0 with it once, stop it, and run this again',
     );
   }
-  const sessions = await countOtherSessions(db);
-  if (sessions > 0) {
-    throw new Error(
-      `${sessions} other sessions use the database: stop every API and worker, close other programs, and run this again`,
-    );
-  }
+  await requireNoOtherSessions(db);
   const { open, unsent } = await listRunsToRestart(db);
-  await eachOf(open, AT_ONCE, (runId) => endExecution(deps, runId));
-  for await (const page of listOpenExecutions(deps)) {
-    await eachOf(page, AT_ONCE, ({ runId, execution }) =>
-      terminate(deps, runId, execution, REASON),
-    );
-  }
+  await endExecutions(deps, open, REASON);
   const sent: string[] = [];
   await eachOf(unsent, AT_ONCE, async (runId) => {
     const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
@@ -60,10 +45,4 @@ export async function upgradeTo1(
   const restarted = await upgradeDatabase(db, { sent, rules });
   await migrate(url);
   return restarted;
-}
-
-async function endExecution(deps: DispatchDeps, runId: string): Promise<void> {
-  const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
-  if (current?.open !== true) return;
-  await deps.temporal.withTimeout(() => terminate(deps, runId, current.runId, REASON));
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';
 import { countOtherSessions, listRunsToStart, queueRestarts } from '#shared/db/runs/restarts.ts';
+import type { Db } from '#shared/db/pool.ts';
 import { eachOf } from '#shared/operations/each-of.ts';
 import { describeCurrent, type DispatchDeps, listOpenExecutions, terminate } from './executions.ts';
 import { GRPC_NOT_FOUND } from './resumption.ts';
@@ -18,28 +19,38 @@ const DELETED_EVERY_MS = 100;
  * database.
  */
 export async function restartRuns(deps: DispatchDeps): Promise<number> {
-  const sessions = await countOtherSessions(deps.db);
-  if (sessions > 0) {
-    throw new Error(
-      `${sessions} other sessions use the database: stop every API and worker, close other programs, and run this again`,
-    );
-  }
+  await requireNoOtherSessions(deps.db);
   const { open, unsent } = await listRunsToStart(deps.db);
-  await eachOf(open, AT_ONCE, (runId) => endExecution(deps, runId));
-  // Those of runs that Postgres does not know or that have ended.
-  for await (const page of listOpenExecutions(deps)) {
-    await eachOf(page, AT_ONCE, ({ runId, execution }) =>
-      terminate(deps, runId, execution, REASON),
-    );
-  }
+  await endExecutions(deps, open, REASON);
   await eachOf(unsent, AT_ONCE, (runId) => deleteExecution(deps, runId));
   return queueRestarts(deps.db);
 }
 
-async function endExecution(deps: DispatchDeps, runId: string): Promise<void> {
-  const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
-  if (current?.open !== true) return;
-  await deps.temporal.withTimeout(() => terminate(deps, runId, current.runId, REASON));
+/** Throws Error while anything else uses the database. */
+export async function requireNoOtherSessions(db: Db): Promise<void> {
+  const sessions = await countOtherSessions(db);
+  if (sessions === 0) return;
+  throw new Error(
+    `${sessions} other sessions use the database: stop every API and worker, close other programs, and run this again`,
+  );
+}
+
+/** Ends the executions of these runs, and all others that are open: of runs that Postgres does not know or that have ended. */
+export async function endExecutions(
+  deps: DispatchDeps,
+  runIds: readonly string[],
+  reason: string,
+): Promise<void> {
+  await eachOf(runIds, AT_ONCE, async (runId) => {
+    const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
+    if (current?.open !== true) return;
+    await deps.temporal.withTimeout(() => terminate(deps, runId, current.runId, reason));
+  });
+  for await (const page of listOpenExecutions(deps)) {
+    await eachOf(page, AT_ONCE, ({ runId, execution }) =>
+      terminate(deps, runId, execution, reason),
+    );
+  }
 }
 
 /** The id of a run that Postgres has not started yet must be free, because its start is refused otherwise. */
