@@ -1,12 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { StreamFrame } from '#shared/contract/runs/stream.ts';
-import { notifyFrames } from '#shared/db/runs/frames.ts';
-import { sql } from '#shared/db/pool.ts';
-import { appendFrames } from '#shared/db/runs/log.ts';
 import { oneStep, useTestApi } from '#test/api/test-api.ts';
 import { addressOf, type ReadEvent, readEvents } from './event-reader.ts';
+import { append, endRun, startNodes } from './frames.ts';
 
 const api = useTestApi({ STREAM_SOCKETS_PER_ADDRESS_AND_RUN: '4' });
 let workflowId: string;
@@ -17,24 +14,8 @@ beforeAll(async () => {
 const startRun = async (): Promise<string> =>
   (await api.call('POST', `/api/workflows/${workflowId}/runs`, { ticket: 'x' })).body.id;
 
-async function append(runId: string, frames: StreamFrame[]): Promise<void> {
-  await api.db.transaction((tx) => appendFrames(tx, runId, frames));
-  await notifyFrames(api.db, [runId]);
-}
-const emit = (runId: string, nodes: string[]) =>
-  append(
-    runId,
-    nodes.map((id) => ({ run_id: runId, type: 'step_started', node_id: id, label: id })),
-  );
-/** Ends a run as the engine does: its status and its last frame in one transaction. */
-async function end(runId: string): Promise<void> {
-  await api.db.transaction(async (tx) => {
-    await tx.query(sql.unsafe`
-      UPDATE runs SET status = 'success', finished_at = now() WHERE id = ${runId}`);
-    await appendFrames(tx, runId, [{ run_id: runId, type: 'run_completed' }]);
-  });
-  await notifyFrames(api.db, [runId]);
-}
+const emit = (runId: string, nodes: string[]) => startNodes(api.db, runId, nodes);
+const end = (runId: string) => endRun(api.db, runId);
 const nodesOf = (events: readonly ReadEvent[]) =>
   events.map(({ data }) => data.node_id ?? data.type);
 
@@ -114,6 +95,7 @@ describe('server-sent events of a run', () => {
     for (let part = 0; part < 8; part += 1) {
       const frame = { run_id: runId, type: 'run_failed', error } as const;
       await append(
+        api.db,
         runId,
         Array.from({ length: 25 }, () => frame),
       );

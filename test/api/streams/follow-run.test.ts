@@ -1,12 +1,10 @@
 import { createServer, request } from 'node:http';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, type FollowedEvent } from '#client/index.ts';
-import { notifyFrames } from '#shared/db/runs/frames.ts';
-import { sql } from '#shared/db/pool.ts';
-import { appendFrames } from '#shared/db/runs/log.ts';
 import { oneStep, useTestApi } from '#test/api/test-api.ts';
 import { addCaller } from '#test/api/people/caller.ts';
 import { addressOf } from './event-reader.ts';
+import { endRun, startNodes } from './frames.ts';
 
 const api = useTestApi({ AUTH_MODE: 'required', SECRET_KEY: 'a secret of the followers' });
 let apiKey: string;
@@ -21,20 +19,8 @@ beforeAll(async () => {
 const clientOf = async () => createClient({ baseUrl: await addressOf(api.app), apiKey });
 const startRun = async (): Promise<string> =>
   (await (await clientOf()).triggerRun(workflowId, { ticket: 'x' })).id;
-async function emit(runId: string, node: string): Promise<void> {
-  await api.db.transaction((tx) =>
-    appendFrames(tx, runId, [{ run_id: runId, type: 'step_started', node_id: node, label: node }]),
-  );
-  await notifyFrames(api.db, [runId]);
-}
-async function end(runId: string): Promise<void> {
-  await api.db.transaction(async (tx) => {
-    await tx.query(sql.unsafe`
-      UPDATE runs SET status = 'success', finished_at = now() WHERE id = ${runId}`);
-    await appendFrames(tx, runId, [{ run_id: runId, type: 'run_completed' }]);
-  });
-  await notifyFrames(api.db, [runId]);
-}
+const emit = (runId: string, node: string) => startNodes(api.db, runId, [node]);
+const end = (runId: string) => endRun(api.db, runId);
 const nodesOf = (events: readonly FollowedEvent[]) =>
   events.map(({ frame }) => ('node_id' in frame ? frame.node_id : frame.type));
 
