@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import files from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
+import { wantsPage } from '#api/http/wants-page.ts';
 
 /** The folder of the console's build: next to the API, both in the sources and in the image. */
 const builtConsole = join(import.meta.dirname, '../console/dist');
@@ -30,10 +31,10 @@ export function loadConsole(folder = builtConsole): Console | undefined {
   const document = readFileSync(path, 'utf8');
   return {
     assets: join(folder, 'assets'),
-    isPage: ({ method, url, headers }) =>
-      (method === 'GET' || method === 'HEAD') &&
-      headers.accept?.includes('text/html') === true &&
-      !programs.test(url),
+    isPage: (request) =>
+      (request.method === 'GET' || request.method === 'HEAD') &&
+      wantsPage(request) &&
+      !programs.test(request.url),
     sendPage: (reply) => sendDocument(reply, document),
   };
 }

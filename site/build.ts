@@ -10,6 +10,15 @@ import { BASE, readPages, type SitePage } from './pages.ts';
 import { searchOptions } from './search-fields.ts';
 
 const PICTURES = 'docs/screenshots';
+/** The answer for an address that has no page. */
+const MISSING: SitePage = {
+  source: 'docs/404.md',
+  address: '404',
+  group: undefined,
+  title: 'Page not found',
+  markdown:
+    '# Page not found\n\nSearch, choose a page from the list, or go to [the index](README.md).\n',
+};
 const project = join(import.meta.dirname, '..');
 
 /** Builds the site from the Markdown of the project into `site/dist`, without anything from the internet. */
@@ -24,15 +33,19 @@ async function buildSite(): Promise<void> {
   };
   const rendered = pages.map((page) => ({ page, rendered: renderPage(page, targets) }));
   const search = asset(out, 'search.json', searchIndex(rendered));
+  const assets = { ...bundled, search };
   rendered.forEach(({ page, rendered: content }, at) => {
     const path = join(out, `${page.address === '' ? 'index' : page.address}.html`);
     mkdirSync(dirname(path), { recursive: true });
     const neighbors = { previous: pages[at - 1], next: pages[at + 1] };
-    writeFileSync(
-      path,
-      pageHtml(page, content, { pages, assets: { ...bundled, search }, neighbors }),
-    );
+    writeFileSync(path, pageHtml(page, content, { pages, assets, neighbors }));
   });
+  const none = { previous: undefined, next: undefined };
+  const missing = renderPage(MISSING, targets);
+  writeFileSync(
+    join(out, '404.html'),
+    pageHtml(MISSING, missing, { pages, assets, neighbors: none }),
+  );
   precompress(out);
 }
 

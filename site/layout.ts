@@ -87,7 +87,7 @@ function neighborLinks({ previous, next }: Neighbors): string {
       ? ''
       : `<a rel="${rel}" href="${BASE}${page.address}"><span>${label}</span> ${escapeHtml(page.title)}</a>`;
   const links = link(previous, 'prev', 'Previous') + link(next, 'next', 'Next');
-  return `<nav class="neighbors" aria-label="Previous and next page">${links}</nav>`;
+  return links && `<nav class="neighbors" aria-label="Previous and next page">${links}</nav>`;
 }
 
 /** The headings of the page; nothing for a page with fewer than two. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { wantsPage } from '#api/http/wants-page.ts';
 import { AppError } from '#shared/errors.ts';
 import { fullText, guide, llmsText } from './pages.ts';
 import { loadSite } from './site.ts';
@@ -42,7 +43,9 @@ export function serveGuide(app: FastifyInstance, base: string): void {
       const { '*': address } = request.params;
       if (!address.endsWith('.md')) {
         if (site === undefined) throw new AppError('not_found', NOT_BUILT);
-        return site.send(reply, address) ?? missing();
+        const sent = site.send(reply, address);
+        if (sent !== undefined) return sent;
+        return wantsPage(request) ? site.sendMissing(reply) : missing();
       }
       const page = guide()
         .flatMap((section) => section.pages)

@@ -8,6 +8,7 @@ const built = join(import.meta.dirname, '../../site/dist');
 /** Asset names contain the hash of their content. */
 const ASSET_TTL_MS = 365 * 86_400_000;
 const ASSETS = 'assets/';
+const MISSING = '404.html';
 
 /** Allows only the service's own files, and no inline scripts or styles. */
 const POLICY = [
@@ -25,6 +26,8 @@ const POLICY = [
 export interface Site {
   /** Sends the page or asset at an address below `/docs/guide/`; undefined if there is none. */
   send: (reply: FastifyReply, address: string) => FastifyReply | undefined;
+  /** Sends the page for an address without a page, with status 404. */
+  sendMissing: (reply: FastifyReply) => FastifyReply;
 }
 
 /** The build of the documentation site. Undefined without one: the API also works without the site. */
@@ -32,6 +35,12 @@ export function loadSite(app: FastifyInstance, folder = built): Site | undefined
   if (!existsSync(join(folder, 'index.html'))) return undefined;
   const paths = new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' }));
   app.register(files, { root: folder, serve: false, preCompressed: true });
+  // Its assets have new names after an update, so a browser asks whether it has changed.
+  const sendPage = (reply: FastifyReply, page: string): FastifyReply =>
+    reply
+      .header('content-security-policy', POLICY)
+      .header('cache-control', 'no-cache')
+      .sendFile(page, { cacheControl: false });
   return {
     send: (reply, address) => {
       if (address.startsWith(ASSETS)) {
@@ -40,12 +49,8 @@ export function loadSite(app: FastifyInstance, folder = built): Site | undefined
           : undefined;
       }
       const page = `${address === '' ? 'index' : address}.html`;
-      if (!paths.has(page)) return undefined;
-      // Its assets have new names after an update, so a browser asks whether it has changed.
-      return reply
-        .header('content-security-policy', POLICY)
-        .header('cache-control', 'no-cache')
-        .sendFile(page, { cacheControl: false });
+      return paths.has(page) && page !== MISSING ? sendPage(reply, page) : undefined;
     },
+    sendMissing: (reply) => sendPage(reply.code(404), MISSING),
   };
 }

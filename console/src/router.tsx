@@ -353,11 +353,6 @@ const pages = [
     path: '/help',
     component: page(() => import('./pages/help/help.tsx'), 'HelpPage'),
   }),
-  createRoute({
-    ...within,
-    path: '/help/$guide',
-    component: page(() => import('./pages/help/guide.tsx'), 'GuidePage'),
-  }),
   // Any other path, within the shell.
   createRoute({ ...within, path: '$', component: UnknownPage }),
 ] as const;

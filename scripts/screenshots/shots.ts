@@ -61,7 +61,6 @@ export async function shotsOf(client: Client): Promise<Shot[]> {
     { name: 'webhooks', path: '/webhooks' },
     ...part(endpoint && { name: 'webhook', path: `/webhooks/${endpoint.id}` }),
     { name: 'help', path: '/help' },
-    { name: 'guide', path: '/help/graphs' },
     { name: 'palette', path: '/', act: (page) => page.keyboard.press('Control+k') },
     { name: 'shortcuts', path: '/runs', act: (page) => page.keyboard.press('?') },
     { name: 'unknown', path: '/no-such-page' },

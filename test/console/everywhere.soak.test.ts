@@ -92,7 +92,6 @@ const addresses: Record<string, (of: Everything) => string[]> = {
   '/policy-log': () => ['/policy-log'],
   '/governance': () => ['/governance'],
   '/help': () => ['/help'],
-  '/help/$guide': () => ['/help/approvals', '/help/graphs#expressions'],
   '/audit': () => ['/audit'],
   '/members': () => ['/members'],
   '/members/$memberId': ({ memberId }) => [`/members/${memberId}`],

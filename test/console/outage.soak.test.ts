@@ -276,7 +276,7 @@ describeConsole('the console while the API is down', (opened) => {
       shows: 'API keys',
       while: (page) => page.getByRole('link', { name: 'Webhooks' }).click(),
     },
-    'in a guide of the help': { path: '/help/approvals', shows: 'Recheck' },
+    'in the help': { path: '/help', shows: 'Keyboard shortcuts' },
   };
 
   test('keeps the frame, the data and what is typed at twenty moments', async () => {

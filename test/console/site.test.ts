@@ -11,13 +11,21 @@ describeConsole('the documentation site', (stage) => {
     'has no obstacles and is no wider than the window, $scheme, $width px wide',
     async ({ scheme, width }) => {
       const { page, context, problems } = await stage().open('/docs/guide/', { scheme, width });
-      for (const address of ['', 'approvals', 'graphs', 'console', 'decisions/0002-outbox']) {
+      for (const address of [
+        '',
+        'approvals',
+        'graphs',
+        'console',
+        'decisions/0002-outbox',
+        'nothing',
+      ]) {
         await page.goto(`${stage().url}/docs/guide/${address}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.getByRole('link', { name: 'API reference', exact: true }).first().waitFor();
         expect([address, await obstacles(page)]).toEqual([address, []]);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
       }
-      expect(problems).toEqual([]);
+      expect(problems).toEqual([`404: ${stage().url}/docs/guide/nothing`]);
       await context.close();
     },
   );

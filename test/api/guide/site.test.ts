@@ -92,6 +92,21 @@ describe('the documentation site', () => {
     },
   );
 
+  test('answers browsers with a page where it has nothing, and programs with an error', async () => {
+    for (const address of ['nothing', '404']) {
+      const { statusCode, headers, body } = await api.app.inject({
+        url: `/docs/guide/${address}`,
+        headers: { accept: 'text/html,*/*' },
+      });
+      expect([statusCode, headers['content-type'], headers['cache-control']]).toEqual([
+        ...[404, 'text/html; charset=utf-8', 'no-cache'],
+      ]);
+      expect(body).toMatch(/<h1[^>]*>Page not found/);
+    }
+    const { status, body } = await read('/docs/guide/nothing');
+    expect([status, body]).toEqual([404, { detail: 'Page not found' }]);
+  });
+
   test('redirects to its trailing slash, and is not there without a build', async () => {
     const { status, headers } = await read('/docs/guide');
     expect([status, headers['location']]).toEqual([301, '/docs/guide/']);

@@ -2,8 +2,8 @@
 export const help = {
   title: 'Help',
   version: (version: string) => `Version ${version}`,
+  documentation: 'Documentation',
   reference: 'API reference',
   guides: 'Guides',
   keys: 'Keyboard shortcuts',
-  linkTo: (heading: string) => `Link to “${heading}”`,
 } as const;

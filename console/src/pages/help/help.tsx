@@ -1,16 +1,15 @@
-import { Button, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '#console/src/api.ts';
 import { help as text } from '#console/src/messages/en/help.ts';
-import { TextLink } from '#console/src/parts/links.tsx';
-import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page, Section } from '#console/src/parts/page.tsx';
 import { AllShortcuts } from '#console/src/shell/palette/shortcut-lists.tsx';
-import { type GuideGroup, guideMapQuery } from './guides.ts';
+import { type GuideGroup, guides } from './guides.ts';
+
+const inNewTab = { target: '_blank', rel: 'noreferrer' } as const;
 
 /** The guides by the questions that they answer, the keyboard shortcuts, and the version. */
 export function HelpPage() {
-  const map = useQuery(guideMapQuery);
   const health = useQuery({
     queryKey: ['health'],
     queryFn: ({ signal }) => api().getHealth({ signal }),
@@ -21,21 +20,22 @@ export function HelpPage() {
       title={text.title}
       about={health.data === undefined ? '\u00A0' : text.version(health.data.version)}
       actions={
-        <Button component="a" variant="default" href="/docs" target="_blank" rel="noreferrer">
-          {text.reference}
-        </Button>
+        <Group gap="xs">
+          <Button component="a" variant="default" href="/docs/guide/" {...inNewTab}>
+            {text.documentation}
+          </Button>
+          <Button component="a" variant="default" href="/docs" {...inNewTab}>
+            {text.reference}
+          </Button>
+        </Group>
       }
     >
       <Section title={text.guides}>
-        <Loaded query={map}>
-          {(groups) => (
-            <SimpleGrid cols={{ base: 1, md: 3 }} spacing="xl">
-              {groups.map((group) => (
-                <Group key={group.title} group={group} />
-              ))}
-            </SimpleGrid>
-          )}
-        </Loaded>
+        <SimpleGrid cols={{ base: 1, md: 3 }} spacing="xl">
+          {guides.map((group) => (
+            <Guides key={group.title} group={group} />
+          ))}
+        </SimpleGrid>
       </Section>
       <Section title={text.keys}>
         <SimpleGrid cols={{ base: 1, md: 3 }} spacing="xl">
@@ -46,16 +46,16 @@ export function HelpPage() {
   );
 }
 
-const Group = ({ group: { title, guides } }: { group: GuideGroup }) => (
+const Guides = ({ group }: { group: GuideGroup }) => (
   <Stack gap="xs">
     <Title order={3} size="sm">
-      {title}
+      {group.title}
     </Title>
-    {guides.map(({ name, question }) => (
-      <Text key={name} size="sm">
-        <TextLink to="/help/$guide" params={{ guide: name }}>
+    {group.guides.map(({ href, question }) => (
+      <Text key={href} size="sm">
+        <Anchor href={href} inherit {...inNewTab}>
           {question}
-        </TextLink>
+        </Anchor>
       </Text>
     ))}
   </Stack>

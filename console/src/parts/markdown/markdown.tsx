@@ -1,7 +1,6 @@
 import './markdown.css';
 import { Anchor, Code } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { createContext, type ReactNode, use, useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { markdown as texts } from '#console/src/messages/en/parts/json.ts';
 import { Dimmed } from '#console/src/parts/text/dimmed.tsx';
 import { type Block, blocksOf } from './blocks.ts';
@@ -17,21 +16,6 @@ export function Markdown({ text }: { text: string }) {
     <div className="markdown user-text" dir="auto">
       <Blocks blocks={blocks} />
     </div>
-  );
-}
-
-/** Whether the text is a guide of the project: its headings are headings of the page, and its links open here. */
-const IsGuide = createContext(false);
-
-/** A guide of the project, below the heading of its page. */
-export function Guide({ text }: { text: string }) {
-  const blocks = useMemo(() => blocksOf(text), [text]);
-  return (
-    <IsGuide value>
-      <div className="markdown guide">
-        <Blocks blocks={blocks} />
-      </div>
-    </IsGuide>
   );
 }
 
@@ -74,49 +58,10 @@ function BlockView({ block }: { block: Block }): ReactNode {
 
 /** Models' headings are not those of the page, whose outline they would break. */
 function HeadingView({ heading: { level, children } }: { heading: Block & { type: 'heading' } }) {
-  const text = <Inlines parts={children} />;
-  if (!use(IsGuide)) {
-    return (
-      <p className="markdown-heading" data-level={Math.min(level, 4)}>
-        {text}
-      </p>
-    );
-  }
-  const id = anchorOf(children);
-  const Heading = `h${Math.min(Math.max(level, 2), 6)}` as 'h2';
   return (
-    <Heading id={id}>
-      <a href={`#${id}`}>{text}</a>
-    </Heading>
-  );
-}
-
-const plainText = (parts: readonly Inline[]): string =>
-  parts
-    .map((part) =>
-      'children' in part ? plainText(part.children) : 'text' in part ? part.text : ' ',
-    )
-    .join('');
-
-/** The anchor of a heading, as GitHub makes it. */
-const anchorOf = (parts: readonly Inline[]): string =>
-  plainText(parts)
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-');
-
-/** A link to another guide, in the console. */
-function GuideLink({ href, children }: { href: string; children: ReactNode }) {
-  const { pathname, hash } = new URL(href);
-  return (
-    <Anchor
-      component={Link}
-      {...({ to: pathname, hash: hash.slice(1) } as object)}
-      inherit
-      underline="always"
-    >
-      {children}
-    </Anchor>
+    <p className="markdown-heading" data-level={Math.min(level, 4)}>
+      <Inlines parts={children} />
+    </p>
   );
 }
 
@@ -163,7 +108,6 @@ const Inlines = ({ parts }: { parts: readonly Inline[] }) =>
   parts.map((part, index) => <InlineView key={index} part={part} />);
 
 function InlineView({ part }: { part: Inline }): ReactNode {
-  const isGuide = use(IsGuide);
   switch (part.type) {
     case 'text':
       return part.text;
@@ -172,13 +116,6 @@ function InlineView({ part }: { part: Inline }): ReactNode {
     case 'break':
       return <br />;
     case 'link':
-      if (isGuide && part.href.startsWith(window.location.origin)) {
-        return (
-          <GuideLink href={part.href}>
-            <Inlines parts={part.children} />
-          </GuideLink>
-        );
-      }
       // Hovering shows the target, because the text of a link can say anything.
       return (
         <Anchor
