@@ -50,7 +50,6 @@ const networkCodes = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
-  'ENOENT',
 ]);
 
 /** The caller's error for a failed statement, or undefined for an internal error. */
@@ -70,6 +69,7 @@ export function databaseProblem(error: unknown): Refusal | undefined {
 interface Failure {
   message: string;
   code?: unknown;
+  syscall?: unknown;
   cause?: unknown;
   context?: unknown;
 }
@@ -97,5 +97,7 @@ function judge(error: Failure): Refusal | undefined {
   const { code } = error;
   if (typeof code !== 'string') return undefined;
   if (retryStates.test(code)) return busy;
+  // The socket of a Postgres on this machine, and not a file.
+  if (code === 'ENOENT') return error.syscall === 'connect' ? unreachable : undefined;
   return unreachableStates.test(code) || networkCodes.has(code) ? unreachable : undefined;
 }
