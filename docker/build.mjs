@@ -32,9 +32,10 @@ cpSync(join(root, 'site/dist'), join(dist, 'site/dist'), { recursive: true });
 
 // Paths relative to a module stay the same in dist/, so all other files are copied to the same place.
 const assets = (path) => statSync(path).isDirectory() || !path.endsWith('.ts');
+const guide = [join(root, 'docs'), join(root, 'docs/skill')];
 cpSync(join(root, 'docs'), join(dist, 'docs'), {
   recursive: true,
-  filter: (path) => path === join(root, 'docs') || path.endsWith('.md'),
+  filter: (path) => guide.includes(path) || path.endsWith('.md'),
 });
 for (const folder of ['api', 'worker', 'activities', 'shared', 'migrations']) {
   cpSync(join(root, folder), join(dist, folder), { recursive: true, filter: assets });

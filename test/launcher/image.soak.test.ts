@@ -135,6 +135,7 @@ describe('the image', () => {
       });
       expect(await visitor('/')).toContain('<div id="root">');
       expect(await visitor('/llms.txt')).toContain('/docs/guide/approvals.md');
+      expect(await visitor('/docs/guide/skill/SKILL.md')).toContain('name: durable-workflows');
       const email = 'owner@localhost';
       const { token } = await visitor('/api/auth/login', { email, password: PASSWORD });
       expect(await runOf(caller(service.url, token))).toMatchObject({
