@@ -112,6 +112,24 @@ test.each(expressions)('%s reads metrics that exist, by labels that they have', 
 });
 
 describe('the alerts', () => {
+  test('each have a test in which they fire and one in which they stay silent', () => {
+    interface Case {
+      name: string;
+      alert_rule_test: { alertname: string; exp_alerts: unknown[] }[];
+    }
+    const { tests } = parse(read('deploy/prometheus/rules.test.yml')) as { tests: Case[] };
+    const names = (fires: boolean): string[] =>
+      tests
+        .filter(({ name }) => / fires /.test(name) === fires)
+        .flatMap(({ alert_rule_test: checks }) => {
+          expect(checks.some(({ exp_alerts }) => exp_alerts.length > 0)).toBe(fires);
+          return checks.map(({ alertname }) => alertname);
+        });
+    for (const fires of [true, false]) {
+      expect([...new Set(names(fires))].sort()).toEqual(rules.map(({ alert }) => alert).sort());
+    }
+  });
+
   test('have a name, a severity and what to do, and use labels that their expression keeps', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     for (const { alert, expr, labels, annotations } of rules) {
