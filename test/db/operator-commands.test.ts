@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { heldCapabilities } from '#shared/people/capabilities.ts';
-import { sql } from '#shared/db/pool.ts';
+import { connectDatabase, sql } from '#shared/db/pool.ts';
 import { oneStep, useTestApi } from '#test/api/test-api.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { eventually } from '#test/support/engine.ts';
 import { soakTest } from '#test/support/soak.ts';
 
@@ -15,7 +16,12 @@ import { soakTest } from '#test/support/soak.ts';
 const api = useTestApi({ AUTH_MODE: 'required' });
 
 /** By default without demo records, whose creation takes most of the time. */
-async function run(script: string, args: string[], seed: 'on' | 'off' = 'off') {
+async function run(
+  script: string,
+  args: string[],
+  seed: 'on' | 'off' = 'off',
+  database = api.databaseUrl,
+) {
   const { NODE_OPTIONS: _flags, ...inherited } = process.env;
   const child = spawn(
     process.execPath,
@@ -23,7 +29,7 @@ async function run(script: string, args: string[], seed: 'on' | 'off' = 'off') {
     {
       env: {
         ...inherited,
-        DATABASE_URL: api.databaseUrl,
+        DATABASE_URL: database,
         TEMPORAL_ADDRESS: api.config.temporal.address,
         TASK_QUEUE_PREFIX: api.config.temporal.taskQueuePrefix,
         SEED: seed,
@@ -275,4 +281,26 @@ test('npm run runs:restart changes nothing while a process of the service is con
       /^The runs were not prepared to restart: \d+ other sessions use the database: [^\n]+$/,
     ),
   ]);
+});
+
+test('npm run runs:restart says how many runs are open, also when it is run again', async () => {
+  const database = await createTestDatabase();
+  const db = await connectDatabase(database.url, { maxPoolSize: 1 });
+  await db.query(sql.unsafe`
+    WITH w AS (INSERT INTO workspaces (id, name) VALUES ('ws_open', 'Open') RETURNING id),
+      flow AS (INSERT INTO workflows (id, workspace_id, name) SELECT 'wf_open', id, 'x' FROM w RETURNING id, workspace_id),
+      version AS (INSERT INTO workflow_versions (workflow_id, version, graph) SELECT id, 1, '{}' FROM flow)
+    INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, status, trigger, input)
+    SELECT 'run_' || status, workspace_id, id, 1, status, 'manual', '{}'
+    FROM flow, unnest(ARRAY['running', 'paused', 'pending']) AS status`);
+  await db.end();
+  try {
+    for (const time of ['first', 'second']) {
+      const { code, output, errors } = await run('runs-restart', [], 'off', database.url);
+      const says = 'Start the service: 3 open runs then continue from their finished steps.';
+      expect([time, code, output, errors]).toEqual([time, 0, says, '']);
+    }
+  } finally {
+    await database.drop();
+  }
 });

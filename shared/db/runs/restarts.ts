@@ -31,10 +31,10 @@ const restarted = z.object({ run_id: z.string(), workspace_id: z.string() });
 /**
  * Queues a start from the ledger for every open run whose execution has been ended, in one transaction with an audit
  * entry for each. A run that waits for its slot restarts when it gets it. A run that has not started keeps its start. A
- * failed run also resumes from the ledger, because its history can be of another moment. Returns how many restart.
+ * failed run also resumes from the ledger, because its history can be of another moment.
  */
-export async function queueRestarts(db: Pool): Promise<number> {
-  return db.transaction(async (tx) => {
+export async function queueRestarts(db: Pool): Promise<void> {
+  await db.transaction(async (tx) => {
     await tx.query(sql.type(nothing)`SET LOCAL statement_timeout = 0`);
     await tx.query(sql.type(nothing)`
       UPDATE outbox SET payload = json_build_object('n', payload -> 'n'), due_at = now(), leased_until = NULL
@@ -66,6 +66,5 @@ export async function queueRestarts(db: Pool): Promise<number> {
       const details = { from: 'ledger' };
       await recordAudit(tx, actor, { action: 'resume', targetType: 'run', targetId, details });
     }
-    return outboxed.length;
   });
 }

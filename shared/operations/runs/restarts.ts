@@ -15,15 +15,16 @@ const DELETED_EVERY_MS = 100;
  * Ends the executions of all runs in Temporal, and queues a start from the ledger for every open run, so that Postgres
  * alone says where runs are. Needed when the two databases are of different moments: an execution then misses signals
  * that Postgres has sent, or has done steps that Postgres does not know. Safe to repeat: the database changes in one
- * transaction, after the executions have ended. Returns how many runs restart. Throws Error while anything else uses the
- * database.
+ * transaction, after the executions have ended. Returns how many runs are open, which all continue when the service starts.
+ * Throws Error while anything else uses the database.
  */
 export async function restartRuns(deps: DispatchDeps): Promise<number> {
   await requireNoOtherSessions(deps.db);
   const { open, unsent } = await listRunsToStart(deps.db);
   await endExecutions(deps, open, REASON);
   await eachOf(unsent, AT_ONCE, (runId) => deleteExecution(deps, runId));
-  return queueRestarts(deps.db);
+  await queueRestarts(deps.db);
+  return open.length;
 }
 
 /** Throws Error while anything else uses the database. */
