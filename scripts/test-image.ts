@@ -6,11 +6,13 @@ import {
   checkAdmin,
   checkDeployment,
   checkDownAndUp,
+  checkGuide,
   checkOwnServers,
   checkRestarts,
 } from '#test/image/checks.ts';
 import { provideCompose } from '#test/image/compose.ts';
 import { createDeployment, type Deployment } from '#test/image/deployment.ts';
+import { checkEmptyTemporal, checkRestore } from '#test/image/restore-drill.ts';
 import { findEngine, Missing, run } from '#test/image/engine.ts';
 import { provideBaseImages } from '#test/image/stand-ins.ts';
 import { messageOf, since } from './stack/output.ts';
@@ -66,18 +68,23 @@ async function testDeployment(env: NodeJS.ProcessEnv, standIns: string[]): Promi
   const folder = mkdtempSync(join(tmpdir(), 'image-'));
   const deployment = await createDeployment(projectDir, env, folder);
   try {
+    // What an interrupted test has left.
+    await deployment.compose(['down', '--volumes']);
     const started = performance.now();
     await deployment.compose(['build']);
     console.log(`The image was built in ${since(started)}`);
     await checkOwnServers(deployment, check);
     const secondsToReady = await deployment.up();
     const runId = await checkDeployment(deployment, check);
+    await checkGuide(deployment, check);
     await checkAdmin(deployment, projectDir, check);
     const load = await checkRestarts(deployment, check);
     const memoryInUse = await memory(deployment, env);
     const secondsToReadyAgain = await checkDownAndUp(deployment, runId, check);
+    const restored = await checkRestore(deployment, projectDir, check);
+    await checkEmptyTemporal(deployment, check);
     const figures = { secondsToReady, secondsToReadyAgain, ...(await sizes(env)), standIns };
-    console.log(JSON.stringify({ ...figures, memoryInUse, ...load }, null, 2));
+    console.log(JSON.stringify({ ...figures, memoryInUse, ...load, ...restored }, null, 2));
   } finally {
     await deployment.compose(['down', '--volumes']);
     rmSync(folder, { recursive: true, force: true });

@@ -26,6 +26,10 @@ async function signIn(url: string, email: string, password: string): Promise<str
   return token;
 }
 
+/** A client with a session of the owner. */
+export const ownerOf = async (url: string): Promise<Client> =>
+  createClient({ baseUrl: url, token: await signIn(url, OWNER, PASSWORD) });
+
 async function executeRun(client: Client): Promise<string> {
   const { id: workflowId } = await client.createWorkflow({ name: 'Answer', graph: sampleGraph });
   const waiting = { wait: true, timeout: RUN_SECONDS };
@@ -57,8 +61,14 @@ export async function checkDeployment(deployment: Deployment, check: Check): Pro
     assert.equal((await fetch(`${url}/api/workflows`)).status, 401);
   });
   await check('the owner signs in, and a run succeeds', async () => {
-    const token = await signIn(url, OWNER, PASSWORD);
-    runId = await executeRun(createClient({ baseUrl: url, token }));
+    runId = await executeRun(await ownerOf(url));
+  });
+  await check('a run is followed as server-sent events to its end', async () => {
+    const { token } = await (await ownerOf(url)).createStreamToken(runId);
+    const types: string[] = [];
+    const follower = createClient({ baseUrl: url, token });
+    for await (const { frame } of follower.followRun(runId, { after: 0 })) types.push(frame.type);
+    assert.equal(types.at(-1), 'run_completed');
   });
   for (const service of ['api', 'worker']) {
     await check(
@@ -83,6 +93,50 @@ export async function checkDeployment(deployment: Deployment, check: Check): Pro
   return runId;
 }
 
+/** Each kind of document that the image serves, without a credential: its content type, and what it contains. */
+const documents: [path: string, type: string, content: RegExp][] = [
+  ['/docs/guide/', 'text/html', /data-search="/],
+  ['/docs/guide/restore', 'text/html', /aria-current="page">Backup and restore</],
+  ['/docs/guide/approvals.md', 'text/markdown', /^# Approvals/],
+  ['/docs/guide/skill/SKILL.md', 'text/markdown', /^---\nname: durable-workflows\n/],
+  ['/llms.txt', 'text/plain', /\/docs\/guide\/skill\/SKILL\.md\)/],
+  ['/docs/', 'text/html', /API reference/],
+  ['/docs', 'text/html', /API reference/],
+  ['/api/openapi.json', 'application/json', /"openapi":/],
+  ['/schemas/workflow.json', 'application/schema+json', /"nodes"/],
+];
+
+/** The documentation in the image. */
+export async function checkGuide({ url }: Deployment, check: Check): Promise<void> {
+  const read = async (path: string): Promise<{ type: string; text: string }> => {
+    const answer = await fetch(`${url}${path}`);
+    const text = await answer.text();
+    assert.equal(answer.status, 200, text);
+    return { type: answer.headers.get('content-type') ?? '', text };
+  };
+  for (const [path, expected, content] of documents) {
+    await check(`${path} is served as ${expected}`, async () => {
+      const { type, text } = await read(path);
+      assert.equal(type.replace(/;.*/, ''), expected);
+      assert.match(text, content);
+    });
+  }
+  await check(
+    'the scripts, the style sheet and the search index of the guide are there',
+    async () => {
+      const { text: page } = await read('/docs/guide/');
+      const assets = [...page.matchAll(/"(\/docs\/guide\/assets\/[^"]+)"/g)].map(
+        ([, path = '']) => path,
+      );
+      const index = assets.find((path) => path.endsWith('.json')) ?? '';
+      for (const path of new Set(assets)) await read(path);
+      const { type, text } = await read(index);
+      assert.match(type, /^application\/json\b/);
+      assert.match(text, /approvals/);
+    },
+  );
+}
+
 /** Each command of operators, in the container of the API. */
 export async function checkAdmin(
   deployment: Deployment,
@@ -97,6 +151,11 @@ export async function checkAdmin(
       assert.match(await admin(deployment, ['audit:verify']), /: whole, /);
       // In a container of its own.
       assert.match(await compose(['run', '--rm', 'api', 'admin', 'audit:verify']), /: whole, /);
+    },
+    'config:check': async () => {
+      const printed = await admin(deployment, ['config:check']);
+      assert.match(printed, /^SECRET_KEY +\*{3} +environment$/m);
+      assert.match(printed, /^The configuration is valid$/m);
     },
     'owner:restore': async () =>
       assert.match(await admin(deployment, ['owner:restore']), /owner@localhost owns workspace/),
@@ -182,8 +241,7 @@ export async function checkDownAndUp(
     assert.doesNotMatch(await compose(['logs', 'temporal']), /Not enough hosts/);
   });
   await check('a run is still there after down and up', async () => {
-    const token = await signIn(url, OWNER, PASSWORD);
-    assert.equal((await createClient({ baseUrl: url, token }).getRun(runId)).status, 'success');
+    assert.equal((await (await ownerOf(url)).getRun(runId)).status, 'success');
   });
   return seconds;
 }

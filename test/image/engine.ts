@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,12 +69,15 @@ async function startEngine(projectDir: string, inherited: NodeJS.ProcessEnv): Pr
     // It ends its containers itself.
     killSignal: 'SIGTERM',
   });
-  process.once('exit', () => child.kill());
+  process.once('exit', () => {
+    child.kill();
+    restoreNetwork();
+  });
   const engine = {
     env: { ...inherited, DOCKER_HOST: host },
     stop: async () => {
       await child.stop([['SIGTERM', 30_000]]);
-      await restoreNetwork();
+      restoreNetwork();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -91,13 +94,14 @@ async function startEngine(projectDir: string, inherited: NodeJS.ProcessEnv): Pr
 }
 
 /** The engine forwards packets, and drops those that are not of its containers. Returns what restores both. */
-async function rememberNetwork(): Promise<() => Promise<void>> {
+async function rememberNetwork(): Promise<() => void> {
   const forwarding = readFileSync(FORWARDING, 'utf8');
   const { stdout } = await run('iptables', ['-S', 'FORWARD']);
   const policy = /^-P FORWARD (\w+)$/m.exec(stdout)?.[1];
   if (policy === undefined) throw new Missing('iptables does not know the chain FORWARD');
-  return async () => {
-    await run('iptables', ['-P', 'FORWARD', policy]);
+  // Also as the process exits.
+  return () => {
+    execFileSync('iptables', ['-P', 'FORWARD', policy]);
     writeFileSync(FORWARDING, forwarding);
   };
 }
