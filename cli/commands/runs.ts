@@ -72,6 +72,19 @@ export function runCommands(program: Command): void {
     ),
   );
 
+  runs
+    .command('stream-token')
+    .argument('<run>')
+    .description("create a token for a page that reads this run's stream, and nothing else")
+    .option('--ttl <seconds>', 'when it expires; 300 by default, at most 3600', wholePositive)
+    .action(
+      inSession<{ ttl?: number }>(async ({ client, output }, [runId = ''], { ttl }) =>
+        output.record(
+          await client.createStreamToken(runId, ttl === undefined ? {} : { expires_in: ttl }),
+        ),
+      ),
+    );
+
   program
     .command('gate')
     .argument('<run>')
