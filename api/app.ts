@@ -180,7 +180,7 @@ const dataSections: readonly Section[] = [
 ];
 
 /** Guards, caches and connections that all routes of a process share. */
-function createContext(deps: ApiDeps): RouteContext {
+function createContext(deps: ApiDeps, { commentEveryMs }: ConnectionLimits): RouteContext {
   const tokens = createSessionTokens(deps.config.auth.secretKey);
   const keyUses = createKeyUses(deps);
   const dataKeyUses = createKeyUses(deps, recordDataKeyUses);
@@ -207,6 +207,7 @@ function createContext(deps: ApiDeps): RouteContext {
     dataAccess: createDataAccess({ ...deps, meter, dataKeyUses }),
     authenticator: createAuthenticator({ ...deps, tokens, keyUses, authorizationUses }),
     inFlight: createInFlight(MAX_IN_FLIGHT),
+    commentEveryMs,
   };
 }
 
@@ -296,7 +297,7 @@ function registerSections(scope: App, context: RouteContext, sections: readonly 
 
 /** The HTTP application, not yet listening. Closing it ends its sockets; the caller closes the resources in `deps`. */
 export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLimits): App {
-  const context = createContext(deps);
+  const context = createContext(deps, limits);
   const { keyUses, authorizationUses, dataKeyUses, egress } = context;
   const { corsOrigins, documentedUrl, rateLimitPerMinute } = deps.config.api;
   const app = createServer(deps, limits);

@@ -93,6 +93,8 @@ export interface RouteContext extends ApiDeps {
   tokens: SessionTokens;
   streamTokens: StreamTokens;
   inFlight: InFlight;
+  /** How often an open stream of server-sent events sends a comment. */
+  commentEveryMs: number;
 }
 
 export type App = FastifyInstance<

@@ -29,6 +29,8 @@ export interface ConnectionLimits {
   checkEveryMs: number;
   /** How often a WebSocket must respond to a ping. If it does not, the next check closes it. */
   pingEveryMs: number;
+  /** How often an open stream of server-sent events sends a comment, so that proxies keep its connection. */
+  commentEveryMs: number;
   /** Concurrent connections of one process, including WebSockets. */
   connections: number;
   /** The maximum number of requests on one connection, answered or not, to limit pipelining. */
@@ -46,6 +48,8 @@ export const connectionLimits: ConnectionLimits = {
   idleMs: 72_000,
   checkEveryMs: 5_000,
   pingEveryMs: 30_000,
+  // Shorter than the minute after which proxies usually close a silent connection.
+  commentEveryMs: 15_000,
   connections: 10_000,
   requestsPerConnection: 1_000,
 };

@@ -8,8 +8,6 @@ import type { Follow } from '#api/deps.ts';
 import { boundBySilence } from '#api/http/connections.ts';
 import { MAX_BEHIND_BYTES } from './limits.ts';
 
-/** Shorter than the minute after which proxies usually close a silent connection. */
-const HEARTBEAT_MS = 15_000;
 /** A connection without any traffic for this long is closed. */
 const SILENCE_MS = 60_000;
 /** When a browser reconnects. */
@@ -43,7 +41,15 @@ const event = (name: string, data: object, id?: number): string =>
   `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 
 /** The server-sent events of this process. They get the same frames as sockets, from the same bus. */
-export function createEventStreams({ db, log }: { db: Db; log: Logger }): EventStreams {
+export function createEventStreams({
+  db,
+  log,
+  commentEveryMs,
+}: {
+  db: Db;
+  log: Logger;
+  commentEveryMs: number;
+}): EventStreams {
   const open = new Set<(code: number) => void>();
   return {
     send: (request, reply, stream) => {
@@ -66,7 +72,7 @@ export function createEventStreams({ db, log }: { db: Db; log: Logger }): EventS
       const heartbeat = setInterval(() => {
         write(':\n\n');
         end.again();
-      }, HEARTBEAT_MS);
+      }, commentEveryMs);
       heartbeat.unref();
       open.add(close);
       const finish = (): void => {

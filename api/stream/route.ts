@@ -96,7 +96,7 @@ export function streamRoutes(app: App, context: RouteContext): void {
     context,
     slots: createSocketSlots(config.api.streamSockets),
     sessions,
-    events: createEventStreams({ db, log }),
+    events: createEventStreams({ db, log, commentEveryMs: context.commentEveryMs }),
   };
   app.addHook('preClose', async () => sockets.events.stop());
   app.addHook('onClose', async () => {

@@ -2,6 +2,7 @@ import { holds } from '#shared/people/capabilities.ts';
 import type { Actor } from '#shared/people/actor.ts';
 import { closeCodes } from '#shared/contract/runs/stream.ts';
 import { findKeyActors, findSessionHolders } from '#shared/db/people/credentials.ts';
+import { readDefaultOwner } from '#shared/db/people/workspaces.ts';
 import type { Db } from '#shared/db/pool.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import type { StreamTokenMinter } from '#shared/platform/secrets/stream-tokens.ts';
@@ -24,8 +25,8 @@ export interface SessionWatch {
 }
 
 /**
- * A stream is authorized once, when it opens. This checks again while it is open, with one statement for all members and
- * one for all keys of the process. Expiry, removal, revocation and a new password close it with 4401; the loss of `view`
+ * A stream is authorized once, when it opens. This checks again while it is open, with one statement for all members, one
+ * for all keys and one for the owner in open mode. Expiry, removal, revocation and a new password close it with 4401; the loss of `view`
  * closes it with 4403.
  */
 export function createSessionWatch({ db, log }: { db: Db; log: Logger }): SessionWatch {
@@ -41,11 +42,9 @@ export function createSessionWatch({ db, log }: { db: Db; log: Logger }): Sessio
       const actorOf = await readActors(db, [...new Set(streams.map(([, { by }]) => by))]);
       for (const [close, { by, expiresAt = Infinity }] of streams) {
         const actor = actorOf(by);
-        const gone = actor === undefined && by.kind !== 'none';
-        if (gone || expiresAt * 1000 <= Date.now()) close(closeCodes.unauthenticated);
-        else if (actor !== undefined && !holds(actor.role, actor.overrides, 'view')) {
-          close(closeCodes.forbidden);
-        }
+        if (actor === undefined || expiresAt * 1000 <= Date.now()) {
+          close(closeCodes.unauthenticated);
+        } else if (!holds(actor.role, actor.overrides, 'view')) close(closeCodes.forbidden);
       }
     } catch (error) {
       // While the database is unavailable, no frames are sent either.
@@ -68,20 +67,25 @@ export function createSessionWatch({ db, log }: { db: Db; log: Logger }): Sessio
   };
 }
 
-/** Returns a function that gives the actor of a credential, undefined if the credential is no longer valid. */
+/**
+ * Returns a function that gives the actor of a credential, undefined if the credential is no longer valid. Without one, it
+ * is the default owner: call it for `none` only in open mode.
+ */
 export async function readActors(
   db: Db,
   credentials: readonly StreamTokenMinter[],
 ): Promise<(by: StreamTokenMinter) => Actor | undefined> {
   const members = credentials.flatMap((by) => (by.kind === 'session' ? [by.memberId] : []));
   const keys = credentials.flatMap((by) => (by.kind === 'api_key' ? [by.keyId] : []));
-  const [holders, actors] = await Promise.all([
+  const open = credentials.some(({ kind }) => kind === 'none');
+  const [holders, actors, owner] = await Promise.all([
     members.length === 0 ? undefined : findSessionHolders(db, [...new Set(members)]),
     keys.length === 0 ? undefined : findKeyActors(db, [...new Set(keys)]),
+    open ? readDefaultOwner(db) : undefined,
   ]);
   return (by) => {
     if (by.kind === 'api_key') return actors?.get(by.keyId);
-    if (by.kind === 'none') return undefined;
+    if (by.kind === 'none') return owner;
     const holder = holders?.get(by.memberId);
     return holder?.epoch === by.epoch ? holder.actor : undefined;
   };

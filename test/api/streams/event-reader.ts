@@ -12,6 +12,8 @@ export interface EventReader {
   events: ReadEvent[];
   /** Resolves once this many events have arrived. */
   until(count: number): Promise<ReadEvent[]>;
+  /** Resolves once this many comments have arrived. */
+  untilComments(count: number): Promise<void>;
   /** Resolves once the response has ended, or was cut. */
   ended: Promise<void>;
   leave(): void;
@@ -34,6 +36,7 @@ export async function readEvents(
     signal: controller.signal,
   });
   const events: ReadEvent[] = [];
+  let comments = 0;
   const waiting = new Set<() => void>();
   const read = async (): Promise<void> => {
     let text = '';
@@ -41,6 +44,7 @@ export async function readEvents(
       const blocks = (text + chunk).split('\n\n');
       text = blocks.pop() ?? '';
       events.push(...blocks.filter((block) => /^data: /m.test(block)).map(parse));
+      comments += blocks.filter((block) => block.startsWith(':')).length;
       for (const check of waiting) check();
     }
   };
@@ -53,6 +57,12 @@ export async function readEvents(
     until: (count) =>
       new Promise((resolve) => {
         const check = () => events.length >= count && resolve(events);
+        waiting.add(check);
+        check();
+      }),
+    untilComments: (count) =>
+      new Promise((resolve) => {
+        const check = () => comments >= count && resolve();
         waiting.add(check);
         check();
       }),
