@@ -10,6 +10,7 @@ import { listCustomTools, toAnswer } from '#shared/db/tools/custom-tools.ts';
 import { importTools } from '#shared/operations/tools/tool-imports.ts';
 import { refreshTool } from '#shared/operations/tools/tool-refresh.ts';
 import { changes, defineTool, looksOnly } from './tool.ts';
+import { pageArguments } from './workflow-tools.ts';
 
 const listed = customToolSchema.pick({
   ...{ id: true, name: true, label: true, kind: true, method: true, endpoint_url: true },
@@ -30,10 +31,7 @@ export const customToolTools = [
       'called until the change of their API document is accepted.',
     capability: 'view',
     annotations: looksOnly,
-    input: z.strictObject({
-      limit: z.int().min(1).max(200).default(50),
-      offset: z.int().min(0).max(10_000).default(0),
-    }),
+    input: z.strictObject(pageArguments),
     output: z.object({ tools: z.array(listed) }),
     handle: async ({ context, actor }, page) => {
       const tools = await listCustomTools(context.db, { workspaceId: actor.workspaceId, ...page });

@@ -18,6 +18,7 @@ import { classify } from '#api/http/error-handler.ts';
 import { describeIssues } from '#api/http/invalid-request.ts';
 import { callDigestOf } from './elicitation-state.ts';
 import { serveDocuments } from './documents.ts';
+import { budgetTools } from './budget-tools.ts';
 import { draftTools } from './draft-tools.ts';
 import { dryRunTools } from './dry-run-tools.ts';
 import { experimentTools } from './experiment-tools.ts';
@@ -32,6 +33,7 @@ import { limitTools } from './limit-tools.ts';
 import { triggerTools } from './trigger-tools.ts';
 import { customToolTools } from './custom-tools.ts';
 import { connectionTools } from './connection-tools.ts';
+import { scheduleTools } from './schedule-tools.ts';
 import { secretTools } from './secret-tools.ts';
 import type { Elicitation, McpTool, ToolCall } from './tool.ts';
 import { validationTools } from './validation-tools.ts';
@@ -64,7 +66,9 @@ export const tools: readonly McpTool[] = [
   ...inboundEventTools,
   ...eventTools,
   ...triggerTools,
+  ...scheduleTools,
   ...limitTools,
+  ...budgetTools,
   ...customToolTools,
   ...secretTools,
   ...connectionTools,

@@ -2,17 +2,32 @@ import { z } from 'zod';
 import { jsonValue } from '#shared/contract/common.ts';
 import { graphReportSchema } from '#shared/contract/workflows/graph.ts';
 import { usageSchema } from '#shared/contract/money/usage.ts';
-import { workflowSchema } from '#shared/contract/workflows/workflow.ts';
+import { evaluationChecksInput } from '#shared/contract/workflows/evaluation-check.ts';
+import { workflowFields, workflowSchema } from '#shared/contract/workflows/workflow.ts';
+import type { Pool } from '#shared/db/pool.ts';
 import { readUsage } from '#shared/db/money/usage.ts';
-import { findWorkflowId, listWorkflows, readWorkflow } from '#shared/db/workflows/workflows.ts';
+import {
+  findWorkflowId,
+  listWorkflows,
+  readWorkflow,
+  replaceChecks,
+  updateWorkflow,
+} from '#shared/db/workflows/workflows.ts';
 import { validateWorkflow } from '#shared/operations/workflows/validate-workflow.ts';
 import { isIdOf } from '#shared/crypto/ids.ts';
-import { defineTool, looksOnly, type ToolCall } from './tool.ts';
+import { comparingWrites } from '#api/http/conditional.ts';
+import { changes, defineTool, ifMatchArgument, looksOnly, matchOf, type ToolCall } from './tool.ts';
 
 /** The argument that identifies a workflow. */
 export const workflowArgument = z.string().min(1).max(200).meta({
   description: 'Id (wf_...) or exact name of the workflow',
 });
+
+/** The arguments of a list that `offset` pages. */
+export const pageArguments = {
+  limit: z.int().min(1).max(200).default(50),
+  offset: z.int().min(0).max(10_000).default(0),
+};
 
 /**
  * The named workflow. A value that looks like an id is always an id. Throws AppError `not_found` for an unknown name,
@@ -33,6 +48,23 @@ const listedWorkflow = workflowSchema.omit({
   checks: true,
   created_by: true,
 });
+
+/** The API's schema of a graph is for its documents; models need all parts in full. */
+const shownWorkflow = workflowSchema.extend({
+  graph: z.looseObject({ nodes: z.array(jsonValue), edges: z.array(jsonValue) }),
+});
+
+const workflowMatch = ifMatchArgument('workflow');
+
+const writesOf = (
+  call: ToolCall,
+  scope: { workspaceId: string; workflowId: string },
+  etag: string | undefined,
+): Pool =>
+  comparingWrites(call.context.db, matchOf(etag), {
+    ...{ noun: 'workflow', workspaceId: scope.workspaceId, id: scope.workflowId },
+    read: (tx) => readWorkflow(tx, scope),
+  });
 
 export const workflowTools = [
   defineTool({
@@ -71,11 +103,50 @@ export const workflowTools = [
     capability: 'view',
     annotations: looksOnly,
     input: z.strictObject({ workflow: workflowArgument }),
-    output: workflowSchema.extend({
-      graph: z.looseObject({ nodes: z.array(jsonValue), edges: z.array(jsonValue) }),
-    }),
+    output: shownWorkflow,
     handle: async (call, { workflow }) =>
       readWorkflow(call.context.db, await scopeOf(call, workflow)),
+  }),
+  defineTool({
+    name: 'update_workflow',
+    title: 'Change the settings of a workflow',
+    description:
+      'Changes the name, the description, the cost limit of each run (run_cap_usd; null removes it), or whether a version is ' +
+      'published only after an experiment. What is absent stays. The graph is changed with save_draft. Open runs keep their ' +
+      'limit. A workflow in use also needs the permissions to publish and run it.',
+    capability: 'create_edit_workflows',
+    annotations: { ...changes, destructiveHint: true, idempotentHint: true },
+    input: z.strictObject({
+      workflow: workflowArgument,
+      ...workflowFields.omit({ graph: true, input_schema: true }).shape,
+      if_match: workflowMatch,
+    }),
+    output: shownWorkflow,
+    handle: async (call, { workflow, if_match: etag, ...change }) => {
+      const scope = await scopeOf(call, workflow);
+      await updateWorkflow(writesOf(call, scope, etag), call.actor, scope.workflowId, change);
+      return readWorkflow(call.context.db, scope);
+    },
+  }),
+  defineTool({
+    name: 'set_checks',
+    title: 'Replace the checks of a workflow',
+    description:
+      'Replaces the checks that score each successful run of a workflow, for evals of a run and for experiments. An ' +
+      'expression reads the state, output, cost_usd and duration_ms; without target, a text check reads the output.',
+    capability: 'create_edit_workflows',
+    annotations: { ...changes, destructiveHint: true, idempotentHint: true },
+    input: z.strictObject({
+      workflow: workflowArgument,
+      checks: evaluationChecksInput,
+      if_match: workflowMatch,
+    }),
+    output: shownWorkflow,
+    handle: async (call, { workflow, checks, if_match: etag }) => {
+      const scope = await scopeOf(call, workflow);
+      await replaceChecks(writesOf(call, scope, etag), call.actor, scope.workflowId, checks);
+      return readWorkflow(call.context.db, scope);
+    },
   }),
   defineTool({
     name: 'validate_workflow',

@@ -316,6 +316,8 @@ describe('every socket', () => {
 const argumentKinds: Record<string, Kind | null> = {
   workflow: 'workflow',
   run_id: 'run',
+  schedule_id: 'schedule',
+  budget_id: 'budget',
   member_id: 'member',
   parent_run_id: 'run',
   feed_id: 'feed',
