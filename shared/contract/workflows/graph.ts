@@ -5,6 +5,18 @@ import { agentNodeSchema, type agentToolSchema } from './agent-node.ts';
 import { actAs, askingFields, askingTitle, nodeApproval } from './approvers.ts';
 import { codeNodeSchema } from './code-node.ts';
 import { waitNodeSchema } from './wait-node.ts';
+import { toolParams, type ToolParams } from '#shared/tools.ts';
+
+/** `url, method?`: someone who reads only the schema needs no other list. */
+const paramNames = ({ required, optional }: ToolParams): string =>
+  [
+    ...required.map((name) => [name].flat().join(' or ')),
+    ...optional.map((name) => `${name}?`),
+  ].join(', ');
+
+const builtinParams = Object.entries(toolParams)
+  .map(([tool, params]) => `\`${tool}\`: \`${paramNames(params)}\``)
+  .join('; ');
 
 const toolNodeSchema = z
   .strictObject({
@@ -15,9 +27,9 @@ const toolNodeSchema = z
       .min(1)
       .max(200)
       .meta({ description: 'A built-in tool, or `custom:<name>`' }),
-    params: jsonObject
-      .default({})
-      .meta({ description: 'Strings in it, at any depth, are templates' }),
+    params: jsonObject.default({}).meta({
+      description: `Strings in it, at any depth, are templates. Those of the built-in tools are ${builtinParams}`,
+    }),
     output_key: outputKey.optional(),
     approval: nodeApproval,
     act_as: actAs,

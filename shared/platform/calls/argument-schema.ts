@@ -74,7 +74,7 @@ function compile(schema: JsonObject, errors: Errors): Judge {
     const { validator, schema: read } = readSchema(schema);
     const grammar = grammarFor(validator);
     if (grammar.validateSchema(read as AnySchema) !== true) {
-      throw new Error(grammar.errorsText(grammar.errors, { dataVar: 'schema' }));
+      throw new Error((grammar.errors ?? []).map(grammarErrorText).join(', '));
     }
     const ajv = new validator({
       ...OPTIONS,
@@ -88,6 +88,13 @@ function compile(schema: JsonObject, errors: Errors): Judge {
     const fits = attempt('cannot be applied to the value', () => validate(value) === true);
     return fits ? [] : (validate.errors ?? [UNNAMED]);
   };
+}
+
+/** What is wrong with a schema itself. A list of values is more useful than the fact that there is one. */
+function grammarErrorText({ instancePath, message = '', keyword, params }: ErrorObject): string {
+  const { allowedValues } = params as { allowedValues?: unknown[] };
+  const values = keyword === 'enum' ? ` (${(allowedValues ?? []).join(', ')})` : '';
+  return `schema${instancePath} ${message}${values}`;
 }
 
 /** An error without a description. */

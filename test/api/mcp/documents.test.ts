@@ -151,6 +151,40 @@ describe('a model that writes a workflow', () => {
     });
   });
 
+  test('sees the schema of the part that is wrong, and the names that tools and their parameters have', async () => {
+    const node = { id: 'send', kind: 'tool', params: { uri: 'x' } };
+    const graph = {
+      nodes: [
+        { ...node, tool_name: 'http', retry: { attempts: 3 } },
+        { ...node, id: 'again', tool_name: 'http_request' },
+        { id: 'paid', kind: 'wait', event: 'invoice.paid' },
+        { id: 'clerk', kind: 'agent', tools: [{ name: 'send_email', approve: 'always' }] },
+      ],
+      edges: [{ source: 'send', target: 'clerk', condition_value: 'maybe' }],
+    };
+    const { id } = await use(client, 'create_workflow', { name: 'Four parts', graph });
+    const { problems, schemas } = await use(client, 'explain_validation', { workflow: id });
+    const at = (path: string): any => problems.find((problem: any) => problem.path === path);
+    for (const [path, schema, key] of [
+      ['nodes[0].retry.attempts', 'NodeRetry', 'max_attempts'],
+      ['nodes[2].event', 'AwaitedEvent', 'match'],
+      ['nodes[3].tools[0].approve', 'AgentTool', 'approval'],
+      ['edges[0].condition_value', 'GraphEdge', 'condition_value'],
+    ] as const) {
+      expect([path, at(path).schema]).toEqual([path, schema]);
+      expect(schemas[schema].properties).toHaveProperty(key);
+    }
+    const { choices, guide } = at('nodes[1].params.uri');
+    expect([choices, guide]).toEqual([
+      ['url', 'method', 'headers', 'query', 'body'],
+      'docs://graphs',
+    ]);
+    // A node with a wrong key is not looked at further.
+    const alone = { nodes: [{ ...node, tool_name: 'http' }], edges: [] };
+    const other = await use(client, 'explain_validation', { workflow: id, graph: alone });
+    expect(other.problems[0].choices).toContain('http_request');
+  });
+
   test('is shown the first thirty of many problems, and how many follow', async () => {
     const nodes = Array.from({ length: 50 }, (_, at) => ({
       id: `n${at}`,

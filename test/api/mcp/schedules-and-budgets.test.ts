@@ -106,7 +106,11 @@ describe('over MCP, a budget', () => {
     expect((await run(workflow)).error).toContain("Budget 'Costly' exhausted");
     expect((await run(other)).status).toBe('success');
     const [listed] = (await use('list_budgets')).budgets;
-    expect(listed).toMatchObject({ id: made.id, limit_usd: 1, status: { spent_usd: 1.2, over: true } });
+    expect(listed).toMatchObject({
+      id: made.id,
+      limit_usd: 1,
+      status: { spent_usd: 1.2, over: true },
+    });
     const budget_id = made.id;
     const raised = await use('update_budget', { budget_id, limit_usd: 5, if_match: listed.etag });
     expect(raised).toMatchObject({ limit_usd: 5, window: 'day', name: 'Costly' });

@@ -111,7 +111,7 @@ const found: [string, () => Promise<GraphInput> | GraphInput, [string, string, s
     [
       'response_schema_invalid',
       'nodes[0].response_schema',
-      "Node 'ask': response_schema is not a valid JSON Schema: schema/type must be equal to one of the allowed values, schema/type must be array, schema/type must match a schema in anyOf",
+      "Node 'ask': response_schema is not a valid JSON Schema: schema/type must be equal to one of the allowed values (array, boolean, integer, null, number, object, string), schema/type must be array, schema/type must match a schema in anyOf",
     ],
   ],
   [

@@ -5688,7 +5688,19 @@ class ToolNode(_ToolNode, total=False):
     timeout_seconds: float
     """The deadline of one attempt."""
     params: dict[str, Any]
-    """Strings in it, at any depth, are templates."""
+    """Strings in it, at any depth, are templates. Those of the built-in tools are
+    `http_request`: `url, method?, headers?, query?, body?`; `send_email`: `to, subject, text or
+    html, cc?, bcc?, reply_to?`; `send_chat_message`: `text, webhook_url?`; `json_transform`:
+    `expression`; `delay`: `seconds`; `mcp`: `server_url, tool, arguments?, headers?`;
+    `entity_upsert`: `feed_id, external_key, entity_type, canonical_name, attributes, aliases?,
+    external_ids?, geography?, status?, observed_at?, verification_status?, confidence?,
+    source_evidence?`; `event_emit`: `feed_id, external_key, event_type, primary_external_key,
+    occurred_at, summary, relevance_score?, opportunity_score?, match_reason?,
+    verification_status?, confidence?, source_evidence?`; `entity_search`: `feed_id?,
+    external_key?, entity_type?, geography?, confidence_min?, updated_since?, created_since?,
+    limit?`; `feed_list`: `name?, limit?`; `source_report`: `ok, source_id or name, error?,
+    checked_at?`; `send_event`: `name, data?, id?`.
+    """
     output_key: str
     approval: str | ToolNodeApproval
     act_as: Literal["approver"]
