@@ -55,8 +55,9 @@ describe('with nothing but MCP, a model makes something that', () => {
         needed.set(task.title, used);
         for (const [what, most] of Object.entries(MOST)) {
           const much = used[what as keyof Needed];
-          if (much > most)
+          if (much > most) {
             throw new Error(`it needs ${much} of ${what}, which is more than ${most}`);
+          }
         }
       } finally {
         await outside.close();

@@ -56,8 +56,9 @@ const MAX_CORRECTIONS = 4;
 
 export async function createModel(client: Client, { request, own }: Task): Promise<Model> {
   const taken = own.filter((name) => contractWords.has(name));
-  if (taken.length > 0)
+  if (taken.length > 0) {
     throw new Error(`words of the contract are no own names: ${taken.join(', ')}`);
+  }
   const { tools } = await client.listTools();
   const schemas = new Map(tools.map((tool) => [tool.name, tool.inputSchema]));
   const listed = tools.map(({ name, title, description }) => ({ name, title, description }));

@@ -46,8 +46,9 @@ function fixedWords(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(fixedWords);
   if (typeof schema !== 'object' || schema === null) return [];
   return Object.entries(schema).flatMap(([key, inner]) => {
-    if (key === 'properties')
+    if (key === 'properties') {
       return [...Object.keys(inner as object), ...fixedWords(Object.values(inner as object))];
+    }
     if (key === 'enum' || key === 'const') return wordsOfJson(inner);
     return key === 'description' || key === 'examples' ? [] : fixedWords(inner);
   });
@@ -107,7 +108,7 @@ export function unknownWords(sent: unknown, known: Known, path = ''): string[] {
   if (typeof sent === 'string') {
     if (known.wasRead(sent)) return [];
     const isProse = PROSE.has(key) || (key === 'name' && /\s/.test(sent));
-    // What is quoted in an expression is a value.
+    // A quoted part of an expression is a value.
     const names = isProse
       ? [...sent.matchAll(/\{[^}]*\}/g)].map(([template]) => template).join(' ')
       : sent.replaceAll(/'[^']*'/g, '');
