@@ -104,6 +104,10 @@ describe('tours', () => {
     await printsWhatItPromises('docs/mcp.md', 'sign-in', service.apiUrl);
   });
 
+  test('docs/mcp.md prints the documented output of the tools', async () => {
+    await printsWhatItPromises('docs/mcp.md', 'tools', service.apiUrl);
+  });
+
   test('docs/mcp.md prints the documented output of a question to the person of a client', async () => {
     await printsWhatItPromises('docs/mcp.md', 'elicitation', service.apiUrl);
   });
