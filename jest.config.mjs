@@ -20,4 +20,7 @@ export default {
   maxWorkers: 4,
   // JavaScript heap. Modules stay loaded; a fresh process takes seconds to load them.
   workerIdleMemoryLimit: '380MB',
+  // After its last handle is closed, a process writes what it has compiled to NODE_COMPILE_CACHE and frees its memory, which
+  // takes more than the default of 0.5 s on a busy machine. A test that leaves something open is still reported.
+  workerGracefulExitTimeout: 15_000,
 };
