@@ -1,5 +1,5 @@
 import '#shared/platform/settled-environment.ts';
-import { requireUpgraded } from '#shared/db/migrate.ts';
+import { schemaReady } from '#shared/platform/schema.ts';
 import { connectDatabase, type Pool } from '#shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
 import { messageOf } from '#shared/errors.ts';
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
   const tracing = await startTracing(config.tracing, { service: 'durable-workflows-api', log });
   const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
-  await requireUpgraded(db);
+  await schemaReady(db, log);
   const temporal = connectTemporal(config, db);
   const workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
   if (config.seed) await createDemoData(db, workspaceId);

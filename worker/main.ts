@@ -1,7 +1,7 @@
 import '#shared/platform/settled-environment.ts';
 import { type AddressInfo, createServer } from 'node:net';
 import { Runtime } from '@temporalio/worker';
-import { requireUpgraded } from '#shared/db/migrate.ts';
+import { schemaReady } from '#shared/platform/schema.ts';
 import { connectDatabase } from '#shared/db/pool.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { createLogger, switchLevelBySignal } from '#shared/platform/logger.ts';
@@ -39,7 +39,7 @@ Runtime.install({
 });
 const tracing = await startTracing(config.tracing, { service: 'durable-workflows-worker', log });
 const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
-await requireUpgraded(db);
+await schemaReady(db, log);
 const temporal = connectTemporal(config, db);
 await registerSearchAttributes(temporal, log);
 const bundle =

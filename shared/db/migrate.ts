@@ -64,7 +64,8 @@ export interface MigrationOptions {
   onWait?: (text: string) => void;
 }
 
-const LOCK_NOT_AVAILABLE = '55P03';
+/** A lock was not free in time, or would never have been: two transactions waited for each other. */
+const lockStates = new Set(['55P03', '40P01']);
 
 /**
  * Migrates the database to the newest schema, forward only, each migration in its own transaction, and then the
@@ -118,7 +119,7 @@ async function applyPatiently(
       await apply(client, migration, lockTimeoutMs);
       return;
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.code !== LOCK_NOT_AVAILABLE) {
+      if (!(error instanceof pg.DatabaseError) || !lockStates.has(error.code ?? '')) {
         throw new Error(`Migration ${migration.name} failed`, { cause: error });
       }
       const waited = performance.now() - started;
@@ -180,10 +181,17 @@ export async function requireUpgraded(db: Db): Promise<void> {
   if (before) throw new Error(BEFORE_1);
 }
 
-/** Whether every migration and function of this build is applied. Throws when the query fails. */
-export async function isMigrated(db: Db): Promise<boolean> {
-  const rows = await db.any(sql.type(z.object({ name: z.string() }))`SELECT name FROM migrations`);
+/**
+ * The names of the migrations and functions of this build that the database does not have, in order. Those of a newer
+ * version do not matter: its schema also serves this one. Throws when the query fails.
+ */
+export async function missingMigrations(db: Db): Promise<string[]> {
+  const exists = await db.oneFirst(sql.type(z.object({ exists: z.boolean() }))`
+    SELECT to_regclass('migrations') IS NOT NULL AS exists`);
+  const rows = exists
+    ? await db.any(sql.type(z.object({ name: z.string() }))`SELECT name FROM migrations`)
+    : [];
   const applied = new Set(rows.map((row) => row.name));
   const files = [...(await listMigrations()), ...(await listFunctions())];
-  return files.every(({ name }) => applied.has(name));
+  return files.map(({ name }) => name).filter((name) => !applied.has(name));
 }

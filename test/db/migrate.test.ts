@@ -1,12 +1,17 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { messageOf } from '#scripts/stack/output.ts';
-import { isMigrated, listFunctions, listMigrations, migrate } from '#shared/db/migrate.ts';
+import { listFunctions, listMigrations, migrate, missingMigrations } from '#shared/db/migrate.ts';
 import { connectDatabase, withClient } from '#shared/db/pool.ts';
 import { dumpSchema } from './schema-dump.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import {
+  createEmptyDatabase,
+  createTestDatabase,
+  type TestDatabase,
+} from '#test/support/database.ts';
+import { eventually } from '#test/support/engine.ts';
 
 let database: TestDatabase;
 let directory: string;
@@ -24,6 +29,34 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
   await database.drop();
 });
+
+/** A folder with the migrations of this build and one more. Returns it and the name of that file. */
+async function withNext(title: string, text: string): Promise<{ folder: string; added: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+  const existing = await listMigrations();
+  for (const { name: file, sql } of existing) writeFileSync(join(folder, file), sql);
+  const added = `${String(existing.length + 1).padStart(4, '0')}_${title}.sql`;
+  writeFileSync(join(folder, added), text);
+  return { folder, added };
+}
+
+/** Resolves with the process of the session that waits for the lock of a table. */
+const waiterOf = (url: string): Promise<number> =>
+  withClient(url, async (client) => {
+    let pid = 0;
+    await eventually(async () => {
+      const { rows } = await client.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'relation'`,
+      );
+      pid = rows[0]?.pid ?? 0;
+      return pid !== 0;
+    });
+    return pid;
+  });
+
+const twoTables =
+  'ALTER TABLE budgets ADD COLUMN tried text; ALTER TABLE runs ADD COLUMN tried text;';
 
 test('a migration behind a long reader lets other reads pass, and is applied when the reader has ended', async () => {
   await withClient(database.url, async (reader) => {
@@ -71,6 +104,71 @@ test('a migration that gets no lock in time changes nothing, and reports what to
   });
 });
 
+test('a migration that deadlocks with the service gives way to it, and is tried again', async () => {
+  const other = await createTestDatabase();
+  const { folder, added } = await withNext('two_tables', twoTables);
+  try {
+    await withClient(other.url, async (service) => {
+      await service.query('BEGIN');
+      // Postgres ends the transaction that finds the deadlock, and this one does not look for it.
+      await service.query("SET LOCAL deadlock_timeout = '1min'");
+      await service.query('SELECT count(*) FROM runs');
+      const waits: string[] = [];
+      const migrating = migrate(other.url, {
+        directory: folder,
+        lockTimeoutMs: 10_000,
+        pauseMs: 20,
+        onWait: (text) => waits.push(text),
+      });
+      await waiterOf(other.url);
+      await service.query('SELECT count(*) FROM budgets');
+      await service.query('COMMIT');
+      expect(await migrating).toEqual([added]);
+      expect(waits).toEqual([expect.stringMatching(/needs a table .*: trying again$/)]);
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    await other.drop();
+  }
+});
+
+test('of several migrators that start at once, each migration is applied by one', async () => {
+  const empty = await createEmptyDatabase();
+  try {
+    const done = await Promise.all([1, 2, 3].map(() => migrate(empty.url)));
+    const files = [...(await listMigrations()), ...(await listFunctions())];
+    expect(done.flat()).toEqual(files.map(({ name: file }) => file));
+    const committed = join(import.meta.dirname, '../../migrations/schema.sql');
+    expect(await dumpSchema(empty.url)).toBe(readFileSync(committed, 'utf8'));
+  } finally {
+    await empty.drop();
+  }
+});
+
+test('a migrator whose connection is lost leaves the old schema whole, and the next one continues', async () => {
+  const other = await createTestDatabase();
+  const { folder, added } = await withNext('lost', twoTables);
+  try {
+    const before = await dumpSchema(other.url);
+    await withClient(other.url, async (service) => {
+      await service.query('BEGIN');
+      await service.query('SELECT count(*) FROM runs');
+      const migrating = migrate(other.url, { directory: folder, lockTimeoutMs: 60_000 });
+      const lost = expect(migrating).rejects.toThrow(added);
+      const pid = await waiterOf(other.url);
+      // What has been done of it is undone at once, and with it goes the lock of migrations.
+      await service.query('SELECT pg_terminate_backend($1, 10000)', [pid]);
+      await lost;
+      await service.query('COMMIT');
+    });
+    expect(await dumpSchema(other.url)).toBe(before);
+    expect(await migrate(other.url, { directory: folder })).toEqual([added]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    await other.drop();
+  }
+});
+
 test('a migration that fails is reported with its name and cause', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
   try {
@@ -93,23 +191,20 @@ test('a migration that fails is reported with its name and cause', async () => {
 });
 
 test('a migration that fails half way leaves the old schema whole, and the next start continues', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+  const { folder, added } = await withNext('half', '');
   const other = await createTestDatabase();
   try {
     const before = await dumpSchema(other.url);
-    const existing = await listMigrations();
-    for (const { name: file, sql } of existing) writeFileSync(join(folder, file), sql);
-    const half = `${String(existing.length + 1).padStart(4, '0')}_half.sql`;
     const begun = 'ALTER TABLE runs ADD COLUMN half text; CREATE TABLE halves (id text);';
     // All its statements succeed, and then it cannot be recorded.
-    const record = `INSERT INTO migrations (name, digest) VALUES ('${half}', 'taken');`;
-    writeFileSync(join(folder, half), `${begun} ${record}`);
+    const record = `INSERT INTO migrations (name, digest) VALUES ('${added}', 'taken');`;
+    writeFileSync(join(folder, added), `${begun} ${record}`);
     await expect(migrate(other.url, { directory: folder })).rejects.toThrow(
-      `Migration ${half} failed`,
+      `Migration ${added} failed`,
     );
     expect(await dumpSchema(other.url)).toBe(before);
-    writeFileSync(join(folder, half), begun);
-    expect(await migrate(other.url, { directory: folder })).toEqual([half]);
+    writeFileSync(join(folder, added), begun);
+    expect(await migrate(other.url, { directory: folder })).toEqual([added]);
     expect(await dumpSchema(other.url)).toContain('halves');
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -155,11 +250,11 @@ describe('a function', () => {
   test("that is missing shows that the database does not have this build's schema", async () => {
     const db = await connectDatabase(database.url);
     try {
-      expect(await isMigrated(db)).toBe(true);
+      expect(await missingMigrations(db)).toEqual([]);
       await withClient(database.url, (client) =>
         client.query("DELETE FROM migrations WHERE name = 'functions/admit_run_1.sql'"),
       );
-      expect(await isMigrated(db)).toBe(false);
+      expect(await missingMigrations(db)).toEqual(['functions/admit_run_1.sql']);
     } finally {
       await db.end();
     }

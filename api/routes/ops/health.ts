@@ -1,6 +1,6 @@
 import packageJson from '#package.json' with { type: 'json' };
 import { type Health, healthSchema } from '#shared/contract/health.ts';
-import { isMigrated } from '#shared/db/migrate.ts';
+import { missingMigrations } from '#shared/db/migrate.ts';
 import { type Db, ping } from '#shared/db/pool.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -77,7 +77,7 @@ async function askDatabase(db: Db): Promise<{ migrated: boolean } | undefined> {
     return undefined;
   }
   try {
-    return { migrated: await isMigrated(db) };
+    return { migrated: (await missingMigrations(db)).length === 0 };
   } catch {
     return { migrated: false };
   }
