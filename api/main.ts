@@ -13,8 +13,8 @@ import { connectTemporal } from '#shared/platform/temporal.ts';
 import { startTracing } from '#shared/platform/tracing/start.ts';
 import { buildApp } from './app.ts';
 
-/** How long the process waits for requests in progress before it exits. */
-const SHUTDOWN_MS = 3_000;
+/** After this, the process exits although something is still open. Requests in progress have ended or been cut before. */
+const SHUTDOWN_MS = 6_000;
 
 const config = loadConfig();
 const log = createLogger({ name: 'api', level: config.logLevel });

@@ -7,9 +7,11 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
 import { AppError } from '#shared/errors.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
 import type { App } from '#api/deps.ts';
+import { isHandshake } from './security-headers.ts';
 
 /** Limits on the time and sockets that one client can use in a process. */
 export interface ConnectionLimits {
@@ -151,18 +153,42 @@ function announcedBytes(headers: IncomingHttpHeaders): number {
   return Number(headers['content-length'] ?? 0);
 }
 
+/** How long a stopping process lets requests in progress end, in ms. */
+const ANSWER_MS = 4_000;
+
 /**
- * Refuses requests that arrive on open connections while the process is stopping, with a 503 in the usual format, and
- * closes the connection. Fastify's own refusal has another format.
+ * Lets requests in progress have their answers before the process closes its connections: their clients could not know
+ * whether a change was made. Refuses requests that arrive in the meantime, with a 503 in the usual format, and closes the
+ * connection. Fastify's own refusal has another format.
  */
 export function refuseWhileStopping(app: App): void {
   let stopping = false;
+  const open = new Set<FastifyReply>();
+  const answered = Promise.withResolvers<undefined>();
+  // Streams have been taken over from Fastify, and end with the process.
+  const isAnswered = (): boolean => [...open].every(({ sent, raw }) => sent && !raw.writableEnded);
   app.addHook('preClose', async () => {
     stopping = true;
+    if (isAnswered()) return;
+    const overdue = setTimeout(() => answered.resolve(undefined), ANSWER_MS);
+    await answered.promise;
+    clearTimeout(overdue);
   });
-  app.addHook('onRequest', async (_request, reply) => {
-    if (!stopping) return;
-    reply.header('connection', 'close');
-    throw new AppError('unavailable', 'This process is stopping: send the request again');
+  app.addHook('onRequest', async (request, reply) => {
+    if (stopping) {
+      reply.header('connection', 'close');
+      throw new AppError('unavailable', 'This process is stopping: send the request again');
+    }
+    if (isHandshake(request.raw)) return;
+    open.add(reply);
+    reply.raw.once('close', () => {
+      open.delete(reply);
+      if (stopping && isAnswered()) answered.resolve(undefined);
+    });
+  });
+  // The connection is about to be closed.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (stopping) reply.header('connection', 'close');
+    done(null, payload);
   });
 }
