@@ -32,15 +32,22 @@ type Environment = Record<string, string | undefined>;
 const projectDir = join(import.meta.dirname, '../..');
 const readyTimeoutMs = 20_000;
 
-/** `env` has the settings of the test's database and Temporal, for example the `env` of an engine. */
-export async function startApiProcess(env: Environment): Promise<TestApi> {
+/**
+ * `env` has the settings of the test's database and Temporal, for example the `env` of an engine. `folder`: a copy of the
+ * project, for a process of another version.
+ */
+export async function startApiProcess(env: Environment, folder = projectDir): Promise<TestApi> {
   const [port] = await freePorts(1);
-  const process = await start('api', { API_PORT: String(port), ...env });
-  return { ...process, url: `http://127.0.0.1:${port}` };
+  const settings: Environment = { API_PORT: String(port), ...env };
+  const process = await start('api', settings, folder);
+  return { ...process, url: `http://127.0.0.1:${settings.API_PORT}` };
 }
 
-export async function startWorkerProcess(env: Environment): Promise<TestProcess> {
-  return start('worker', env);
+export async function startWorkerProcess(
+  env: Environment,
+  folder = projectDir,
+): Promise<TestProcess> {
+  return start('worker', env, folder);
 }
 
 /** The same in an image that was built without containers. `env` has the settings that compose passes. */
@@ -57,13 +64,17 @@ export async function startImageProcess(
   });
 }
 
-async function start(name: 'api' | 'worker', env: Environment): Promise<TestProcess> {
+async function start(
+  name: 'api' | 'worker',
+  env: Environment,
+  folder: string,
+): Promise<TestProcess> {
   // The product must not inherit jest's flags.
   const { NODE_OPTIONS: _flags, JEST_WORKER_ID: _id, ...inherited } = process.env;
   return startCommand(name, {
     command: process.execPath,
-    args: [...nodeFlags, join(projectDir, name, 'main.ts')],
-    cwd: projectDir,
+    args: [...nodeFlags, join(folder, name, 'main.ts')],
+    cwd: folder,
     // Creating demo data is slow, and tests count rows.
     env: { ...inherited, NODE_ENV: 'test', SEED: 'off', SHUTDOWN_GRACE_SECONDS: '1', ...env },
   });
