@@ -27,7 +27,8 @@ export async function schemaReady(db: Pool, log: Logger): Promise<void> {
     }
     await sleep(LOOK_EVERY_MS);
     // Nothing else would end it: it listens to its supervisor once it is ready.
-    if (process.send !== undefined && !process.connected)
+    if (process.send !== undefined && !process.connected) {
       throw new Error('the supervisor has ended');
+    }
   }
 }
