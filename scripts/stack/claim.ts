@@ -2,6 +2,7 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { endProcess, identityOf, isAlive } from './process-identity.ts';
 import type { RecordedProcess } from './process-identity.ts';
+import { serversOf } from './unrecorded-servers.ts';
 
 /**
  * One launcher per data folder. `launcher.json` records the folder's launcher and the servers that it started, with
@@ -78,7 +79,7 @@ export async function claimFolder(folder: string): Promise<Claim> {
     const earlier = read(path);
     if (earlier !== undefined) {
       if (isAlive(earlier.launcher)) throw new FolderInUse(folder, earlier.launcher.pid);
-      ended.push(...(await endLeftovers(earlier)));
+      ended.push(...(await endLeftovers(folder, earlier)));
     }
     rmSync(path, { force: true });
   }
@@ -100,8 +101,10 @@ export async function claimFolder(folder: string): Promise<Claim> {
 /**
  * Ends the processes that a dead launcher of this folder left. Processes that notice their parent's death end first.
  */
-async function endLeftovers(record: ClaimRecord): Promise<string[]> {
-  const alive = record.children.filter(isAlive);
+async function endLeftovers(folder: string, record: ClaimRecord): Promise<string[]> {
+  const recorded = record.children.filter(isAlive);
+  const pids = new Set(recorded.map(({ pid }) => pid));
+  const alive = [...recorded, ...serversOf(folder).filter(({ pid }) => !pids.has(pid))];
   await Promise.all(
     alive.map((child) =>
       endProcess(
