@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { backUp } from './backup/backup.ts';
-import { requireOwnServers } from './backup/data-folder.ts';
+import { endBySignal, requireFinishedRestore, requireOwnServers } from './backup/data-folder.ts';
 import { findServers, readConfig } from './running-service.ts';
 import { FolderInUse } from './stack/claim.ts';
 import { messageOf } from './stack/output.ts';
@@ -21,6 +21,8 @@ async function main(): Promise<void> {
   if (!existsSync(join(dataDir, 'temporal.db'))) {
     throw new Error(`${dataDir} has no data: set DATA_DIR to the data folder of npm start`);
   }
+  // Its databases can be of different backups.
+  requireFinishedRestore(configured);
   process.umask(0o077);
   const alone = await startServersAlone(configured).catch((error: unknown) => {
     // The service runs, and so do its servers.
@@ -46,6 +48,7 @@ async function main(): Promise<void> {
   }
 }
 
+endBySignal('There is no backup');
 let code = 0;
 try {
   await main();

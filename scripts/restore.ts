@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { requireOwnServers } from './backup/data-folder.ts';
+import { endBySignal, requireOwnServers } from './backup/data-folder.ts';
 import { restore } from './backup/restore.ts';
 import { readConfig } from './running-service.ts';
 import { messageOf } from './stack/output.ts';
@@ -16,7 +16,6 @@ async function main(): Promise<void> {
   if (values.from === undefined) throw new Error('give --from <backup>');
   const config = readConfig();
   requireOwnServers(config, 'npm run restore');
-  process.umask(0o077);
   const done = await restore(config, { from: values.from, replace: values.replace });
   for (const folder of done.replaced) console.log(`The replaced data is in ${folder}`);
   if (done.migrated > 0) {
@@ -27,6 +26,7 @@ async function main(): Promise<void> {
   );
 }
 
+endBySignal('Not restored');
 let code = 0;
 try {
   await main();

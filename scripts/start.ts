@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { connectDatabase } from '#shared/db/pool.ts';
 import { readOwnerAccount } from '#shared/db/people/sign-ins.ts';
 import { loadConfig } from '#shared/platform/config.ts';
@@ -12,6 +12,7 @@ import { requireFinishedRestore } from './backup/data-folder.ts';
 import { claimFolder } from './stack/claim.ts';
 import type { Claim } from './stack/claim.ts';
 import { loadEnvFile } from './stack/env-file.ts';
+import { makeDataFolder } from './stack/make-folders.ts';
 import { messageOf } from './stack/output.ts';
 import { createSupervisor } from './stack/supervisor.ts';
 import type { Supervisor } from './stack/supervisor.ts';
@@ -92,37 +93,12 @@ async function launch(config: Config, supervisor: Supervisor): Promise<string> {
   return banner(config, addresses, seconds, performance.now() / 1_000, seeded);
 }
 
-/** Throws an Error that says why it cannot be used. */
-function makeDataFolder(path: string): void {
-  try {
-    makeFolders(path);
-    accessSync(path, constants.W_OK);
-  } catch (cause) {
-    const act = existsSync(path) ? 'written' : 'created';
-    throw new Error(`DATA_DIR ${path} cannot be ${act}`, { cause });
-  }
-}
-
-/** With `recursive`, Node reports ENOENT for a read-only file system, and never returns where it is virtual. */
-function makeFolders(path: string): void {
-  if (existsSync(path)) return;
-  makeFolders(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o711 });
-  } catch (error) {
-    // Another start may have created it in the meantime.
-    if (!existsSync(path)) throw error;
-  }
-}
-
 async function main(): Promise<void> {
   // The terminal can close before this process ends.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   loadEnvFile(projectDir);
   const configured = loadConfig();
-  // Other accounts can pass through (if we are root, the database account must) but read nothing, because runs contain
-  // users' inputs.
   makeDataFolder(configured.dataDir);
   requireFinishedRestore(configured);
   process.umask(0o077);

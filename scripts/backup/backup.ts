@@ -8,6 +8,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statfsSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -15,6 +16,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import packageJson from '#package.json' with { type: 'json' };
 import { withClient } from '#shared/db/pool.ts';
 import type { Config } from '#shared/platform/config.ts';
+import { makeFolders } from '#scripts/stack/make-folders.ts';
 import { writeBaseBackup } from './base-backup.ts';
 import { findKey } from './data-folder.ts';
 import {
@@ -40,8 +42,10 @@ export async function backUp(
   const key = findKey(config);
   if (key === undefined) throw new Error('the ENCRYPTION_KEY of the service was not found');
   const draft = `${folder}.partial-${randomBytes(3).toString('hex')}`;
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(folder), 0o700);
   mkdirSync(draft, { mode: 0o700 });
+  const discard = (): void => rmSync(draft, { recursive: true, force: true });
+  process.once('exit', discard);
   try {
     const migrations = await readMigrations(config.database.url);
     const position = await writeBaseBackup(config.database.url, join(draft, postgresFile));
@@ -64,9 +68,21 @@ export async function backUp(
     flush(dirname(folder));
     return manifest;
   } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    throw error;
+    const full = isFull(draft);
+    discard();
+    // Each writer has another message for this, and none names the folder.
+    throw full
+      ? new Error(`${dirname(folder)} is full: make space first`, { cause: error })
+      : error;
+  } finally {
+    process.off('exit', discard);
   }
+}
+
+/** Whether a write to the folder can have failed because its disk is full. */
+function isFull(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize < 2 ** 20;
 }
 
 /** The numbered migrations of the database, and the version of its server. */

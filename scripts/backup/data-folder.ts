@@ -28,3 +28,13 @@ export function findKey({ encryptionKey, dataDir }: Config): string | undefined 
   if (encryptionKey !== undefined || !existsSync(path)) return encryptionKey;
   return readFileSync(path, 'utf8').trim();
 }
+
+/** Ends the process with exit code 1 and a message at a signal, after what listens to its exit has cleaned up. */
+export function endBySignal(message: string): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      console.error(`${message}: interrupted by ${signal}`);
+      process.exit(1);
+    });
+  }
+}

@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statfsSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -21,6 +22,7 @@ import type { Config } from '#shared/platform/config.ts';
 import { createLogger } from '#shared/platform/logger.ts';
 import { connectTemporal } from '#shared/platform/temporal.ts';
 import { claimFolder } from '#scripts/stack/claim.ts';
+import { makeDataFolder } from '#scripts/stack/make-folders.ts';
 import { locate } from '#scripts/stack/postgres-place.ts';
 import { startServersAlone } from '#scripts/start/servers-alone.ts';
 import { findKey, unfinishedPath } from './data-folder.ts';
@@ -64,7 +66,8 @@ export async function restore(
   const manifest = await readBackup(folder);
   requireKey(config, manifest);
   const migrated = await countMissingMigrations(manifest);
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
+  makeDataFolder(config.dataDir);
+  process.umask(0o077);
   const claim = await claimFolder(config.dataDir);
   const replaced: string[] = [];
   try {
@@ -80,7 +83,11 @@ export async function restore(
   } finally {
     claim.release();
   }
-  const restarted = await prepareRuns(config);
+  const restarted = await prepareRuns(config).catch((cause: unknown) => {
+    throw new Error('the data is in place, but not ready: repeat the restore with --replace', {
+      cause,
+    });
+  });
   rmSync(unfinishedPath(config));
   return { restarted, migrated, replaced };
 }
@@ -109,21 +116,26 @@ async function placeFiles(
 ): Promise<void> {
   const { dataDir } = config;
   const { clusterDir, account } = await locate({ dataDir }, console.log);
-  requireSpace(dirname(clusterDir), manifest, postgresFile);
-  requireSpace(dataDir, manifest, temporalFile);
+  requireSpace(manifest, { [postgresFile]: dirname(clusterDir), [temporalFile]: dataDir });
   const clusterDraft = `${clusterDir}.restored`;
   const temporalDraft = join(dataDir, `${temporalFile}.restored`);
-  try {
+  const discard = (): void => {
     rmSync(clusterDraft, { recursive: true, force: true });
+    rmSync(temporalDraft, { force: true });
+  };
+  process.once('exit', discard);
+  try {
+    discard();
     mkdirSync(clusterDraft, { mode: 0o700 });
     if (account !== undefined) chownSync(clusterDraft, account.uid, account.gid);
     await extract(join(folder, postgresFile), clusterDraft, account);
     requireVersion(clusterDraft, manifest);
     copyFileSync(join(folder, temporalFile), temporalDraft);
   } catch (error) {
-    rmSync(clusterDraft, { recursive: true, force: true });
-    rmSync(temporalDraft, { force: true });
+    discard();
     throw error;
+  } finally {
+    process.off('exit', discard);
   }
   writeFileSync(unfinishedPath(config), '', { mode: 0o600 });
   const stamp = new Date().toISOString().replaceAll(/[-:]|\..*/g, '');
@@ -148,13 +160,25 @@ function keepBeside(dataDir: string, clusterDir: string, stamp: string, replaced
   replaced.push(beside);
 }
 
-function requireSpace(folder: string, { files }: Manifest, name: string): void {
-  const needed = files.find((file) => file.name === name)?.size ?? 0;
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize > needed) return;
-  throw new Error(
-    `${folder} has ${bavail * bsize} bytes free, but ${name} needs ${needed}: make space first`,
-  );
+/** What the servers write as they start, in bytes. */
+const SPARE_BYTES = 100 * 2 ** 20;
+
+/** `places`: the folders that get the files. They can be on one disk. */
+function requireSpace(
+  { files }: Manifest,
+  places: Record<Manifest['files'][number]['name'], string>,
+): void {
+  for (const folder of Object.values(places)) {
+    const { dev } = statSync(folder);
+    const here = files.filter(({ name }) => statSync(places[name]).dev === dev);
+    const needed = here.reduce((sum, { size }) => sum + size, SPARE_BYTES);
+    const { bavail, bsize } = statfsSync(folder);
+    if (bavail * bsize < needed) {
+      throw new Error(
+        `${folder} has ${bavail * bsize} bytes free, but the restore needs ${needed}: make space first`,
+      );
+    }
+  }
 }
 
 function requireVersion(cluster: string, { postgres }: Manifest): void {

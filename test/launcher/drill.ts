@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -37,9 +37,10 @@ export const environmentOf = (dataDir: string, ports: readonly number[]): Enviro
   WORKER_METRICS_PORT: String(ports[4]),
 });
 
-export async function startService(env: Environment): Promise<Service> {
-  const child = spawn(process.execPath, [join(projectDir, 'scripts/start.ts')], {
-    cwd: projectDir,
+/** `folder`: a copy of the project, for another version. */
+export async function startService(env: Environment, folder = projectDir): Promise<Service> {
+  const child = spawn(process.execPath, [join(folder, 'scripts/start.ts')], {
+    cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -78,22 +79,44 @@ export async function startService(env: Environment): Promise<Service> {
   };
 }
 
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  output: string;
+}
+
+/** Starts a script of the project, or of a copy in `folder`. */
+export function startScript(
+  env: Environment,
+  script: string,
+  args: readonly string[],
+  folder = projectDir,
+): { kill: (signal: NodeJS.Signals) => void; ended: Promise<Ended> } {
+  const path = join(folder, 'scripts', script);
+  const flags = ['--disable-warning=ExperimentalWarning'];
+  const child = spawn(process.execPath, [...flags, path, ...args], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+  }
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal, output }));
+  });
+  return { kill: (signal) => child.kill(signal), ended };
+}
+
 /** Runs a script of the project to its end. */
-export function runScript(
+export async function runScript(
   env: Environment,
   script: string,
   ...args: string[]
 ): Promise<{ code: number; output: string }> {
-  return new Promise((resolve) => {
-    const path = join(projectDir, 'scripts', script);
-    const flags = ['--disable-warning=ExperimentalWarning'];
-    const child = execFile(
-      process.execPath,
-      [...flags, path, ...args],
-      { cwd: projectDir, env },
-      (_, out, err) => resolve({ code: child.exitCode ?? -1, output: out + err }),
-    );
-  });
+  const { code, output } = await startScript(env, script, args).ended;
+  return { code: code ?? -1, output };
 }
 
 /** The tools of the runs. */

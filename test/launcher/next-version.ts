@@ -4,9 +4,12 @@ import { listMigrations } from '#shared/db/migrate.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
 
-/** What the API and the worker load. The rest is the same in both versions. */
-const copied = ['api', 'activities', 'shared', 'worker', 'workflows', 'migrations', 'package.json'];
-const same = ['node_modules', 'docs', 'site', 'console', 'client'];
+/** What `npm start` loads. The rest is the same in both versions. */
+const copied = [
+  ...['api', 'activities', 'shared', 'worker', 'workflows', 'scripts', 'migrations'],
+  ...['package.json', 'package-lock.json'],
+];
+const same = ['node_modules', 'docs', 'site', 'console', 'client', 'cli', '.cache'];
 
 /** Tables that the service reads and writes all the time. */
 const tables = ['runs', 'steps', 'run_frames', 'outbox', 'gates', 'workflows', 'audit_log'];
