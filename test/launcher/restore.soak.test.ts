@@ -89,7 +89,7 @@ function mounted(name: string, options: string): string | undefined {
 }
 
 describe('servers of the settings', () => {
-  test.each([
+  test.each<Environment>([
     { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/other' },
     { TEMPORAL_ADDRESS: '127.0.0.1:1' },
   ])('are neither backed up nor restored: %p', async (servers) => {
