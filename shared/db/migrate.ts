@@ -70,8 +70,8 @@ const lockStates = new Set(['55P03', '40P01']);
 /**
  * Migrates the database to the newest schema, forward only, each migration in its own transaction, and then the
  * functions in the same way. Returns the names of the files it applied. While a long reader such as a backup holds the
- * tables, a migration keeps retrying its locks, so that the service continues in the meantime. Throws when an applied
- * migration was edited afterward, or when a lock was not free within `failAfterMs`.
+ * tables, a migration keeps retrying its locks, so that the service continues in the meantime. Throws, without a change, when
+ * an applied migration was edited afterward, and when a lock was not free within `failAfterMs`.
  */
 export async function migrate(
   url: string,
@@ -88,14 +88,14 @@ export async function migrate(
     );
     const applied = new Map(rows.map((row) => [row.name, row.digest]));
     if (applied.has(FIRST_BEFORE)) throw new Error(BEFORE_1);
-    const done: string[] = [];
     const files = [...(await listMigrations(directory)), ...(await listFunctions(functions))];
-    for (const migration of files) {
-      const digest = applied.get(migration.name);
-      if (digest === migration.digest) continue;
-      if (digest !== undefined) {
-        throw new Error(`Migration ${migration.name} was edited after it ran`);
-      }
+    // Before anything is applied, so that the old schema stays whole.
+    const edited = files.find(
+      ({ name, digest }) => applied.has(name) && applied.get(name) !== digest,
+    );
+    if (edited !== undefined) throw new Error(`Migration ${edited.name} was edited after it ran`);
+    const done: string[] = [];
+    for (const migration of files.filter(({ name }) => !applied.has(name))) {
       await applyPatiently(client, migration, options);
       done.push(migration.name);
     }

@@ -235,9 +235,18 @@ describe('a function', () => {
       expect(rows).toEqual([{ answer: 42 }]);
     });
     define('43');
+    const further = (await listMigrations(directory)).length + 1;
+    const rest = join(directory, `${String(further).padStart(4, '0')}_rest.sql`);
+    writeFileSync(rest, 'CREATE TABLE rest (id text);');
     await expect(migrate(database.url, options)).rejects.toThrow(
       'Migration functions/answer_1.sql was edited after it ran',
     );
+    rmSync(rest);
+    // It is found before anything is applied.
+    await withClient(database.url, async (client) => {
+      const { rows } = await client.query("SELECT to_regclass('rest') AS found");
+      expect(rows).toEqual([{ found: null }]);
+    });
   });
 
   test('has a file with its name', async () => {
