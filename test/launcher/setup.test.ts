@@ -20,6 +20,8 @@ import {
   findTemporalBinary,
   temporalCliVersion,
 } from '#scripts/stack/temporal-binary.mjs';
+import { identityOf, isAlive, type RecordedProcess } from '#scripts/stack/process-identity.ts';
+import { patiently } from '#test/support/patience.ts';
 import { soakTest } from '#test/support/soak.ts';
 
 // Runs setup on a project that consists of its lock file, with fake npm and Go commands: the network edge. Every
@@ -91,17 +93,17 @@ const setUpEnvironment = (): Record<string, string> => ({
   npm_execpath: join(folder, 'npm-cli.js'),
 });
 
+/** The processes, by what tells them from later ones with the same pids. */
+const recorded = (pids: string[]): RecordedProcess[] =>
+  pids.map((pid) => ({ name: pid, pid: Number(pid), identity: identityOf(Number(pid)) ?? '' }));
+
 /** Resolves when the process has ended. A zombie of this container's init counts as ended. */
-async function untilGone(pid: number): Promise<void> {
-  const state = (): string => {
-    try {
-      return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? '';
-    } catch {
-      return '';
-    }
-  };
-  while (!['', 'Z'].includes(state())) await sleep(20);
+async function untilGone(process: RecordedProcess): Promise<void> {
+  while (isAlive(process)) await sleep(20);
 }
+
+/** A synchronous child blocks the time limit of its test, so it has one itself. Its end is then a failure with its output. */
+const limited = { encoding: 'utf8', timeout: patiently(60_000), killSignal: 'SIGKILL' } as const;
 
 function setUp(
   env: Record<string, string> = { TEMPORAL_ADDRESS: 'elsewhere:7233' },
@@ -112,7 +114,7 @@ function setUp(
 } {
   const result = spawnSync(process.execPath, [join(project, 'scripts/setup.mjs'), ...args], {
     cwd: project,
-    encoding: 'utf8',
+    ...limited,
     env: { ...setUpEnvironment(), ...env },
   });
   return { status: result.status, output: result.stdout + result.stderr };
@@ -190,10 +192,12 @@ describe('a long command', () => {
       expect([child.exitCode, child.signalCode]).toEqual([null, null]);
       await sleep(20);
     }
+    const started = recorded(readFileSync(pids, 'utf8').split(' '));
+    expect(started.map(isAlive)).toEqual([true, true]);
     child.kill('SIGTERM');
     const [, signal] = await exited;
     expect(signal).toBe('SIGTERM');
-    for (const pid of readFileSync(pids, 'utf8').split(' ')) await untilGone(Number(pid));
+    for (const each of started) await untilGone(each);
   });
 });
 
@@ -251,7 +255,7 @@ describe('the console', () => {
     const vite = join(projectDir, 'node_modules/vite/bin/vite.js');
     const { status, stderr } = spawnSync(process.execPath, [vite, 'build', 'console'], {
       cwd: project,
-      encoding: 'utf8',
+      ...limited,
       env: setUpEnvironment(),
     });
     expect(status).toBe(1);
