@@ -10,7 +10,7 @@ import { claimDelivery, recordAttempt } from '#shared/db/webhooks/attempts.ts';
 import { requeueLost } from '#shared/db/webhooks/queue.ts';
 import { deleteExpiredOutbound } from '#shared/db/audit/retention.ts';
 import { sql } from '#shared/db/pool.ts';
-import { signDelivery } from '#shared/platform/calls/delivery-signature.ts';
+import { signDelivery } from '#shared/webhooks/delivery-request.ts';
 import { type Seen, startHttpServer } from '#test/fakes/http-server.ts';
 import { eventually } from '#test/support/engine.ts';
 import { BACKOFF_SECONDS, startOutbound } from '#test/support/outbound.ts';
@@ -849,13 +849,13 @@ soakTest(
   },
 );
 
-test('a signature covers time and body, with each secret', () => {
+test('a signature covers time and body, with each secret', async () => {
   const body = Buffer.from('{"id":"é"}');
   const hmac = (secret: string) =>
     createHmac('sha256', secret)
       .update(Buffer.concat([Buffer.from('1700000000.'), body]))
       .digest('hex');
-  expect(signDelivery(body, ['whsec_a', 'whsec_b'], 1_700_000_000_999)).toBe(
+  expect(await signDelivery(body, ['whsec_a', 'whsec_b'], 1_700_000_000_999)).toBe(
     `t=1700000000,v1=${hmac('whsec_a')},v1=${hmac('whsec_b')}`,
   );
 });

@@ -9,7 +9,7 @@ import { secretContext } from '#shared/db/webhooks/endpoints.ts';
 import { sql } from '#shared/db/pool.ts';
 import { createSealer } from '#shared/crypto/sealing.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
-import { standardHeaders } from '#shared/platform/calls/delivery-signature.ts';
+import { standardHeaders } from '#shared/webhooks/delivery-request.ts';
 import type { Seen } from '#test/fakes/http-server.ts';
 import { echo, edge, eventually, mock } from '#test/support/engine.ts';
 import { startRunWebhooks } from '#test/support/run-webhooks.ts';
@@ -262,14 +262,14 @@ describe('the headers of Standard Webhooks', () => {
       'webhook-timestamp': String(Number(headers['webhook-timestamp']) - 600),
     };
     expect(verified(body, old, secret)).toEqual([false, false]);
-    const long = standardHeaders(
+    const long = await standardHeaders(
       headers['webhook-id']!,
       Buffer.from(body),
       [secret],
       Date.now() - 600_000,
     );
     expect(verified(body, long, secret)).toEqual([false, false]);
-    const fresh = standardHeaders(headers['webhook-id']!, Buffer.from(body), [secret]);
+    const fresh = await standardHeaders(headers['webhook-id']!, Buffer.from(body), [secret]);
     expect(verified(body, fresh, secret)).toEqual([true, true]);
   });
 

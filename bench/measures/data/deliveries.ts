@@ -5,7 +5,7 @@ import { type OutboundEventType, outboundEventTypes } from '#shared/contract/dat
 import { secretContext } from '#shared/db/webhooks/endpoints.ts';
 import { queueEvents } from '#shared/db/webhooks/outbound-events.ts';
 import { connectDatabase, type Pool } from '#shared/db/pool.ts';
-import { newEndpointSecret } from '#shared/platform/calls/delivery-signature.ts';
+import { newEndpointSecret } from '#shared/webhooks/delivery-request.ts';
 import { createSealer } from '#shared/crypto/sealing.ts';
 import { atMost, compare, figure, type Result } from '#bench/result.ts';
 import { query, type Stack } from '#bench/stack.ts';

@@ -15,7 +15,7 @@ import {
 } from '#shared/db/webhooks/endpoints.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
-import { newEndpointSecret } from '#shared/platform/calls/delivery-signature.ts';
+import { newEndpointSecret } from '#shared/webhooks/delivery-request.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
 

@@ -1,25 +1,23 @@
 import type { OutboundEventType } from '#shared/contract/data/outbound.ts';
-import { signDelivery, standardHeaders } from './delivery-signature.ts';
+import {
+  bodyOf,
+  DELIVERY_TIMEOUT_MS,
+  type DeliveredEvent,
+  deliveryHeaders,
+} from '#shared/webhooks/delivery-request.ts';
 import { type Egress, EgressError, findEgressError } from '#shared/platform/egress/egress.ts';
 import { isSuccess, retryAfterOf } from './outside.ts';
 
-/** From the first byte sent to the last byte of the response. */
-const TIMEOUT_MS = 15_000;
 /** The maximum size of the response; the rest is not read. */
 const MAX_ANSWER_BYTES = 20_000;
 const EXCERPT_CHARACTERS = 500;
-const USER_AGENT = 'durable-workflows-webhooks/1';
 
-export interface DeliveryPost {
+export interface DeliveryPost extends DeliveredEvent {
   url: string;
   deliveryId: string;
   /** All of them sign, the current one first. */
   secrets: readonly string[];
-  event_id: string;
   type: OutboundEventType;
-  created_at: string;
-  /** JSON text. */
-  data: string;
   signal: AbortSignal;
 }
 
@@ -33,23 +31,16 @@ export type PostOutcome =
  * Sends a delivery once. Never rejects. Any 2xx whose response ends in time is a success. Redirects are not followed.
  */
 export async function postDelivery(egress: Egress, post: DeliveryPost): Promise<PostOutcome> {
-  const body = Buffer.from(bodyOf(post));
+  const body = new TextEncoder().encode(bodyOf(post));
   const timeout = new AbortController();
   const timer = setTimeout(() => {
-    const text = `No full response within ${TIMEOUT_MS / 1000} s`;
+    const text = `No full response within ${DELIVERY_TIMEOUT_MS / 1000} s`;
     timeout.abort(new EgressError('timeout', text));
-  }, TIMEOUT_MS);
+  }, DELIVERY_TIMEOUT_MS);
   try {
     const response = await egress.fetch(post.url, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': USER_AGENT,
-        'x-service-delivery': post.deliveryId,
-        'x-service-event': post.type,
-        'x-service-signature': signDelivery(body, post.secrets),
-        ...standardHeaders(post.event_id, body, post.secrets),
-      },
+      headers: await deliveryHeaders(body, post),
       body,
       signal: AbortSignal.any([timeout.signal, post.signal]),
     });
@@ -65,11 +56,6 @@ export async function postDelivery(egress: Egress, post: DeliveryPost): Promise<
 }
 
 const fault = (error: string): PostOutcome => ({ fault: true, status: null, error });
-
-/** The bytes are the same in every attempt, because receivers may compare them. */
-function bodyOf({ event_id: id, type, created_at, data }: DeliveryPost): string {
-  return `${JSON.stringify({ id, type, created_at }).slice(0, -1)},"data":${data}}`;
-}
 
 function outcomeOf({ status, headers }: Response, beginning: string): PostOutcome {
   if (isSuccess(status)) return { fault: false, status };
