@@ -9,14 +9,17 @@ import type {
   RotatedSecret,
   WebhookDelivery,
   WebhookDeliveryList,
+  WebhookEndpointEvent,
+  WebhookEndpointEventList,
 } from './types.ts';
 
 type NewEndpoint = BodyOf<'POST /api/webhooks'>;
 type DeliveryQuery = QueryOf<'GET /api/webhooks/{id}/deliveries'>;
+type EventQuery = QueryOf<'GET /api/webhooks/{id}/events'>;
 
 /** Webhook endpoints, which receive events of runs and records, and their deliveries. */
 export function endpointMethods(send: Send) {
-  return { ...registration(send), ...deliveryMethods(send) };
+  return { ...registration(send), ...deliveryMethods(send), ...eventMethods(send) };
 }
 
 function registration(send: Send) {
@@ -102,5 +105,29 @@ function deliveryMethods(send: Send) {
         body: typeof range === 'string' ? { since: range } : range,
         ...onceOf(options),
       }),
+  };
+}
+
+function eventMethods(send: Send) {
+  const listEndpointEvents = (
+    endpointId: string,
+    query: EventQuery = {},
+    options?: CallOptions,
+  ): Promise<WebhookEndpointEventList> =>
+    send('GET /api/webhooks/{id}/events', [endpointId], { query, options });
+
+  return {
+    /** One page of the events of an endpoint with the bodies of their deliveries, oldest first. */
+    listEndpointEvents,
+    /** All events of an endpoint since a time, or in the last 30 days, oldest first. */
+    endpointEvents: (
+      endpointId: string,
+      query: Omit<EventQuery, 'cursor'> = {},
+      options?: CallOptions,
+    ): AsyncGenerator<WebhookEndpointEvent, void> =>
+      byCursor(
+        (cursor) => listEndpointEvents(endpointId, { ...query, cursor }, options),
+        (page) => page.events,
+      ),
   };
 }

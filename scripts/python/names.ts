@@ -57,6 +57,7 @@ export const operations: Readonly<Record<string, Naming>> = {
   listGovernanceEvents: { onePage: true, rows: { name: 'governance_events', key: '' } },
   listWebhookDeliveries: { name: 'list_deliveries' },
   listWebhookEndpoints: { name: 'list_endpoints' },
+  listWebhookEvents: { name: 'list_endpoint_events' },
   login: { positional: ['email', 'password'] },
   pingWebhookEndpoint: { name: 'ping_endpoint' },
   receiveCallback: { name: 'send_callback' },

@@ -5,6 +5,7 @@ import { deleteExpiredAnswers } from '#shared/db/idempotency.ts';
 import { deleteExpiredEvents } from '#shared/db/inbound/events.ts';
 import { deleteExpiredJobs } from '#shared/db/jobs/jobs.ts';
 import { notifyFrames } from '#shared/db/runs/frames.ts';
+import { deleteIdleListeners } from '#shared/db/webhooks/endpoints.ts';
 import * as retention from '#shared/db/audit/retention.ts';
 import type { SweepPart } from '#shared/values/sweep.ts';
 import { type PlanName, plans } from '#shared/people/plans.ts';
@@ -130,6 +131,7 @@ async function sweepWorkspace(
     finished = await untilNothingIsLeft(part, () =>
       retention.deleteExpiredOutbound(deps.db, window),
     );
+    finished &&= await untilNothingIsLeft(part, () => deleteIdleListeners(deps.db, workspace.id));
   }
   if (finished) {
     const window = { workspaceId: workspace.id, days: JOBS_KEPT_DAYS };

@@ -39,19 +39,41 @@ export const SECRET_OVERLAP_HOURS = 24;
 
 const MAX_URL_LENGTH = 2_000;
 
-export const endpointUrl = z
-  .string()
-  .max(MAX_URL_LENGTH)
-  .refine((text) => {
-    const url = URL.parse(text);
-    return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
-  }, 'must be a URL that starts with http:// or https://')
-  .refine((text) => {
-    const url = URL.parse(text);
-    return url === null || (url.username === '' && url.password === '');
-  }, 'must not contain a user name or password');
+const LISTENER = /^listen:[a-z0-9][a-z0-9._-]{0,62}$/;
+
+/**
+ * Whether this is the address of a listener. The service sends nothing to it: `ops listen` reads its events, and
+ * forwards them to an address that only its machine can reach.
+ */
+export const isListener = (url: string): boolean => LISTENER.test(url);
+
+const isHttp = (text: string): boolean => {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
+};
+
+const urlThat = (fits: (text: string) => boolean, message: string) =>
+  z
+    .string()
+    .max(MAX_URL_LENGTH)
+    .refine(fits, message)
+    .refine((text) => {
+      const url = URL.parse(text);
+      return url === null || (url.username === '' && url.password === '');
+    }, 'must not contain a user name or password');
+
+export const endpointUrl = urlThat(isHttp, 'must be a URL that starts with http:// or https://');
 
 const url = endpointUrl.meta({ description: 'Events are sent to it with POST' });
+
+const memberUrl = urlThat(
+  (text) => isHttp(text) || isListener(text),
+  'must be a URL that starts with http:// or https://, or listen: and a name in lower case',
+).meta({
+  description:
+    'Events are sent to it with POST. `listen:<name>` is a listener: nothing is sent, and `ops listen` reads the ' +
+    'events. An endpoint cannot become a listener, or a listener an endpoint',
+});
 
 const eventsAmong = <Type extends OutboundEventType>(types: readonly Type[]) =>
   z
@@ -80,7 +102,7 @@ const memberEvents = eventsAmong(outboundEventTypes);
 /** For members. A key determines the mode of its endpoints; members set it in a field. */
 export const dataEndpointInput = z
   .strictObject({
-    url,
+    url: memberUrl,
     events: memberEvents,
     is_demo: z.boolean().default(false).meta({
       description:
@@ -92,7 +114,7 @@ export type DataEndpointInput = z.infer<typeof dataEndpointInput>;
 
 /** Absent fields do not change. */
 export const endpointUpdate = z
-  .strictObject({ url: url.optional(), events: memberEvents.optional() })
+  .strictObject({ url: memberUrl.optional(), events: memberEvents.optional() })
   .meta({ examples: [{ events: ['entity.created'] }] });
 export type EndpointUpdate = z.infer<typeof endpointUpdate>;
 
@@ -122,7 +144,13 @@ export const newEndpointSchema = endpointSchema
 export type NewEndpoint = z.infer<typeof newEndpointSchema>;
 
 export const dataEndpointSchema = endpointSchema
-  .extend({ is_demo: z.boolean(), etag })
+  .extend({
+    is_demo: z.boolean(),
+    last_delivery_at: timestamp.nullable().meta({
+      description: 'When the last attempt succeeded; when the events of a listener were last read',
+    }),
+    etag,
+  })
   .meta({ id: 'DataEndpoint' });
 export type DataEndpoint = z.infer<typeof dataEndpointSchema>;
 
@@ -181,6 +209,27 @@ export const deliveryPageQuery = dataPageQuery.extend({
 
 /** Like `deliveryPageQuery`, for members. */
 export const dataDeliveryQuery = deliveryPageQuery.extend(nextPage);
+
+export const endpointEventSchema = z
+  .object({
+    delivery_id: z.string().meta({ description: 'As in the header `X-Service-Delivery`' }),
+    event_id: z.string(),
+    type: z.enum(outboundEventTypes),
+    created_at: timestamp,
+    body: z.string().meta({ description: 'The body of the delivery: its exact bytes, as text' }),
+  })
+  .meta({ id: 'WebhookEndpointEvent' });
+export type EndpointEvent = z.infer<typeof endpointEventSchema>;
+
+export const endpointEventListSchema = z
+  .object({ events: z.array(endpointEventSchema), next_cursor: nextCursor })
+  .meta({ id: 'WebhookEndpointEventList' });
+
+export const endpointEventQuery = dataPageQuery.extend({
+  ...nextPage,
+  since: timeInput.optional().meta({ description: 'Events since then; all without it' }),
+  event_id: z.string().min(1).max(100).optional().meta({ description: 'Only this event' }),
+});
 
 /** Which deliveries of a range are sent again. Pending ones are retried in any case. */
 const redeliveredStatuses = ['dead', 'all'] as const;

@@ -10,7 +10,13 @@ import {
 import { conflict, notFound } from '#shared/errors.ts';
 import { storedTime } from '#shared/time.ts';
 import { type Db, type Pool, sql, statement, type Tx } from '#shared/db/pool.ts';
-import { auditEndpoint, type EndpointCaller, lockEndpoint, readEndpoint } from './endpoints.ts';
+import {
+  auditEndpoint,
+  type EndpointCaller,
+  lockEndpoint,
+  readEndpoint,
+  refuseListener,
+} from './endpoints.ts';
 import { type Page, pageOf, type PageRequest } from '#shared/db/data/lists.ts';
 import { MAX_PENDING, queuePing } from './outbound-events.ts';
 
@@ -97,6 +103,9 @@ export async function pingEndpoint(
   });
 }
 
+/** Where events of a listener are sent again. */
+const REPLAY = '`ops listen --replay <event>` forwards its events again';
+
 /** The columns of a restarted delivery. */
 const restarted = sql.fragment`
   status = 'pending', reason = NULL, attempts = 0, round = round + 1, queued_at = now(), leased_until = NULL,
@@ -104,7 +113,7 @@ const restarted = sql.fragment`
 
 /**
  * Restarts a delivery that has ended, with all its attempts. Throws AppError `not_found`, and `conflict` for a pending
- * delivery.
+ * delivery and for a listener.
  */
 export async function redeliver(
   db: Pool,
@@ -114,7 +123,7 @@ export async function redeliver(
   const { workspaceId } = caller;
   const scope = { workspaceId, endpointId, deliveryId };
   return db.transaction(async (tx) => {
-    await lockEndpoint(tx, caller, endpointId);
+    refuseListener(await lockEndpoint(tx, caller, endpointId), REPLAY);
     const { rowCount } = await tx.query(statement(z.object({}))`
       UPDATE data_deliveries SET ${restarted}
       WHERE id = ${deliveryId} AND endpoint_id = ${endpointId} AND workspace_id = ${workspaceId}
@@ -129,7 +138,7 @@ export async function redeliver(
 
 /**
  * Restarts the dead letters, or all deliveries that have ended, of events from `since` on and before `until`, oldest
- * first, up to the limit of pending deliveries. Throws AppError `not_found`.
+ * first, up to the limit of pending deliveries. Throws AppError `not_found`, and `conflict` for a listener.
  */
 export async function redeliverRange(
   db: Pool,
@@ -138,7 +147,7 @@ export async function redeliverRange(
   range: RedeliverRange = { status: 'dead' },
 ): Promise<Redelivered> {
   return db.transaction(async (tx) => {
-    await lockEndpoint(tx, caller, endpointId);
+    refuseListener(await lockEndpoint(tx, caller, endpointId), REPLAY);
     const done = await restart(tx, { workspaceId: caller.workspaceId, endpointId, ...range });
     const { since, until, status } = range;
     const details = {

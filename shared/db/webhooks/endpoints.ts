@@ -6,10 +6,11 @@ import {
   type DataEndpointInput,
   dataEndpointSchema,
   type EndpointUpdate,
+  isListener,
   runEventTypes,
   SECRET_OVERLAP_HOURS,
 } from '#shared/contract/data/outbound.ts';
-import { notFound } from '#shared/errors.ts';
+import { conflict, notFound } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { withEtag } from '#shared/crypto/etags.ts';
 import { newId } from '#shared/crypto/ids.ts';
@@ -21,10 +22,12 @@ import { requireRoom } from '#shared/db/people/limits.ts';
 
 /** Concurrent attempts of one endpoint, over all workers. */
 const SLOTS = 8;
+/** How long a listener stays after its events were last read. */
+const LISTENER_KEPT_HOURS = 24;
 
 /**
- * A caller that manages endpoints. A key of the data API sees the endpoints of its mode, without events of runs; a
- * member sees all. Endpoints of other workspaces are not visible.
+ * A caller that manages endpoints. A key of the data API sees the endpoints of its mode, without events of runs and
+ * listeners; a member sees all. Endpoints of other workspaces are not visible.
  */
 export interface EndpointCaller extends ReaderScope {
   /** The member; null for a key. */
@@ -46,9 +49,12 @@ const endpointRow = dataEndpointSchema
   );
 const endpointColumns = sql.fragment`
   id, is_demo, url, events, status, consecutive_failures, last_delivery_at, created_at`;
+/** As `isListener`: no other address begins like this. */
+const listener = sql.fragment`starts_with(url, 'listen:')`;
 const ofCaller = ({ workspaceId, isDemo }: EndpointCaller) => sql.fragment`
   workspace_id = ${workspaceId} AND (${isDemo ?? null}::boolean IS NULL
-    OR is_demo = ${isDemo ?? null} AND NOT events && ${sql.array([...runEventTypes], 'text')})`;
+    OR is_demo = ${isDemo ?? null} AND NOT events && ${sql.array([...runEventTypes], 'text')}
+      AND NOT ${listener})`;
 
 /** Newest first. */
 export async function listEndpoints(
@@ -89,9 +95,14 @@ export async function lockEndpoint(
   return endpoint;
 }
 
+/** Throws AppError `conflict` for a listener, to which the service sends nothing. */
+export function refuseListener({ url }: Pick<DataEndpoint, 'url'>, remedy: string): void {
+  if (isListener(url)) throw conflict(`This endpoint is a listener: ${remedy}`);
+}
+
 /**
- * Registers an endpoint. `seal` receives its id and returns the sealed secret. Throws AppError `conflict` when there
- * are too many, and the errors of `seal`.
+ * Registers an endpoint. `seal` receives its id and returns the sealed secret. A listener has no slots, so nothing is
+ * ever sent to it. Throws AppError `conflict` when there are too many, and the errors of `seal`.
  */
 export async function createEndpoint(
   db: Pool,
@@ -113,7 +124,7 @@ export async function createEndpoint(
         RETURNING ${endpointColumns}
       ), permits AS (
         INSERT INTO data_permits (endpoint_id, slot)
-        SELECT id, slot FROM added CROSS JOIN generate_series(1, ${SLOTS}::int) slot
+        SELECT id, slot FROM added CROSS JOIN generate_series(1, ${isListener(input.url) ? 0 : SLOTS}::int) slot
       )
       SELECT ${endpointColumns} FROM added
     `);
@@ -166,12 +177,48 @@ export async function deleteEndpoint(
       DELETE FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)} RETURNING id
     `);
     if (gone === null) throw notFound('Webhook endpoint');
-    // A separate statement, so that it also sees events that were queued while the deletion waited.
-    const { rowCount } = await tx.query(statement(z.object({}))`
-      DELETE FROM data_deliveries
-      WHERE endpoint_id = ${endpointId} AND workspace_id = ${caller.workspaceId} AND status = 'pending'
+    const pending = await deletePending(tx, caller.workspaceId, endpointId);
+    await auditEndpoint(tx, caller, endpointId, 'data_webhook_delete', { pending });
+  });
+}
+
+/** After the deletion of the endpoint, so that it also finds events that were queued while that waited. */
+async function deletePending(tx: Tx, workspaceId: string, endpointId: string): Promise<number> {
+  const { rowCount } = await tx.query(statement(z.object({}))`
+    DELETE FROM data_deliveries
+    WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND status = 'pending'
+  `);
+  return rowCount;
+}
+
+/** Records that the events of a listener were read, so that `deleteIdleListeners` keeps it. */
+export async function noteReading(
+  db: Db,
+  { workspaceId, endpointId }: { workspaceId: string; endpointId: string },
+): Promise<void> {
+  // Rarely, because each change of the row is a write.
+  await db.query(statement(z.object({}))`
+    UPDATE data_endpoints SET last_delivery_at = clock_timestamp()
+    WHERE id = ${endpointId} AND workspace_id = ${workspaceId} AND ${listener}
+      AND (last_delivery_at IS NULL OR last_delivery_at < clock_timestamp() - interval '1 minute')
+  `);
+}
+
+/** Deletes the listeners whose events no one has read for a day, with those events. Returns how many. */
+export async function deleteIdleListeners(db: Pool, workspaceId: string): Promise<number> {
+  return db.transaction(async (tx) => {
+    const idle = await tx.any(statement(idRow)`
+      DELETE FROM data_endpoints
+      WHERE workspace_id = ${workspaceId} AND ${listener}
+        AND coalesce(last_delivery_at, created_at) < now() - ${LISTENER_KEPT_HOURS}::int * interval '1 hour'
+      RETURNING id
     `);
-    await auditEndpoint(tx, caller, endpointId, 'data_webhook_delete', { pending: rowCount });
+    for (const { id } of idle) {
+      const pending = await deletePending(tx, workspaceId, id);
+      const sweep = { workspaceId, id: null, name: null };
+      await auditEndpoint(tx, sweep, id, 'data_webhook_delete', { pending, idle: true });
+    }
+    return idle.length;
   });
 }
 

@@ -1,14 +1,16 @@
-import type {
-  DataEndpoint,
-  DataEndpointInput,
-  EndpointUpdate,
-  NewDataEndpoint,
-  RotatedSecret,
+import {
+  type DataEndpoint,
+  type DataEndpointInput,
+  type EndpointUpdate,
+  isListener,
+  type NewDataEndpoint,
+  type RotatedSecret,
 } from '#shared/contract/data/outbound.ts';
 import {
   createEndpoint,
   type EndpointCaller,
   readEndpoint,
+  refuseListener,
   rotateSecret,
   secretContext,
   updateEndpoint,
@@ -52,24 +54,32 @@ export async function changeEndpoint(
   endpointId: string,
   update: EndpointUpdate,
 ): Promise<DataEndpoint> {
-  await readEndpoint(db, caller, endpointId);
-  if (update.url !== undefined) await requireCallable(egress, update.url);
+  const before = await readEndpoint(db, caller, endpointId);
+  if (update.url !== undefined) {
+    // A listener has no slots for deliveries, and an endpoint has deliveries that would be stuck.
+    if (isListener(update.url) !== isListener(before.url)) {
+      throw invalid('url: an endpoint cannot become a listener, or a listener an endpoint');
+    }
+    await requireCallable(egress, update.url);
+  }
   return updateEndpoint(db, caller, endpointId, update);
 }
 
-/** Replaces an endpoint's secret. Throws AppError `not_found`, `invalid`. */
+/** Replaces an endpoint's secret. Throws AppError `not_found`, `invalid`, and `conflict` for a listener. */
 export async function rotateEndpointSecret(
   { db, sealer }: EndpointDeps,
   caller: EndpointCaller,
   endpointId: string,
 ): Promise<RotatedSecret> {
-  await readEndpoint(db, caller, endpointId);
+  const endpoint = await readEndpoint(db, caller, endpointId);
+  refuseListener(endpoint, '`ops listen` signs with a secret of its own');
   const secret = newEndpointSecret();
   const sealed = seal(sealer, secret, secretContext(caller.workspaceId, endpointId));
   return { secret, previous_secret_until: await rotateSecret(db, caller, endpointId, sealed) };
 }
 
 async function requireCallable(egress: Egress, url: string): Promise<void> {
+  if (isListener(url)) return;
   const refusal = await egress.refuses(url);
   if (refusal !== undefined) throw invalid(`url: ${refusal.message}`);
 }

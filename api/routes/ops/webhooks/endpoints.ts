@@ -6,6 +6,8 @@ import {
   dataEndpointSchema,
   deliveryListSchema,
   deliverySchema,
+  endpointEventListSchema,
+  endpointEventQuery,
   endpointUpdate,
   newDataEndpointSchema,
   redeliveredSchema,
@@ -25,7 +27,7 @@ import {
   rotateEndpointSecret,
 } from '#shared/operations/webhooks/endpoints.ts';
 import { deliveryParams, idParams, nothing, responses } from '#api/http/responses.ts';
-import { deliveryPage } from '#api/data/delivery-page.ts';
+import { deliveryPage, eventPage } from '#api/data/delivery-page.ts';
 import { answerOnce } from '#api/http/idempotency.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -155,6 +157,23 @@ function deliveryRoutes(app: App, context: RouteContext): void {
     config: { capability: 'view' },
     handler: async ({ actor, params: { id, delivery_id } }) =>
       readDeliveryOf(context.db, actor, { endpointId: id, deliveryId: delivery_id }),
+  });
+
+  app.get('/api/webhooks/:id/events', {
+    schema: {
+      operationId: 'listWebhookEvents',
+      summary: 'List the events of a webhook endpoint with their bodies, oldest first',
+      description:
+        'The `body` has the bytes that a delivery has, so a program can forward it with a signature of its own, as ' +
+        '`ops listen` does. Times are those at which transactions began, so an event can appear behind later ones for ' +
+        'some seconds. Kept for 30 days. A listener whose events are not read for 24 hours is deleted.',
+      params: idParams,
+      querystring: endpointEventQuery,
+      response: responses({ 200: endpointEventListSchema }),
+    },
+    // Who can register an endpoint receives the same bodies.
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params, query }) => eventPage(context, actor, params.id, query),
   });
 
   app.post('/api/webhooks/:id/ping', {

@@ -5711,7 +5711,9 @@ class Operations(Sender):
         subscribes to events of runs.
 
         Args:
-            url: Events are sent to it with POST
+            url: Events are sent to it with POST. `listen:<name>` is a listener: nothing is
+                sent, and `ops listen` reads the events. An endpoint cannot become a listener,
+                or a listener an endpoint
             events: The subscribed events; a `ping` is always sent
             is_demo: Receives events about demo records instead of live ones; events of runs in
                 any case. Cannot be changed
@@ -5764,7 +5766,9 @@ class Operations(Sender):
         Changes the fields in the body. Pending deliveries go to the new address.
 
         Args:
-            url: Events are sent to it with POST
+            url: Events are sent to it with POST. `listen:<name>` is a listener: nothing is
+                sent, and `ops listen` reads the events. An endpoint cannot become a listener,
+                or a listener an endpoint
             events: The subscribed events; a `ping` is always sent
 
         ``PUT /api/webhooks/{id}``
@@ -5901,6 +5905,67 @@ class Operations(Sender):
             ),
         )
         return answer
+
+    def list_endpoint_events(
+        self,
+        endpoint_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        since: str | datetime | None = None,
+        event_id: str | None = None,
+        timeout: float | None = None,
+    ) -> m.WebhookEndpointEventList:
+        """List the events of a webhook endpoint with their bodies, oldest first.
+
+        The `body` has the bytes that a delivery has, so a program can forward it with a signature
+        of its own, as `ops listen` does. Times are those at which transactions began, so an event
+        can appear behind later ones for some seconds. Kept for 30 days. A listener whose events are
+        not read for 24 hours is deleted.
+
+        Args:
+            limit: Rows per page
+            cursor: `next_cursor` of the previous page, with the same filters
+            since: Events since then; all without it
+            event_id: Only this event
+
+        ``GET /api/webhooks/{id}/events``
+        """
+        answer: m.WebhookEndpointEventList = self._send(
+            Call(
+                "GET",
+                "/api/webhooks/{id}/events",
+                (endpoint_id,),
+                query={"limit": limit, "cursor": cursor, "since": since, "event_id": event_id},
+                timeout=timeout,
+            ),
+        )
+        return answer
+
+    def endpoint_events(
+        self,
+        endpoint_id: str,
+        *,
+        limit: int | None = None,
+        since: str | datetime | None = None,
+        event_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[m.WebhookEndpointEvent]:
+        """List the events of a webhook endpoint with their bodies, oldest first.
+
+        Iterates over all pages of ``list_endpoint_events``, one page at a time.
+        """
+        return self._rows(
+            Call(
+                "GET",
+                "/api/webhooks/{id}/events",
+                (endpoint_id,),
+                query={"limit": limit, "since": since, "event_id": event_id},
+                timeout=timeout,
+            ),
+            "events",
+            "cursor",
+        )
 
     def ping_endpoint(
         self,
