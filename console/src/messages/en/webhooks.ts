@@ -88,6 +88,14 @@ export const endpointStatuses = {
   failing: 'Failing',
 } as const satisfies Record<DataEndpoint['status'], string>;
 
+/** Messages for listeners: endpoints whose events the command reads. */
+export const listener = {
+  status: 'Listener',
+  title: 'Nothing is sent to a listener',
+  about:
+    'ops listen, on the machine of a developer, reads its events and forwards them. The listener is deleted 24 hours after its events were last read.',
+} as const;
+
 /** The statuses of deliveries. */
 export const deliveryStatuses = {
   pending: 'Pending',

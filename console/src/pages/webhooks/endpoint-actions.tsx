@@ -9,6 +9,7 @@ import { useAction } from '#console/src/parts/forms/action.ts';
 import { ActionButton } from '#console/src/parts/forms/action-button.tsx';
 import { endpointQuery, endpointsKey } from '#console/src/queries/data.ts';
 import { useMay } from '#console/src/queries/identity.ts';
+import { isListener } from './endpoint-status.tsx';
 import { EndpointForm, showEndpointSecret } from './endpoint-form.tsx';
 
 export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {
@@ -25,7 +26,7 @@ export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {
       <Button variant="default" onClick={open}>
         {words.edit}
       </Button>
-      <Rotate endpoint={endpoint} />
+      {!isListener(endpoint) && <Rotate endpoint={endpoint} />}
       <Delete endpoint={endpoint} />
       {editing && <EndpointForm record={endpoint} onClose={close} />}
     </>

@@ -1,11 +1,17 @@
 import {
   deliveryStatuses as deliveryTexts,
   endpointStatuses,
+  listener as listenerText,
 } from '#console/src/messages/en/webhooks.ts';
 import { Tag } from '#console/src/parts/tag.tsx';
 import type { WebhookDelivery, DataEndpoint } from '#client/index.ts';
 
-export function EndpointStatus({ of: { status } }: { of: DataEndpoint }) {
+/** Whether nothing is sent to the endpoint, because `ops listen` reads its events. */
+export const isListener = ({ url }: DataEndpoint): boolean => url.startsWith('listen:');
+
+export function EndpointStatus({ of: endpoint }: { of: DataEndpoint }) {
+  if (isListener(endpoint)) return <Tag color="info">{listenerText.status}</Tag>;
+  const { status } = endpoint;
   return <Tag color={status === 'active' ? 'success' : 'danger'}>{endpointStatuses[status]}</Tag>;
 }
 

@@ -2,14 +2,15 @@ import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { words } from '#console/src/messages/en/words.ts';
-import { endpointPage as text } from '#console/src/messages/en/webhooks.ts';
+import { endpointPage as text, listener } from '#console/src/messages/en/webhooks.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
 import { Loaded } from '#console/src/parts/loaded.tsx';
 import { Page } from '#console/src/parts/page.tsx';
 import { When } from '#console/src/parts/text/time.tsx';
 import { endpointQuery } from '#console/src/queries/data.ts';
 import { DeliveryLog } from './delivery-log.tsx';
 import { EndpointActions } from './endpoint-actions.tsx';
-import { EndpointStatus } from './endpoint-status.tsx';
+import { EndpointStatus, isListener } from './endpoint-status.tsx';
 import { Facts } from '#console/src/parts/data/facts.tsx';
 import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 
@@ -44,7 +45,11 @@ export function EndpointPage() {
               [words.created, <When key="made" at={loaded.created_at} />],
             ]}
           />
-          <DeliveryLog endpointId={endpointId} />
+          {isListener(loaded) ? (
+            <Empty title={listener.title} about={listener.about} />
+          ) : (
+            <DeliveryLog endpointId={endpointId} />
+          )}
         </Page>
       )}
     </Loaded>
