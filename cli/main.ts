@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { exitCodes } from './endings.ts';
+import { endOnInterrupt } from './interruption.ts';
 import { runCommand } from './run-command.ts';
 
 // A reader that stops early (head, less) is not an error.
 process.stdout.on('error', () => process.exit(exitCodes.ok));
-process.once('SIGINT', () => process.exit(exitCodes.interrupted));
+endOnInterrupt();
 process.exitCode = await runCommand(process.argv.slice(2));

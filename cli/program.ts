@@ -21,6 +21,7 @@ import { scheduleCommands } from './commands/schedules.ts';
 import { signInCommands } from './commands/sign-in.ts';
 import { eventCommands } from './commands/events.ts';
 import { limitCommands } from './commands/limits.ts';
+import { listenCommands } from './commands/listen.ts';
 import { triggerCommands } from './commands/triggers.ts';
 import { connectionCommands } from './commands/connections.ts';
 import { secretCommands } from './commands/secrets.ts';
@@ -82,6 +83,7 @@ export function createProgram(): Command {
     dataCommands,
     alertCommands,
     webhookCommands,
+    listenCommands,
     inboundWebhookCommands,
     inboundEventCommands,
     policyCommands,

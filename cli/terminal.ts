@@ -1,12 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable, Writable } from 'node:stream';
 
-/** The streams and the environment of one call of the command. */
+/** The streams and the environment of one call of the command, and what interrupts it. */
 export interface Terminal {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean; columns?: number };
   stderr: Writable & { isTTY?: boolean };
   env: NodeJS.ProcessEnv;
+  /** By default, Ctrl-C. */
+  interrupted?: AbortSignal;
 }
 
 const terminals = new AsyncLocalStorage<Terminal>();
