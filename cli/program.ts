@@ -9,6 +9,7 @@ import { experimentCommands } from './commands/experiments.ts';
 import { inboundEventCommands } from './commands/inbound-events.ts';
 import { inboundWebhookCommands } from './commands/inbound-webhook.ts';
 import { fileCommands } from './commands/files.ts';
+import { devCommands } from './commands/dev.ts';
 import { moneyCommands } from './commands/money.ts';
 import { authorizationCommands } from './commands/authorizations.ts';
 import { slackCommands } from './commands/slack.ts';
@@ -84,6 +85,7 @@ export function createProgram(): Command {
     alertCommands,
     webhookCommands,
     listenCommands,
+    devCommands,
     inboundWebhookCommands,
     inboundEventCommands,
     policyCommands,

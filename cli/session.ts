@@ -12,6 +12,10 @@ export interface Session {
   output: Output;
   /** For commands with `ifMatch`: the state of the record that the caller knows. */
   known: Pick<WriteOptions, 'ifMatch'>;
+  /** Whether neither the caller nor a profile names the service, so that its default address is used. */
+  isDefault: boolean;
+  /** A client with the same credential for another address of the same service. */
+  clientAt: (url: string) => Client;
 }
 
 export interface GlobalOptions {
@@ -41,8 +45,12 @@ async function openSession(command: Command): Promise<Session> {
   const address = options.url ?? url;
   const elsewhere = address !== undefined && profile !== undefined && address !== profile.url;
   const own = elsewhere && apiKey === undefined && token === undefined ? {} : credential;
+  const clientAt = (baseUrl: string | undefined): Client =>
+    createClient({ baseUrl, timeout: options.timeout, ...own });
   return {
-    client: createClient({ baseUrl: address ?? profile?.url, timeout: options.timeout, ...own }),
+    client: clientAt(address ?? profile?.url),
+    isDefault: address === undefined && profile === undefined,
+    clientAt,
     output: openOutput(command),
     known: { ifMatch: command.opts<{ ifMatch?: string }>().ifMatch },
   };

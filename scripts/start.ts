@@ -89,6 +89,8 @@ async function launch(config: Config, supervisor: Supervisor): Promise<string> {
     ? await time('examples', seedAsOwner(config, addresses, secretKey))
     : undefined;
   writeEndpoints(config, addresses, supervisor, seeded);
+  // `ops dev` starts this process, and ends with it.
+  process.send?.({ api: addresses.api });
   // Counted from the start of this process, including module loading.
   return banner(config, addresses, seconds, performance.now() / 1_000, seeded);
 }
@@ -130,6 +132,7 @@ async function main(): Promise<void> {
       }
     });
   }
+  process.on('disconnect', () => void leave(0));
   whenStarterEnds(() => {
     console.error('npm has ended: stopping');
     void leave(0);

@@ -1,7 +1,7 @@
 import { ApiError, type BodyOf, type Client, type Workflow } from '#client/index.ts';
 import { Ending, endingOf, exitCodes, refusal } from '#cli/endings.ts';
 import type { Output } from '#cli/output.ts';
-import { printable } from '#cli/output.ts';
+import { exactJson, printable } from '#cli/output.ts';
 import type { Session } from '#cli/session.ts';
 import { type Difference, differenceLines } from './differences.ts';
 import { filesAt, readFiles } from './folder.ts';
@@ -14,6 +14,8 @@ export interface ApplyOptions {
   publish?: true;
   dryRun?: true;
   allowInvalid?: true;
+  /** Prints a line for each workflow that was written, instead of a table of all. */
+  onlyChanges?: true;
 }
 
 /** How many workflows are written concurrently. */
@@ -29,7 +31,7 @@ const MAX_PRINTED = 50;
  */
 export async function applyFiles(
   { client, output }: Session,
-  { file: paths, publish, dryRun, allowInvalid }: ApplyOptions,
+  { file: paths, publish, dryRun, allowInvalid, onlyChanges }: ApplyOptions,
 ): Promise<void> {
   const { files, links } = await filesAt(paths);
   for (const link of links) {
@@ -42,7 +44,8 @@ export async function applyFiles(
   if (plan.problems.length > 0) throw reported(plan, files.length);
   if (dryRun === true) return printPlan(output, plan.steps, publish === true);
   const { rows, failure } = await carryOut(client, plan.steps, publish === true);
-  printRows(output, rows);
+  if (onlyChanges === true) printChanges(output, rows);
+  else printRows(output, rows);
   if (failure !== undefined) throw failure;
 }
 
@@ -97,6 +100,17 @@ function printRows(output: Output, rows: readonly Row[]): void {
     '': 'change',
   });
   if (rows.length > 1) output.note(`${rows.length} workflows: ${countsOf(rows)}`);
+}
+
+function printChanges(output: Output, rows: readonly Row[]): void {
+  for (const { file, name, change, workflow } of rows) {
+    if (change === 'unchanged') continue;
+    if (output.format === 'json') {
+      const { id, version } = workflow ?? {};
+      output.line(exactJson({ type: 'applied', file, name, change, id, version }, 0));
+    } else output.line(`${printable(file)}: ${change} (${printable(name)})`);
+  }
+  output.note(`${rows.length} ${rows.length === 1 ? 'workflow' : 'workflows'}: ${countsOf(rows)}`);
 }
 
 function countsOf(rows: readonly Row[]): string {

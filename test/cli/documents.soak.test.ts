@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePorts } from '#scripts/stack/ports.ts';
 import { type Service, startService } from '#test/support/served-api.ts';
 import { createOps, type Ops } from './ops.ts';
 import { patiently } from '#test/support/patience.ts';
@@ -49,20 +50,28 @@ describe('documentation', () => {
     },
   );
 
-  test.each(['docs/cli.md', 'docs/workflow-files.md'])(
-    'the tour in %s prints its documented output',
-    async (document) => {
-      const { text, promised } = block(document, 'tour');
-      const program = `#!/bin/sh\nexec '${process.execPath}' '${ops.script}' "$@"\n`;
-      await writeFile(join(ops.configFolder, 'ops.sh'), program, { mode: 0o755 });
-      const script = `ops() { '${join(ops.configFolder, 'ops.sh')}' "$@"; }\n${text}`;
-      const { stdout, stderr } = await execute('sh', ['-euc', script], {
-        env,
-        cwd: ops.configFolder,
-        timeout: patiently(25_000),
-      });
-      expect(stderr).toBe('');
-      expect(stdout.trim().split('\n')).toEqual(promised);
-    },
-  );
+  test.each([
+    ['docs/cli.md', 'tour'],
+    ['docs/workflow-files.md', 'tour'],
+    ['docs/workflow-files.md', 'workflow-files-dev'],
+    ['docs/webhooks-out.md', 'webhooks-listen'],
+  ])('the example in %s with the name %s prints its documented output', async (document, name) => {
+    const { text, promised } = block(document, name);
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${ops.script}' "$@"\n`;
+    const bin = join(ops.configFolder, 'bin');
+    await mkdir(bin, { recursive: true });
+    // A program instead of a function, so that `kill $!` ends it.
+    await writeFile(join(bin, 'ops'), program, { mode: 0o755 });
+    const { stdout, stderr } = await execute('sh', ['-euc', text], {
+      env: {
+        ...env,
+        PATH: `${bin}:${env['PATH']}`,
+        RECEIVER_PORT: String((await freePorts(1))[0]),
+      },
+      cwd: ops.configFolder,
+      timeout: patiently(25_000),
+    });
+    expect(stderr).toBe('');
+    expect(stdout.trim().split('\n')).toEqual(promised);
+  });
 });
