@@ -57,7 +57,7 @@ type Progress = Omit<SweepPart, 'after'>;
 
 /**
  * Part of a retention sweep: removes unused payloads, then per workspace the runs, audit entries, outbound events,
- * inbound events, events and jobs past their windows, answers to idempotency keys, and calls that no limit counts any more, until nothing is left or the time budget is used up; then `after` says
+ * inbound events, events and jobs past their windows, listeners that no one reads, answers to idempotency keys, and calls that no limit counts any more, until nothing is left or the time budget is used up; then `after` says
  * where to continue. A workspace that cannot be swept is counted in `failed`, and does not block the others.
  */
 export async function sweepPart(

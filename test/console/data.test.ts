@@ -239,6 +239,20 @@ describeConsole(
       },
     );
 
+    soakTest('show a listener without deliveries, and without a secret to roll', async () => {
+      const { open, call } = stage();
+      const body = { url: 'listen:ada', events: ['run.failed'] };
+      const { id } = (await call('POST', '/api/webhooks', body)).body;
+      const { page, problems } = await open('/webhooks');
+      const row = page.getByRole('row', { name: /listen:ada.*Listener/ });
+      await row.getByRole('link', { name: 'listen:ada' }).click();
+      await page.getByText('Nothing is sent to a listener').waitFor();
+      expect(await page.getByRole('button', { name: 'Send test event' }).count()).toBe(1);
+      expect(await page.getByRole('button', { name: 'Roll secret' }).count()).toBe(0);
+      expect(problems).toEqual([]);
+      await call('DELETE', `/api/webhooks/${id}`);
+    });
+
     soakTest('offer viewers no action that they cannot take', async () => {
       const { feedId } = await fill('Seen by viewers');
       const token = await viewerToken();

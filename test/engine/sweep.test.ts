@@ -121,6 +121,19 @@ const told = (workspaceId: string) =>
 const removalsOf = async (workspaceId: string) =>
   (await told(workspaceId)).map((row) => row.details);
 
+test('listeners that no one has read for a day are deleted, in every plan', async () => {
+  const { workspaceId } = await place('enterprise');
+  await engine.db.query(sql.unsafe`
+    INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret, created_at)
+    SELECT 'end_' || name, ${workspaceId}, false, url, '{ping}', '', now() - age
+    FROM (VALUES ('idle', 'listen:ada', interval '25 hours'), ('fresh', 'listen:ada', interval '23 hours'),
+                 ('sent', 'http://a.example/', interval '25 hours')) AS given (name, url, age)`);
+  await sweepPart(engine.deps);
+  const left = await engine.db.any(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM data_endpoints WHERE workspace_id = ${workspaceId} ORDER BY id`);
+  expect(left.map(({ id }) => id)).toEqual(['end_fresh', 'end_sent']);
+});
+
 describe('the window of a plan', () => {
   test.each([
     ['free', 7, 30],
