@@ -13,7 +13,7 @@ import type { AskingStep, StepToApprove } from '#shared/graph/gates/gate-opening
 import type { JsonObject } from '#shared/json.ts';
 import { type StepTarget, targetOfTool } from '#shared/operations/gates/step-tools.ts';
 import type { CallApproval } from './agents/call.ts';
-import { askAbout } from './agents/question.ts';
+import { askAbout } from '#shared/agents/question.ts';
 import { createRedact, type Redact } from './agents/redact.ts';
 import type { Attempt } from './attempt.ts';
 import type { ExecuteNodeDeps } from './step-context.ts';

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { echoedPrompt, examplesOf } from '#shared/agents/mock-examples.ts';
 import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { toMicros } from '#shared/money/money.ts';
 import { answerUntrusted } from '#shared/platform/threads/untrusted.ts';
-import { examplesOf } from './mock-examples.ts';
 import { requireFitting } from './model-answer.ts';
 import { type Consumption, type NodeCall, NodeError, type NodeResult } from './node.ts';
 
-const ECHO_LENGTH = 120;
 /** How often a slow answer continues, and the least number of its pieces. */
 const PIECE_EVERY_MS = 100;
 const LEAST_PIECES = 4;
@@ -92,10 +91,7 @@ async function defaultOutput(
   prompt: string,
 ): Promise<Json> {
   if (node.response_schema !== undefined) return fittingExample(workspaceId, node.response_schema);
-  const line = prompt.replace(/\s+/g, ' ').trim();
-  // By code points, so that no surrogate pair is split.
-  const short = [...line].slice(0, ECHO_LENGTH).join('');
-  return `Mock answer to: ${short}${short.length < line.length ? '...' : ''}`;
+  return echoedPrompt(prompt);
 }
 
 /** The first example that matches the schema; if none does, the first example, so that its problem is reported. */

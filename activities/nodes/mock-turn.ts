@@ -1,10 +1,10 @@
 import { mockTurnCost } from '#shared/agents/cost-bounds.ts';
+import { requestedCalls } from '#shared/agents/requested-calls.ts';
 import type { AgentNode } from '#shared/contract/workflows/graph.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import { toMicros } from '#shared/money/money.ts';
 import { heldToSchema, mockOutput, speakAsMock, textOf, waitAsMock } from './mock-model.ts';
 import type { TurnCall, TurnResult } from './model-turn.ts';
-import { requestedCalls } from './turn-calls.ts';
 
 type MockTurn = NonNullable<NonNullable<AgentNode['mock']>['turns']>[number];
 

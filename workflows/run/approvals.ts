@@ -1,14 +1,9 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_ASKS, type StepCall } from '#shared/execution.ts';
-import {
-  evaluateExpression,
-  ExpressionError,
-  truthy,
-} from '#shared/graph/expression/expression.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
 import type { AskingStep } from '#shared/graph/gates/gate-opening.ts';
 import { titleOfCall } from '#shared/graph/gates/title.ts';
-import { approvalOf } from '#shared/graph/node-approval.ts';
+import { approvalOf, needsApproval } from '#shared/graph/node-approval.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { SMALL_WORK } from '#shared/values/work-budget.ts';
@@ -28,26 +23,21 @@ export function permissionOf(
 ): Pick<StepCall, 'bound' | 'asks'> {
   return {
     ...(run.gates.anyDecided ? { bound: true as const } : {}),
-    ...(needsApproval(run, stepKey, args) ? { asks: true as const } : {}),
+    ...(asks(run, stepKey, args) ? { asks: true as const } : {}),
   };
 }
 
-/**
- * An expression that fails, or that is too costly to evaluate here, requires an approval, and so does a step that has asked
- * before: a rejection counts, even if the expression is false now.
- */
-function needsApproval(run: Run, stepKey: string, args: JsonObject): boolean {
-  const { when = 'never' } = approvalOf(run.scheduler.node(stepKey)) ?? {};
-  if (when === 'never') return false;
-  if (when === 'always' || run.gates.asked(stepKey)) return true;
+function asks({ scheduler, gates, pace }: Run, stepKey: string, args: JsonObject): boolean {
   const budget = { work: SMALL_WORK };
   try {
-    return truthy(evaluateExpression(when, { ...run.scheduler.state(stepKey), args }, budget));
-  } catch (error) {
-    if (error instanceof ExpressionError) return true;
-    throw error;
+    return needsApproval(scheduler.node(stepKey), {
+      args,
+      state: () => scheduler.state(stepKey),
+      asked: gates.asked(stepKey),
+      budget,
+    });
   } finally {
-    run.pace.add(SMALL_WORK - budget.work);
+    pace.add(SMALL_WORK - budget.work);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Failure } from '#shared/contract/runs/run.ts';
 import type { StreamFrame } from '#shared/contract/runs/stream.ts';
 import { conflict, notFound } from '#shared/errors.ts';
 import type { FailedStep, FailureCall, FailureVerdict } from '#shared/execution.ts';
+import { runError } from '#shared/graph/run-error.ts';
 import type { Json } from '#shared/json.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { anotherAttempt } from './pending-writes.ts';
@@ -116,8 +117,7 @@ export async function reportFailure(
 
 function errorOf(failed: FailedStep | undefined): string {
   if (failed === undefined) return 'Failed';
-  if (failed.reason === 'node') return `Node '${failed.label}' failed: ${failed.error}`;
-  return failed.error;
+  return runError(failed);
 }
 
 async function finishedOutputs(tx: Tx, call: FailureCall): Promise<Record<string, Json>> {

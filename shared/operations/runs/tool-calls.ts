@@ -7,6 +7,7 @@ import { findOpenCall, type OpenToolCall } from '#shared/db/gates/tool-calls.ts'
 import { findOfferedDefinitions } from '#shared/db/tools/custom-tools.ts';
 import type { Db } from '#shared/db/pool.ts';
 import { AppError, conflict } from '#shared/errors.ts';
+import { EDITED_BY_ONE, editProblem, ownArguments } from '#shared/graph/gates/edited-arguments.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { findStepTool } from '#shared/operations/gates/step-tools.ts';
 import { argumentsUntrusted } from '#shared/platform/threads/untrusted.ts';
@@ -44,9 +45,7 @@ export async function bindDecision(
     return decision;
   }
   if (call.required > 1) {
-    const message =
-      'arguments cannot be changed where several members must approve: reject the call instead';
-    throw new AppError('invalid', `Invalid body: ${message}`);
+    throw new AppError('invalid', `Invalid body: ${EDITED_BY_ONE}`);
   }
   await requireFitting(actor.workspaceId, call, tool, wanted);
   const changed = callDigest({
@@ -98,29 +97,13 @@ async function requireFitting(
   tool: { schema: JsonObject; fixed: readonly string[] },
   wanted: JsonObject,
 ): Promise<void> {
-  for (const name of tool.fixed) {
-    if (canonicalJson(wanted[name]) === canonicalJson(call.arguments[name])) continue;
-    throw new AppError(
-      'invalid',
-      `Invalid body: arguments.${name} is set by the workflow: send it unchanged`,
-    );
-  }
-  const moves = call.tool === 'http_request' && originOf(wanted) !== originOf(call.arguments);
-  if (call.node.kind !== 'agent' && moves) {
-    throw new AppError(
-      'invalid',
-      'Invalid body: arguments.url must keep its scheme, host and port',
-    );
-  }
-  const own = Object.entries(wanted).filter(([name]) => !tool.fixed.includes(name));
+  const refusal = editProblem({ ...call, ofAgent: call.node.kind === 'agent' }, tool, wanted);
+  if (refusal !== undefined) throw new AppError('invalid', `Invalid body: ${refusal}`);
   const { problem, schemaProblem } = await argumentsUntrusted(
     workspaceId,
     tool.schema,
-    Object.fromEntries(own),
+    ownArguments(tool, wanted),
   );
   const message = problem ?? schemaProblem;
   if (message !== undefined) throw new AppError('invalid', `Invalid body: arguments ${message}`);
 }
-
-const originOf = ({ url }: JsonObject): string | null =>
-  typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;

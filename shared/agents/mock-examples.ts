@@ -7,6 +7,16 @@ const MAX_CHOICES = 8;
 const MAX_DEPTH = 16;
 const MAX_PARTS = 2_000;
 
+const ECHO_LENGTH = 120;
+
+/** The answer of the mock model to a prompt, without anything else to say. */
+export function echoedPrompt(prompt: string): string {
+  const line = prompt.replace(/\s+/g, ' ').trim();
+  // By code points, so that no surrogate pair is split.
+  const short = [...line].slice(0, ECHO_LENGTH).join('');
+  return `Mock answer to: ${short}${short.length < line.length ? '...' : ''}`;
+}
+
 interface Wish {
   root: JsonObject;
   /** Which branch of each choice to take. */
