@@ -166,9 +166,15 @@ export default {
 
     ...only(
       'client',
-      { path: '^client/', pathNot: '^client/react\\.ts$' },
-      ['^client/'],
+      { path: '^client/', pathNot: '^client/(?:react|testing)\\.ts$' },
+      ['^client/(?!testing\\.ts$)'],
       'The client is a package of its own, without dependencies.',
+    ),
+    ...only(
+      'client for tests',
+      { path: '^client/testing\\.ts$' },
+      ['^shared/graph/play/', '^shared/platform/calls/(?:argument|input)-schema\\.ts$'],
+      'Tests of workflows run on the scheduler of the service, and compare with JSON Schemas as it does; the build bundles both. Nothing else of the client needs them.',
     ),
     ...only(
       'client hook',
