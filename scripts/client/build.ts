@@ -1,4 +1,4 @@
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Options } from 'tsup';
 import { workflowFileJsonSchema } from '#shared/contract/workflows/workflow-file.ts';
@@ -22,6 +22,13 @@ export async function buildClient(folder: string): Promise<void> {
   // One after the other, because together they would share files with changing names.
   await buildEntry(folder, 'index.ts');
   await buildEntry(folder, 'react.ts', { banner: { js: "'use client';" }, external: ['react'] });
+  const bundled = new Set<string>();
+  // It has dependencies, unlike the rest: they are part of the file, so that an installation has one package.
+  await buildEntry(folder, 'testing.ts', {
+    noExternal: [/./],
+    esbuildPlugins: [notingPackages(bundled)],
+  });
+  await writeFile(join(folder, 'THIRD_PARTY_LICENSES'), await licensesOf([...bundled].sort()));
 }
 
 async function buildEntry(folder: string, file: string, options: Options = {}): Promise<void> {
@@ -38,4 +45,37 @@ async function buildEntry(folder: string, file: string, options: Options = {}): 
     silent: true,
     ...options,
   });
+}
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number];
+
+/** Adds the names of the packages whose code becomes part of a file. */
+const notingPackages = (names: Set<string>): Plugin => ({
+  name: 'noting-packages',
+  setup: (bundler) => {
+    bundler.initialOptions.metafile = true;
+    bundler.onEnd(({ metafile }) => {
+      for (const output of Object.values(metafile?.outputs ?? {})) {
+        for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) {
+          const name = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/.exec(
+            path,
+          )?.[1];
+          if (name !== undefined && bytesInOutput > 0) names.add(name);
+        }
+      }
+    });
+  },
+});
+
+/** The licenses of packages, which a copy of their code must have. Throws Error for one without a license. */
+async function licensesOf(names: readonly string[]): Promise<string> {
+  const texts = await Promise.all(
+    names.map(async (name) => {
+      const home = join(projectDir, 'node_modules', name);
+      const file = (await readdir(home)).find((each) => /^licen[cs]e/i.test(each));
+      if (file === undefined) throw new Error(`The package ${name} has no license`);
+      return `${name}\n\n${(await readFile(join(home, file), 'utf8')).trim()}\n`;
+    }),
+  );
+  return texts.join(`\n${'-'.repeat(80)}\n\n`);
 }

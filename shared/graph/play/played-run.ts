@@ -1,4 +1,3 @@
-import type { NodeKind } from '#shared/contract/workflows/graph.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
@@ -40,6 +39,19 @@ export interface OpenWait {
   workflow?: string;
 }
 
+/** The kinds of nodes. Written out, so that the types of the package need no other package. */
+type StepKind =
+  | 'agent'
+  | 'tool'
+  | 'code'
+  | 'condition'
+  | 'loop'
+  | 'map'
+  | 'workflow'
+  | 'human_gate'
+  | 'wait'
+  | 'merge';
+
 export interface PlayedAttempt {
   attempt: number;
   outcome: 'success' | 'failed';
@@ -54,7 +66,7 @@ export interface PlayedStep {
   step_key: string;
   node_id: string;
   label: string;
-  kind: NodeKind;
+  kind: StepKind;
   iteration: number[];
   /** `running`: it still waits. `paused`: at its gate. */
   status: 'running' | 'success' | 'failed' | 'paused' | 'skipped' | 'cancelled';
