@@ -22,6 +22,10 @@ const nondeterministic = [
   ['Intl', 'Depends on the locale data of the machine.'],
 ].map(([name, message]) => ({ name, message }));
 
+/** A virtual clock computes with dates, and copies are made for mocks. */
+const isNotInPlay = ({ name }: { name: string }): boolean =>
+  name !== 'Date' && name !== 'structuredClone';
+
 const noEnvironment = {
   object: 'process',
   property: 'env',
@@ -219,6 +223,25 @@ export default defineConfig({
       rules: {
         'no-restricted-imports': ['error', { paths: [noProcessModule], patterns: importPatterns }],
       },
+    },
+    {
+      // It runs in tests of workflows only, and its clock is virtual.
+      files: ['shared/graph/play/**/*.ts'],
+      rules: {
+        'no-restricted-globals': ['error', ...nondeterministic.filter(isNotInPlay)],
+        'no-restricted-properties': [
+          'error',
+          noEnvironment,
+          noGlobalEnvironment,
+          { object: 'Date', property: 'now', message: 'Time is that of the virtual clock.' },
+          { object: 'Math', property: 'random', message: 'A run is the same each time.' },
+        ],
+      },
+    },
+    {
+      // The folder is a package of its own, in which a path from the top would begin there.
+      files: ['client/testing.ts'],
+      rules: { 'no-restricted-imports': ['error', { paths: [noProcessModule] }] },
     },
     {
       files: ['console/src/**/*.{ts,tsx}'],

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { MAX_RESULT_CHARACTERS } from '#shared/agents/loop.ts';
+import { shortened } from '#shared/agents/call-result.ts';
 import { callDigest } from '#shared/crypto/call-digest.ts';
 import { readCall, type StoredCall } from '#shared/db/agents/conversations.ts';
 import type { Pool } from '#shared/db/pool.ts';
@@ -90,8 +90,5 @@ function permittedArguments(
 /** A tool's output as the model reads it: redacted, and truncated if it is long. */
 export async function resultForModel(output: Json, redact: Redact) {
   const { value, verdicts } = await redact(output);
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (text.length <= MAX_RESULT_CHARACTERS) return { result: value, verdicts };
-  const note = `\n[cut: ${MAX_RESULT_CHARACTERS} of ${text.length} characters]`;
-  return { result: (text.slice(0, MAX_RESULT_CHARACTERS) + note).toWellFormed(), verdicts };
+  return { result: shortened(value), verdicts };
 }

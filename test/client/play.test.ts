@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { after, attempts, failure, play, type PlayedRun } from '../../client/testing.ts';
-import { workflow } from '../../client/builder.ts';
+import { after, attempts, failure, play, type PlayedRun } from '#client/testing.ts';
+import { workflow } from '#client/builder.ts';
 import { draw } from '#test/graph/drawing.ts';
 
 const statuses = ({ steps }: PlayedRun): string[] =>
@@ -29,7 +29,7 @@ describe('a played run', () => {
     const run = await play(built, {
       input: { id: 7, name: 'Ada' },
       mocks: {
-        nodes: { thank: ({ prompt }) => `asked: ${String(prompt)}` },
+        nodes: { thank: ({ prompt }) => `asked: ${JSON.stringify(prompt)}` },
         tools: {
           http_request: (args: object) => ({ status: 200, body: { paid: true }, args }),
         },
@@ -37,7 +37,7 @@ describe('a played run', () => {
     });
     expect(run).toMatchObject({
       status: 'success',
-      output: { thank: 'asked: Thank Ada' },
+      output: { thank: 'asked: "Thank Ada"' },
       state: { id: 7, name: 'Ada', order: { args: { url: 'https://shop.test/orders/7' } } },
       ...{ gates: [], waits: [], error: null, failure: null },
     });
@@ -48,7 +48,7 @@ describe('a played run', () => {
       'thank success',
     ]);
     expect(stepOf(run, 'thank')).toMatchObject({
-      ...{ kind: 'agent', attempt: 1, output: 'asked: Thank Ada' },
+      ...{ kind: 'agent', attempt: 1, output: 'asked: "Thank Ada"' },
       input: { model: 'openai/gpt-5', prompt: 'Thank Ada' },
     });
   });

@@ -126,7 +126,7 @@ function problemOfArguments(run: Playing, gate: AskedGate, wanted: JsonObject): 
 function toolOf({ scheduler, world }: Playing, { step }: AskedGate, tool: string): StepTool {
   const node = scheduler.node(step.node_id);
   if (node.kind === 'agent') {
-    const { tools } = offeredTools(node, world.definitions, (schema) => canonicalJson(schema));
+    const { tools } = offeredTools(node, world.definitions, canonicalJson);
     return tools.find(({ name }) => name === tool) ?? { schema: { type: 'object' }, fixed: [] };
   }
   if (!canAsk(node)) throw new Error(`${node.id} does not ask`);

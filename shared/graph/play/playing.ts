@@ -11,6 +11,7 @@ import {
 import type { JsonObject } from '#shared/json.ts';
 import type { Clock } from './clock.ts';
 import type { PlayedEvent, PlayedTool, PlayOptions } from './options.ts';
+import type { PlayedAgent } from './played-agent.ts';
 import type { OpenWait } from './played-run.ts';
 import type { Schemas } from './schemas.ts';
 import { createStepBook, type StepBook } from './step-book.ts';
@@ -86,6 +87,8 @@ export interface Playing {
   readonly book: StepBook;
   /** Keys of the steps in flight. */
   readonly inFlight: Set<string>;
+  /** Agents with tools that have started, by step key. */
+  readonly agents: Map<string, PlayedAgent>;
   /** Runs that steps of this one have started, by step key. */
   readonly children: Map<string, Playing>;
   readonly gates: Map<string, AskedGate>;
@@ -121,7 +124,13 @@ export function createPlaying(
     ...{ world, name, startedAt: world.clock.now, graph: compiled },
     ...{ scheduler: createScheduler(compiled, input) },
     book: createStepBook(world.clock),
-    ...{ inFlight: new Set(), children: new Map(), gates: new Map(), rounds: new Map() },
+    ...{
+      inFlight: new Set(),
+      agents: new Map(),
+      children: new Map(),
+      gates: new Map(),
+      rounds: new Map(),
+    },
     ...{ asked: new Map(), approved: new Map(), waits: new Map(), taken: new Map() },
     ...{ errors: new Map(), failures: new Map(), end: undefined, finishedAt: undefined },
     proceed: () => world.proceed(run),

@@ -2,6 +2,7 @@ import type { GraphNode } from '#shared/contract/workflows/graph.ts';
 import { isChild, isExecuted, isWait, isWaiting } from '#shared/graph/kinds.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import { runError } from '#shared/graph/run-error.ts';
+import { startAgent, takesTurns } from './agents.ts';
 import { startChild } from './children.ts';
 import { openGates, reachGate } from './gates.ts';
 import type { Playing } from './playing.ts';
@@ -46,6 +47,7 @@ function start(run: Playing, step: ReadyNode, node: GraphNode): void {
   if (isWaiting(node)) reachGate(run, step, node);
   else if (isWait(node)) startWait(run, step, node);
   else if (isChild(node)) startChild(run, step, node);
+  else if (isExecuted(node) && takesTurns(run, node)) startAgent(run, step, node);
   else if (isExecuted(node)) startStep(run, step, node);
 }
 

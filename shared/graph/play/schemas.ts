@@ -17,7 +17,7 @@ export interface Schemas {
   problem: (schema: JsonObject, isForm: boolean) => string | undefined;
 }
 
-/** Why an input is refused, in the words of the service. */
+/** Why an input is refused, as the service says it. */
 export const refusedInput = (
   { problem, schemaProblem }: SchemaOutcome,
   owner: 'workflow' | 'gate',

@@ -21,7 +21,7 @@ export interface StepBook {
   /** Records a step that the scheduler has computed. */
   control: (step: ControlStep) => void;
   find: (stepKey: string) => PlayedStep | undefined;
-  /** Records that the run has failed: what is open is cancelled. */
+  /** Cancels the open steps. */
   close: () => void;
   readonly steps: readonly PlayedStep[];
 }
