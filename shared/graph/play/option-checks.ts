@@ -60,11 +60,11 @@ export function checkNames(
   const { mocks = {}, decisions, callbacks } = options;
   checkKeys(mocks.nodes, 'mocks.nodes', nodes, nodeMockProblem);
   checkKeys(mocks.agents, 'mocks.agents', nodes, ({ kind }) =>
-    kind === 'agent' ? undefined : `a ${kind}, and only agents have turns: use mocks.nodes`,
+    kind === 'agent' ? undefined : `${articled(kind)}, and only agents have turns: use mocks.nodes`,
   );
   checkKeys(decisions, 'decisions', nodes, decisionProblem);
   checkKeys(callbacks, 'callbacks', nodes, (node) =>
-    awaitsCallback(node) ? undefined : `a ${node.kind} that waits for no callback`,
+    awaitsCallback(node) ? undefined : `${articled(node.kind)} that waits for no callback`,
   );
   const both = Object.keys(mocks.agents ?? {}).find((key) => Object.hasOwn(mocks.nodes ?? {}, key));
   if (both !== undefined) {
@@ -124,7 +124,7 @@ function nodeMockProblem({ kind }: GraphNode): string | undefined {
     case 'loop':
     case 'map':
     case 'merge':
-      return `a ${kind}, which is computed: it needs no mock`;
+      return `${articled(kind)}, which is computed: it needs no mock`;
     default:
       return kind satisfies never;
   }
@@ -135,7 +135,9 @@ function decisionProblem(node: GraphNode): string | undefined {
     return undefined;
   }
   if (canAsk(node)) {
-    return node.approval === undefined ? `a ${node.kind} without an approval` : undefined;
+    return node.approval === undefined ? `${articled(node.kind)} without an approval` : undefined;
   }
-  return `a ${node.kind}, which asks no one`;
+  return `${articled(node.kind)}, which asks no one`;
 }
+
+const articled = (kind: GraphNode['kind']): string => `${kind === 'agent' ? 'an' : 'a'} ${kind}`;
