@@ -41,6 +41,9 @@ export type LimitedNoun = keyof typeof workspaceLimits;
 /** A child run is one level deeper than its parent. A run without a parent has depth 1. */
 export const MAX_RUN_DEPTH = 8;
 
+/** Why a run at the greatest depth starts no other run. */
+export const tooDeep = `Runs can start other runs up to a depth of ${MAX_RUN_DEPTH}, and this one would be deeper`;
+
 /** A run that an event starts can send events, which can start further runs. Deeper events start none. */
 export const MAX_EVENT_DEPTH = 8;
 

@@ -6,7 +6,7 @@ import type { RunSummary, Trigger } from '#shared/contract/runs/run.ts';
 import { AppError, conflict, notFound } from '#shared/errors.ts';
 import { leastCostOf } from '#shared/graph/least-cost.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { MAX_RUN_DEPTH } from '#shared/limits.ts';
+import { MAX_RUN_DEPTH, tooDeep } from '#shared/limits.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { planNames, plans } from '#shared/people/plans.ts';
 import { recordGovernanceEvent } from '#shared/db/policies/governance.ts';
@@ -232,9 +232,7 @@ function asRefusal(error: unknown, request: RunRequest, runnable: Judged): unkno
       return new BudgetExceeded(facts);
     }
     case 'depth':
-      return conflict(
-        `Runs can start other runs up to a depth of ${MAX_RUN_DEPTH}, and this one would be deeper`,
-      );
+      return conflict(tooDeep);
     case 'source':
       return conflict(
         'The run that it starts from was deleted, or its steps have changed: try again',

@@ -8,6 +8,7 @@ import type { NodeRetry } from '#shared/contract/workflows/node-common.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { NodeError } from '#shared/node-error.ts';
+import { MAX_RUN_DEPTH, tooDeep } from '#shared/limits.ts';
 import { asTool } from '#shared/tools.ts';
 import { type Answer, answerOf } from './answers.ts';
 import { startWork, type Work } from './attempts.ts';
@@ -94,7 +95,7 @@ export interface ChildWork extends Pick<Work, 'entry' | 'succeeded' | 'failed'> 
 
 /** Starts the run of a step, or continues the one that has failed before. */
 export function runChild(run: Playing, work: ChildWork): void {
-  const { clock, workflows, schemas } = run.world;
+  const { clock, workflows } = run.world;
   const { step_key: key } = work.entry;
   const workflow = workflows.get(work.name)!;
   run.book.begin(work.entry, 'running', work.input);
@@ -103,8 +104,7 @@ export function runChild(run: Playing, work: ChildWork): void {
     if (run.end !== undefined) return;
     run.inFlight.delete(key);
     const started = clock.now;
-    const problem = workflow.inputSchema && schemas.input(workflow.inputSchema, work.input);
-    const refusal = problem && refusedInput(problem, 'workflow');
+    const refusal = refusalOf(run, workflow, work.input);
     if (refusal !== undefined) {
       run.book.attempt(key, started, refusal);
       work.failed({ message: refusal, kind: 'child', attempts: 1 });
@@ -112,13 +112,24 @@ export function runChild(run: Playing, work: ChildWork): void {
       return;
     }
     const known = run.children.get(key);
-    const child = known ?? createPlaying(run.world, workflow.graph, work.input, work.name);
+    const child =
+      known ?? createPlaying(run.world, workflow.graph, work.input, work.name, run.depth + 1);
     run.children.set(key, child);
     follow(run, child, { work, workflow, tries: 0, started });
     if (known === undefined) child.proceed();
     else resumeRun(child);
     run.proceed();
   });
+}
+
+/** Why the service would not start a run. */
+function refusalOf(
+  { depth, world }: Playing,
+  { inputSchema }: PlayedWorkflow,
+  input: JsonObject,
+): string | undefined {
+  if (depth >= MAX_RUN_DEPTH) return tooDeep;
+  return inputSchema && refusedInput(world.schemas.input(inputSchema, input), 'workflow');
 }
 
 function follow(

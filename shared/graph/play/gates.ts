@@ -71,8 +71,13 @@ function refuse(run: Playing, key: string, decision: AppliedDecision, open = tru
     ...(timed_out === 'fail' ? { timed_out } : {}),
   });
   failStep(run, key, error, { reason: error.kind === 'timeout' ? 'node' : 'rejected', open });
+  if (!run.failures.has(key)) return;
   // If the run continues, the gate asks again.
-  if (run.failures.has(key)) run.rounds.set(key, round + 1);
+  run.rounds.set(key, round + 1);
+  const step = run.book.find(key);
+  if (timed_out === 'fail' || step?.kind !== 'human_gate') return;
+  const { approved, input } = decision;
+  step.output = { approved, ...(input === undefined ? {} : { input }) };
 }
 
 /**
@@ -130,7 +135,8 @@ export function openGates(run: Playing): void {
     const { step_key, node_id, label, iteration } = opening;
     if (book.find(step_key) === undefined) {
       const { kind } = scheduler.node(step_key);
-      book.begin({ step_key, node_id, label, kind, iteration }, 'paused');
+      const { prompt } = opening;
+      book.begin({ step_key, node_id, label, kind, iteration }, 'paused', { prompt });
     } else book.find(step_key)!.status = 'paused';
     const made = decisionAt(run, gate);
     if (made === undefined) continue;

@@ -2,7 +2,14 @@
 export class PlayError extends Error {
   override readonly name = 'PlayError';
   /** For an invalid graph: all errors, as `validate` reports them. */
-  readonly errors: readonly { code: string; message: string; node_id?: string; path?: string }[];
+  readonly errors: readonly {
+    code: string;
+    message: string;
+    node_id?: string;
+    path?: string;
+    /** Offset in the text at `path`, from 0. */
+    position?: number;
+  }[];
 
   constructor(message: string, errors: PlayError['errors'] = []) {
     super(message);

@@ -54,10 +54,11 @@ type StepKind =
 
 export interface PlayedAttempt {
   attempt: number;
-  outcome: 'success' | 'failed';
+  /** Null while it is running or waits. */
+  outcome: 'success' | 'failed' | 'cancelled' | null;
   started_at: string;
-  finished_at: string;
-  duration_ms: number;
+  finished_at: string | null;
+  duration_ms: number | null;
   error: string | null;
 }
 

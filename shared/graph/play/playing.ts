@@ -80,6 +80,8 @@ export interface Playing {
   readonly world: World;
   /** Its name in `workflows`; undefined for the run itself. */
   readonly name: string | undefined;
+  /** 1 for the run itself; a run that a step starts is one deeper. */
+  readonly depth: number;
   /** In ms since 1970. */
   readonly startedAt: number;
   readonly graph: CompiledGraph;
@@ -118,10 +120,11 @@ export function createPlaying(
   graph: Graph,
   input: JsonObject,
   name: string | undefined,
+  depth = 1,
 ): Playing {
   const compiled = compileGraph(graph);
   const run: Playing = {
-    ...{ world, name, startedAt: world.clock.now, graph: compiled },
+    ...{ world, name, depth, startedAt: world.clock.now, graph: compiled },
     ...{ scheduler: createScheduler(compiled, input) },
     book: createStepBook(world.clock),
     ...{

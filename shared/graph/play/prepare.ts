@@ -125,10 +125,11 @@ function invalid(named: string, errors: readonly GraphIssue[]): PlayError {
   return new PlayError(`${where}Workflow graph invalid: ${text}`, errors.map(withoutGaps));
 }
 
-const withoutGaps = ({ code, message, node_id, path }: GraphIssue) => ({
+const withoutGaps = ({ code, message, node_id, path, position }: GraphIssue) => ({
   ...{ code, message },
   ...(node_id === undefined ? {} : { node_id }),
   ...(path === undefined ? {} : { path }),
+  ...(position === undefined ? {} : { position }),
 });
 
 function schemaIssues(graph: Graph | undefined, schemas: Schemas): GraphIssue[] {

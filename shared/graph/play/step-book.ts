@@ -1,8 +1,8 @@
-import type { CaughtError, ErrorKind } from '#shared/graph/caught-error.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
 import type { ControlStep } from '#shared/graph/schedule/scheduler.ts';
 import type { Json } from '#shared/json.ts';
 import type { Clock } from './clock.ts';
-import type { PlayedStep } from './played-run.ts';
+import type { PlayedAttempt, PlayedStep } from './played-run.ts';
 
 /** What identifies a step in the record of a run. */
 export type StepEntry = Pick<
@@ -76,9 +76,9 @@ export function createStepBook(clock: Clock): StepBook {
         end(step_key, status, output ?? null);
         return;
       }
-      const errorKind: ErrorKind = caught?.kind ?? 'node';
-      fail(step_key, { message: error ?? 'failed', kind: errorKind });
-      if (caught !== undefined) steps.get(step_key)!.caught = true;
+      // Like the service, which records the kind of such an error only for error edges.
+      const step = Object.assign(end(step_key, 'failed'), { error: error ?? 'failed' });
+      if (caught !== undefined) Object.assign(step, { error_kind: caught.kind, caught: true });
     },
     find: (stepKey) => steps.get(stepKey),
     close: () => {
@@ -87,10 +87,28 @@ export function createStepBook(clock: Clock): StepBook {
       }
     },
     get steps() {
-      return [...steps.values()];
+      return [...steps.values()].map(withLastAttempt);
     },
   };
 }
 
 /** The fields of a step that has not ended. */
 const open = () => ({ output: null, error: null, finished_at: null, duration_ms: null });
+
+/** A gate, a wait and what the scheduler computes have one attempt, and an open step has one that has not ended. */
+function withLastAttempt(step: PlayedStep): PlayedStep {
+  const { status, attempts, decision, kind } = step;
+  if (status === 'skipped') return { ...step, attempt: 1 };
+  const asks = kind !== 'human_gate' && (status === 'paused' || decision !== undefined);
+  const isOpen = status === 'running' || status === 'paused';
+  if (asks || (attempts.length > 0 && !isOpen)) return step;
+  const attempt = attempts.length + 1;
+  const last: PlayedAttempt = {
+    ...{ attempt, outcome: isOpen ? null : outcomes[status], error: step.error },
+    ...{ started_at: attempts.at(-1)?.finished_at ?? step.started_at },
+    ...{ finished_at: step.finished_at, duration_ms: step.duration_ms },
+  };
+  return { ...step, attempt, attempts: [...attempts, last] };
+}
+
+const outcomes = { success: 'success', failed: 'failed', cancelled: 'cancelled' } as const;
