@@ -63,6 +63,11 @@ describe('a test that is not complete', () => {
     expect(model.message).toBe(
       "Node 'a' asks the model 'openai/gpt-5', which is not asked in a test: give its answer in mocks.nodes['a']",
     );
+    const turns = { mocks: { ...mocks, agents: { a: { turns: [{ output: 1 }] } } } };
+    const script = await refusedBy(play(graph, { ...turns, decisions: { g: 'approve' } }));
+    expect(script.message).toBe(
+      "mocks.agents['a']: the agent has no tools, so it takes no turns: give its answer",
+    );
     const code = { nodes: [{ id: 'sum', kind: 'code', source: 'export default () => 1;' }] };
     expect((await refusedBy(play(code))).message).toContain("Node 'sum' is code");
     const child = { nodes: [{ id: 'sub', kind: 'workflow', workflow: 'Other' }] };

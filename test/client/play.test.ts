@@ -116,7 +116,11 @@ describe('a played run', () => {
     const run = await play(graph, {
       mocks: {
         nodes: {
-          a: (_args, { iteration }) => iteration[0],
+          a: (_args, { iteration, state }) => {
+            // A copy, so that nothing changes in the run.
+            state['l'] = 'changed';
+            return iteration[0];
+          },
           b: 'beside',
           t: ({ url }, { iteration }) => (iteration[0] === 2 ? failure('odd') : { url }),
         },

@@ -7,7 +7,7 @@ import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { NodeError } from '#shared/node-error.ts';
 import { type Answer, answerOf, objectOf, type Place } from './answers.ts';
-import type { Mock } from './mock.ts';
+import { hasOnly, type Mock, scriptIn } from './mock.ts';
 import { fitting, mockModel, requireMock } from './models.ts';
 import type { AskedTurn } from './options.ts';
 import { PlayError } from './play-error.ts';
@@ -114,12 +114,6 @@ function mockOf(run: Playing, agent: PlayedAgent): ((asked: Asked) => Promise<Sa
     return { seconds: answer.seconds, ...turn };
   };
 }
-
-const hasOnly = (value: unknown, key: string): value is Record<string, unknown> =>
-  isObject(value as Json) && Object.keys(value as object).join() === key;
-
-const scriptIn = (given: unknown): readonly unknown[] | undefined =>
-  hasOnly(given, 'turns') && Array.isArray(given['turns']) ? given['turns'] : undefined;
 
 /** A turn as the test gives it. Anything but `{ calls }` and `{ output }` is an answer. */
 function turnIn(

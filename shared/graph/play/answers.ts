@@ -52,9 +52,16 @@ async function called(mock: CalledMock, args: JsonObject, call: MockCall): Promi
   }
 }
 
+/** The state is copied when it is read: while a mock answers, nothing else happens in the run. */
 function callOf({ scheduler }: Playing, { at, ...call }: Place): MockCall {
-  const copy = structuredClone({ ...scheduler.state(at) });
-  return { ...call, state: copy };
+  let copy: JsonObject | undefined;
+  return {
+    ...call,
+    get state() {
+      copy ??= structuredClone({ ...scheduler.state(at) });
+      return copy;
+    },
+  };
 }
 
 export function secondsOf(given: unknown, named: string): number {

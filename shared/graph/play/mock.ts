@@ -68,3 +68,13 @@ export const attemptsIn = (value: unknown): readonly Mock[] | undefined =>
 
 export const afterIn = (value: unknown): After[typeof AFTER] | undefined =>
   isRecord(value) && AFTER in value ? (value as unknown as After)[AFTER] : undefined;
+
+/** Whether a value is an object with only this key. */
+export const hasOnly = <Key extends string>(
+  value: unknown,
+  key: Key,
+): value is Record<Key, unknown> => isRecord(value) && Object.keys(value).join() === key;
+
+/** The turns of a mocked agent, if it is mocked turn by turn. */
+export const scriptIn = (mock: unknown): readonly unknown[] | undefined =>
+  hasOnly(mock, 'turns') && Array.isArray(mock.turns) ? mock.turns : undefined;

@@ -5,7 +5,7 @@ import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { NodeError } from '#shared/node-error.ts';
 import { type Answer, answerOf, type Place } from './answers.ts';
-import type { Mock } from './mock.ts';
+import { type Mock, scriptIn } from './mock.ts';
 import { PlayError } from './play-error.ts';
 import { keyOf, type Playing } from './playing.ts';
 
@@ -35,7 +35,11 @@ function mockOfAgent(run: Playing, { id }: AgentNode): { mock: Mock; named: stri
   const key = keyOf(run.name, id);
   if (Object.hasOwn(nodes, key)) return { mock: nodes[key], named: `mocks.nodes['${key}']` };
   if (!Object.hasOwn(agents, key)) return undefined;
-  return { mock: agents[key] as Mock, named: `mocks.agents['${key}']` };
+  const named = `mocks.agents['${key}']`;
+  if (scriptIn(agents[key]) !== undefined) {
+    throw new PlayError(`${named}: the agent has no tools, so it takes no turns: give its answer`);
+  }
+  return { mock: agents[key] as Mock, named };
 }
 
 /** The answer as the node's response schema requires it. */

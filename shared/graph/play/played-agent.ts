@@ -7,7 +7,7 @@ import type { PreparedAgent } from '#shared/graph/prepare/agent.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 
 /** A turn that the model has taken, with the results of its calls so far, by their index. */
-export interface PlayedTurn {
+interface PlayedTurn {
   record: TurnRecord;
   results: Map<number, CallResult>;
 }

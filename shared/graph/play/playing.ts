@@ -69,7 +69,7 @@ export interface Failure {
   reason: 'node' | 'rejected';
 }
 
-export type RunEnd =
+type RunEnd =
   | { status: 'success'; output: JsonObject }
   | { status: 'failed'; error: string; kind: 'node' | 'rejected'; node_id: string }
   /** The run that started it has ended. */

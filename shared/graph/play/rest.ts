@@ -3,7 +3,7 @@ import type { Playing } from './playing.ts';
 import { startWait } from './waits.ts';
 
 /** A run with an open gate is paused, and keeps nothing above it from ending. */
-export const isPaused = (run: Playing): boolean =>
+const isPaused = (run: Playing): boolean =>
   run.gates.size > 0 && run.inFlight.size === 0 && !hasRunningChildren(run);
 
 export const hasRunningChildren = ({ children }: Playing): boolean =>

@@ -66,20 +66,7 @@ export function createStepBook(clock: Clock): StepBook {
     },
     succeed: (stepKey, output) => void end(stepKey, 'success', output),
     fail,
-    control: ({ step_key, node_id, label, kind, iteration, status, output, error, caught }) => {
-      const known = steps.get(step_key);
-      if (known === undefined || status === 'running') {
-        begin({ step_key, node_id, label, kind, iteration }, 'running');
-      }
-      if (status === 'running') return;
-      if (status !== 'failed') {
-        end(step_key, status, output ?? null);
-        return;
-      }
-      // Like the service, which records the kind of such an error only for error edges.
-      const step = Object.assign(end(step_key, 'failed'), { error: error ?? 'failed' });
-      if (caught !== undefined) Object.assign(step, { error_kind: caught.kind, caught: true });
-    },
+    control: (step) => recordControl(step, { begin, end, isKnown: steps.has(step.step_key) }),
     find: (stepKey) => steps.get(stepKey),
     close: () => {
       for (const { step_key, status } of steps.values()) {
@@ -90,6 +77,31 @@ export function createStepBook(clock: Clock): StepBook {
       return [...steps.values()].map(withLastAttempt);
     },
   };
+}
+
+function recordControl(
+  { step_key, node_id, label, kind, iteration, status, output, error, caught }: ControlStep,
+  {
+    begin,
+    end,
+    isKnown,
+  }: {
+    begin: StepBook['begin'];
+    end: (stepKey: string, status: PlayedStep['status'], output?: Json) => PlayedStep;
+    isKnown: boolean;
+  },
+): void {
+  if (!isKnown || status === 'running') {
+    begin({ step_key, node_id, label, kind, iteration }, 'running');
+  }
+  if (status === 'running') return;
+  if (status !== 'failed') {
+    end(step_key, status, output ?? null);
+    return;
+  }
+  // Like the service, which records the kind of such an error only for error edges.
+  const step = Object.assign(end(step_key, 'failed'), { error: error ?? 'failed' });
+  if (caught !== undefined) Object.assign(step, { error_kind: caught.kind, caught: true });
 }
 
 /** The fields of a step that has not ended. */
