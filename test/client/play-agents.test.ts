@@ -206,6 +206,16 @@ describe('a played agent with tools', () => {
     expect(used.error).toBe("Node 'support' failed: The agent used its 1 turn without an answer");
   });
 
+  test('must call a tool in its first turn, where the node requires it', async () => {
+    const run = await play(support({ tool_choice: 'required' }), {
+      ...{ input, tools: definitions },
+      mocks: { agents: { support: { turns: [{ output: 'Hi' }] } } },
+    });
+    expect(run.error).toBe(
+      "Node 'support' failed: openai/gpt-5 answered instead of calling a tool",
+    );
+  });
+
   test('uses the script of the node for the model mock', async () => {
     const mock = {
       turns: [{ calls: [{ tool: 'json_transform', arguments: { expression: '6 * 7' } }] }],

@@ -5,7 +5,7 @@ import type { TurnRecord } from '#shared/agents/turn-record.ts';
 import { evaluateExpression, ExpressionError } from '#shared/graph/expression/expression.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { NodeError } from '#shared/node-error.ts';
+import { NodeError } from '#shared/node-error.ts';
 import { type Answer, answerOf, objectOf, type Place } from './answers.ts';
 import { hasOnly, type Mock, scriptIn } from './mock.ts';
 import { fitting, mockModel, requireMock } from './models.ts';
@@ -110,6 +110,11 @@ function mockOf(run: Playing, agent: PlayedAgent): ((asked: Asked) => Promise<Sa
       throw new PlayError(
         `${named}: in turn ${asked.turn} the model has no tools, since the agent has used its turns: give { output }`,
       );
+    }
+    const { tool_choice, model } = agent.node;
+    if (tool_choice === 'required' && asked.turn === 1 && 'output' in turn) {
+      const error = new NodeError(`${model} answered instead of calling a tool`);
+      return { seconds: answer.seconds, error };
     }
     return { seconds: answer.seconds, ...turn };
   };
