@@ -29,6 +29,7 @@ export type {
   OpenGate,
   OpenWait,
   PlayedAttempt,
+  PlayedEvals,
   PlayedRun,
   PlayedStep,
 } from '../shared/graph/play/played-run.ts';

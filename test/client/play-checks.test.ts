@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { failure, play, PlayError, type PlayOptions } from '#client/testing.ts';
+import { after, failure, play, PlayError, type PlayOptions } from '#client/testing.ts';
 import { draw } from '#test/graph/drawing.ts';
 
 const graph = draw('t -> g\ng -> a', {
@@ -123,6 +123,26 @@ describe('a workflow in a test', () => {
     const error = await refusedBy(play(workflow));
     expect(error.message).toBe('Invalid input: input.id is missing: add it');
     expect(await play(workflow, { input: { id: 1 } })).toMatchObject({ status: 'success' });
+  });
+
+  test('has its checks scored, with the active time', async () => {
+    const checks = [
+      { name: 'polite', type: 'contains', value: 'dear' },
+      { name: 'quick', type: 'max_duration_ms', value: 5_000 },
+      { name: 'long', type: 'expression', value: 'duration_ms > 1000000' },
+    ];
+    const workflow = { name: 'Answer', graph: draw('g -> a'), checks };
+    const run = await play(workflow, {
+      decisions: { g: { after_seconds: 3_600 } },
+      mocks: { nodes: { a: after(5, 'Dear Ada') } },
+    });
+    expect(run).toMatchObject({ duration_ms: 5_000, waiting_ms: 3_600_000 });
+    expect(run.evals).toMatchObject({ passed: 2, total: 3 });
+    expect(run.evals?.results.map(({ name, passed }) => `${name} ${passed}`)).toEqual([
+      ...['polite true', 'quick true', 'long false'],
+    ]);
+    const wrong = play({ ...workflow, checks: [{ name: 'x', type: 'contain', value: 1 }] });
+    expect((await refusedBy(wrong)).message).toContain('The workflow: checks.0.type');
   });
 
   test.each([[undefined], ['graph: {}'], [{ name: 'Empty' }]])(

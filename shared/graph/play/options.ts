@@ -13,6 +13,8 @@ export interface PlayableWorkflow {
   name?: string | undefined;
   graph?: PlayableGraph | undefined;
   input_schema?: object | null | undefined;
+  /** They score a successful run: see `evals` in the result. */
+  checks?: readonly object[] | undefined;
 }
 
 export type Playable = PlayableGraph | PlayableWorkflow;

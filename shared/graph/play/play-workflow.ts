@@ -1,7 +1,8 @@
+import { evaluateChecks } from '#shared/graph/checks.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { openGateOf } from './decisions.ts';
 import type { Playable, PlayOptions } from './options.ts';
-import type { OpenGate, OpenWait, PlayedRun, PlayedStep } from './played-run.ts';
+import type { OpenGate, OpenWait, PlayedEvals, PlayedRun, PlayedStep } from './played-run.ts';
 import { createPlaying, type Playing } from './playing.ts';
 import { prepare } from './prepare.ts';
 import { proceed } from './proceed.ts';
@@ -27,7 +28,11 @@ export async function playWorkflow(
 }
 
 function playedRunOf(run: Playing): PlayedRun {
-  const { end } = run;
+  const { end, world } = run;
+  const waited = world.clock.now - (run.restSince ?? world.clock.now);
+  const waiting_ms = run.waitedMs + (end === undefined ? waited : 0);
+  const until = run.finishedAt === undefined ? world.clock.now : Date.parse(run.finishedAt);
+  const duration_ms = until - run.startedAt - waiting_ms;
   const failed = end?.status === 'failed' ? end : undefined;
   const gates = end === undefined ? gatesOf(run) : [];
   return {
@@ -45,9 +50,18 @@ function playedRunOf(run: Playing): PlayedRun {
     ...{ gates, waits: end === undefined ? waitsOf(run) : [] },
     error: failed?.error ?? null,
     failure: failed === undefined ? null : { kind: failed.kind, node_id: failed.node_id },
+    evals: end?.status === 'success' ? evalsOf(run, end.output, duration_ms) : null,
+    ...{ duration_ms, waiting_ms },
     started_at: new Date(run.startedAt).toISOString(),
     finished_at: run.finishedAt ?? null,
   };
+}
+
+/** Nothing has a cost here. */
+function evalsOf(run: Playing, output: JsonObject, duration_ms: number): PlayedEvals | null {
+  const checks = run.world.checks.get(run.name) ?? [];
+  if (checks.length === 0) return null;
+  return evaluateChecks(checks, { state: stateOf(run), output, cost_usd: 0, duration_ms });
 }
 
 function stepOf(run: Playing, step: PlayedStep): PlayedStep {

@@ -96,6 +96,20 @@ export interface PlayedStep {
   child?: PlayedRun;
 }
 
+/** How the checks of a workflow have scored a run. */
+export interface PlayedEvals {
+  passed: number;
+  total: number;
+  results: {
+    name: string;
+    type: string;
+    passed: boolean;
+    actual: Json;
+    expected: Json;
+    message?: string | undefined;
+  }[];
+}
+
 /** What a run did. Its fields have the names of `GET /api/runs/{id}`. */
 export interface PlayedRun {
   /** `paused`: a gate is open. `running`: only waits are open, and nothing that they wait for was given. */
@@ -110,6 +124,12 @@ export interface PlayedRun {
   waits: OpenWait[];
   error: string | null;
   failure: { kind: 'node' | 'rejected'; node_id: string } | null;
+  /** The results of the checks of the workflow; null without a check, and for a run that did not succeed. */
+  evals: PlayedEvals | null;
+  /** Active time: without waits for decisions, times, events and callbacks. */
+  duration_ms: number;
+  /** Time in which the run did nothing but wait. */
+  waiting_ms: number;
   started_at: string;
   finished_at: string | null;
 }

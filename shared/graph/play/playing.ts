@@ -1,5 +1,6 @@
 import type { CustomToolDefinitions, WorkflowDefinitions } from '#shared/agents/offered-tools.ts';
 import type { Graph, GraphNode } from '#shared/contract/workflows/graph.ts';
+import type { EvaluationCheck } from '#shared/contract/workflows/evaluation-check.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
 import { type CompiledGraph, compileGraph } from '#shared/graph/compile.ts';
 import type { GateOpening } from '#shared/graph/gates/gate-opening.ts';
@@ -23,6 +24,7 @@ export interface PlayedWorkflow {
   graph: Graph;
   inputSchema: JsonObject | undefined;
   description: string;
+  checks: readonly EvaluationCheck[];
 }
 
 /** What a run and those that it starts have in common. */
@@ -35,6 +37,8 @@ export interface World {
   workflows: ReadonlyMap<string, PlayedWorkflow>;
   tools: ReadonlyMap<string, PlayedTool>;
   definitions: { customTools: CustomToolDefinitions; workflows: WorkflowDefinitions };
+  /** The checks of successful runs, by the name in `workflows`; undefined for the run itself. */
+  checks: ReadonlyMap<string | undefined, readonly EvaluationCheck[]>;
   events: readonly (PlayedEvent & { id: string; at: number })[];
   /** Continues a run after something has happened in it. */
   proceed: (run: Playing) => void;
@@ -109,6 +113,9 @@ export interface Playing {
   readonly failures: Map<string, Failure>;
   end: RunEnd | undefined;
   finishedAt: string | undefined;
+  /** How long it did nothing but wait, until `restSince`; undefined while it does something. In ms. */
+  waitedMs: number;
+  restSince: number | undefined;
   /** Continues after something has happened in the run. */
   readonly proceed: () => void;
   /** Called when the run ends, and when it comes to rest. */
@@ -136,6 +143,7 @@ export function createPlaying(
     },
     ...{ asked: new Map(), approved: new Map(), waits: new Map(), taken: new Map() },
     ...{ errors: new Map(), failures: new Map(), end: undefined, finishedAt: undefined },
+    ...{ waitedMs: 0, restSince: undefined },
     proceed: () => world.proceed(run),
     noticed: () => undefined,
   };

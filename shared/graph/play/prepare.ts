@@ -1,5 +1,9 @@
 import type { CustomToolDefinitions, WorkflowDefinitions } from '#shared/agents/offered-tools.ts';
 import type { Graph, GraphIssue } from '#shared/contract/workflows/graph.ts';
+import {
+  type EvaluationCheck,
+  evaluationChecksInput,
+} from '#shared/contract/workflows/evaluation-check.ts';
 import { messageOf } from '#shared/errors.ts';
 import { checkGraph } from '#shared/graph/graph-check.ts';
 import { inputKeysOf } from '#shared/graph/input-keys.ts';
@@ -7,6 +11,7 @@ import { toolNamesOf } from '#shared/graph/node-tools.ts';
 import { nodeSchemas } from '#shared/graph/validate/node-schemas.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { builtinTools, customToolName } from '#shared/tools.ts';
+import { wording } from '#shared/values/issue-wording.ts';
 import { timeOf } from '#shared/values/iso-time.ts';
 import { jsonOf, objectOf, secondsOf } from './answers.ts';
 import { createClock } from './clock.ts';
@@ -53,6 +58,10 @@ export function prepare(workflow: Playable, options: PlayOptions, schemas: Schem
     world: {
       ...{ options, schemas, clock: createClock(start), start, workflows, tools, definitions },
       events: eventsOf(options, start),
+      checks: new Map([
+        [undefined, root.checks],
+        ...[...workflows].map(([name, { checks }]) => [name, checks] as const),
+      ]),
     },
     workflow: root,
     input,
@@ -82,22 +91,32 @@ function drawnOf(given: Playable, named: string, name: string): Drawn {
   }
   if ('nodes' in given || !('graph' in given)) {
     const graph = jsonOf(given, named);
-    return { graph, named, name, inputSchema: undefined, description: '' };
+    return { graph, named, name, inputSchema: undefined, description: '', checks: [] };
   }
   const {
     graph,
     input_schema: schema,
     description,
+    checks = [],
     name: own,
   } = given as PlayableWorkflow & {
     description?: unknown;
   };
   if (graph === undefined) throw new PlayError(`${named} has no graph`);
   return {
-    ...{ graph: jsonOf(graph, named), named, name: own ?? name },
+    ...{ graph: jsonOf(graph, named), named, name: own ?? name, checks: checksOf(checks, named) },
     inputSchema: schema == null ? undefined : objectOf(schema, `${named}: input_schema`),
     description: typeof description === 'string' ? description : '',
   };
+}
+
+/** Checks with their problems as the service writes them. */
+function checksOf(given: readonly object[], named: string): EvaluationCheck[] {
+  const parsed = evaluationChecksInput.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = ['checks', ...(issue?.path ?? [])].join('.');
+  throw new PlayError(`${named}: ${path} ${wording(issue?.message ?? 'is invalid')}`);
 }
 
 function checked(

@@ -16,6 +16,7 @@ import { startWait } from './waits.ts';
  */
 export function proceed(run: Playing): void {
   if (run.end !== undefined) return;
+  endRest(run);
   observe(run);
   launch(run);
   if (run.inFlight.size > 0 || hasRunningChildren(run)) return;
@@ -29,9 +30,16 @@ export function proceed(run: Playing): void {
   } else if (run.scheduler.done) {
     run.end = { status: 'success', output: run.scheduler.output() };
   }
-  if (run.end === undefined) openGates(run);
-  else closeRun(run);
+  if (run.end === undefined) {
+    openGates(run);
+    if (run.gates.size + run.waits.size > 0) run.restSince = run.world.clock.now;
+  } else closeRun(run);
   run.noticed();
+}
+
+function endRest(run: Playing): void {
+  if (run.restSince !== undefined) run.waitedMs += run.world.clock.now - run.restSince;
+  run.restSince = undefined;
 }
 
 function launch(run: Playing): void {
