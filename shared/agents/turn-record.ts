@@ -60,3 +60,16 @@ export function progressOf({ answer, calls }: TurnRecord): TurnProgress {
       })),
   };
 }
+
+/** A turn without the arguments that the node sets, which only approvers see. */
+export const shownTurn = (turn: TurnRecord | null): Json =>
+  turn && {
+    text: turn.text,
+    calls: turn.calls.map(({ index, tool, given, question, refusal }) => ({
+      index,
+      tool,
+      arguments: given,
+      ...(question === undefined ? {} : { needs_approval: true }),
+      ...(refusal === undefined ? {} : { refusal }),
+    })),
+  };

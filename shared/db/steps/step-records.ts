@@ -1,4 +1,4 @@
-import type { TurnRecord } from '#shared/agents/turn-record.ts';
+import { shownTurn, type TurnRecord } from '#shared/agents/turn-record.ts';
 import type { GateVote } from '#shared/contract/gates/gate.ts';
 import type { Step, StepAttempt } from '#shared/contract/steps/step.ts';
 import type { Json } from '#shared/json.ts';
@@ -234,19 +234,6 @@ function agentPartOf({ parent_step_key, turn, call_index: index, call_tool: tool
     ...(index === null ? {} : { tool_call: { tool: tool ?? '', index } }),
   };
 }
-
-/** A turn without the arguments that the node sets, which only approvers see. */
-const shownTurn = (turn: TurnRecord | null): Json =>
-  turn && {
-    text: turn.text,
-    calls: turn.calls.map(({ index, tool, given, question, refusal }) => ({
-      index,
-      tool,
-      arguments: given,
-      ...(question === undefined ? {} : { needs_approval: true }),
-      ...(refusal === undefined ? {} : { refusal }),
-    })),
-  };
 
 /** Adds the cost and tokens of turns and calls to the step of an agent with tools. */
 function withAgentCosts(steps: Step[]): Step[] {

@@ -6,6 +6,7 @@ import {
   callKey,
   type OpenCall,
   progressOf,
+  shownTurn,
   type RecordedCall,
   turnKey,
   type TurnRecord,
@@ -115,14 +116,19 @@ function startTurn(
     ...{ step_key: key, node_id: node.id, label: `${prepared.label}, turn ${turn}` },
     ...{ kind: 'agent', iteration: step.iteration, parent_step_key: step.step_key, turn },
   };
-  const input = { model: node.model, ...(turn === 1 ? prepared.prompts : {}) };
+  const input = {
+    model: node.model,
+    ...(turn === 1 ? prepared.prompts : {}),
+    ...prepared.mock,
+  };
+  if (turn === 1) run.book.find(step.step_key)!.input = input;
   startWork(run, {
     ...{ entry, input, retry: node.retry },
     timeoutSeconds: node.timeout_seconds ?? defaultTimeoutSeconds(node),
     perform: (attempt) => askTurn(run, agent, { turn, tools, place: placeOf(step, attempt) }),
     succeeded: (output) => {
       const record = output as unknown as TurnRecord;
-      run.book.succeed(key, output);
+      run.book.succeed(key, shownTurn(record));
       turns[turn - 1] = { record, results: refusals(record) };
       if (!agent.ended) perform(run, agent, agent.loop.asked(progressOf(record)));
     },
@@ -244,7 +250,7 @@ function awaitApproval(run: Playing, agent: PlayedAgent, made: Call): void {
     return;
   }
   const record = recordOf(agent, made);
-  run.book.begin(entry, 'running', record.arguments ?? {});
+  run.book.begin(entry, 'running');
   ask(
     run,
     { step_key: key, node_id: node.id, kind: 'tool', iteration },

@@ -7,6 +7,7 @@ import { createPlaying, type Playing } from './playing.ts';
 import { prepare } from './prepare.ts';
 import { proceed } from './proceed.ts';
 import type { Schemas } from './schemas.ts';
+import { stateSoFar } from './state-so-far.ts';
 
 /**
  * Runs a workflow in this process, on the scheduler of the service: with the given mocks, decisions, events and a virtual
@@ -45,7 +46,7 @@ function playedRunOf(run: Playing): PlayedRun {
           ? 'success'
           : 'failed',
     output: end?.status === 'success' ? end.output : null,
-    state: stateOf(run),
+    state: end?.status === 'success' ? stateOf(run) : stateSoFar(run),
     steps: run.book.steps.map((step) => stepOf(run, step)),
     ...{ gates, waits: end === undefined ? waitsOf(run) : [] },
     error: failed?.error ?? null,

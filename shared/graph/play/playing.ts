@@ -88,6 +88,7 @@ export interface Playing {
   readonly depth: number;
   /** In ms since 1970. */
   readonly startedAt: number;
+  readonly input: JsonObject;
   readonly graph: CompiledGraph;
   readonly scheduler: Scheduler;
   readonly book: StepBook;
@@ -131,7 +132,7 @@ export function createPlaying(
 ): Playing {
   const compiled = compileGraph(graph);
   const run: Playing = {
-    ...{ world, name, depth, startedAt: world.clock.now, graph: compiled },
+    ...{ world, name, depth, startedAt: world.clock.now, input, graph: compiled },
     ...{ scheduler: createScheduler(compiled, input) },
     book: createStepBook(world.clock),
     ...{

@@ -5,6 +5,7 @@ import {
   evaluationChecksInput,
 } from '#shared/contract/workflows/evaluation-check.ts';
 import { messageOf } from '#shared/errors.ts';
+import type { CallProblems } from '#shared/graph/children/called-workflows.ts';
 import { checkGraph } from '#shared/graph/graph-check.ts';
 import { inputKeysOf } from '#shared/graph/input-keys.ts';
 import { toolNamesOf } from '#shared/graph/node-tools.ts';
@@ -14,6 +15,7 @@ import { builtinTools, customToolName } from '#shared/tools.ts';
 import { wording } from '#shared/values/issue-wording.ts';
 import { timeOf } from '#shared/values/iso-time.ts';
 import { jsonOf, objectOf, secondsOf } from './answers.ts';
+import { callCycles } from './call-cycles.ts';
 import { createClock } from './clock.ts';
 import type { Playable, PlayableWorkflow, PlayedTool, PlayOptions } from './options.ts';
 import { checkNames, checkOptions } from './option-checks.ts';
@@ -45,9 +47,13 @@ export function prepare(workflow: Playable, options: PlayOptions, schemas: Schem
     customTools: customToolsOf(tools, graphs),
     workflows: workflowsOf(options, given),
   };
-  const check = (each: Drawn): PlayedWorkflow => checked(each, { definitions, schemas });
-  const root = check(drawn);
-  const workflows = new Map(given.map(([name, each]) => [name, check(each)]));
+  const named = new Map(given.map(([name, each]) => [name, each.graph]));
+  const check = (each: Drawn, name: string): PlayedWorkflow => {
+    const all = new Map(named).set(name, each.graph);
+    return checked(each, { definitions, schemas, calls: callCycles(name, all) });
+  };
+  const root = check(drawn, drawn.name);
+  const workflows = new Map(given.map(([name, each]) => [name, check(each, name)]));
   checkNames(options, root.graph, workflows);
   const start = startOf(options);
   const input = objectOf(options.input ?? {}, 'input');
@@ -121,11 +127,11 @@ function checksOf(given: readonly object[], named: string): EvaluationCheck[] {
 
 function checked(
   { graph, named, ...workflow }: Drawn,
-  { definitions, schemas }: Pick<World, 'definitions' | 'schemas'>,
+  { definitions, schemas, calls }: Pick<World, 'definitions' | 'schemas'> & { calls: CallProblems },
 ): PlayedWorkflow {
   const report = checkGraph(graph, {
     tools: builtinTools,
-    customTools: definitions.customTools,
+    ...{ customTools: definitions.customTools, calls },
     ...workflowsKnown(graph, definitions.workflows),
     ...inputKeysOf(workflow.inputSchema ?? null),
   });

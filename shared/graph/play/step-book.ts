@@ -24,10 +24,13 @@ export interface StepBook {
   /** Cancels the open steps. */
   close: () => void;
   readonly steps: readonly PlayedStep[];
+  /** The steps that have ended, in the order of their ends. */
+  readonly ended: readonly PlayedStep[];
 }
 
 export function createStepBook(clock: Clock): StepBook {
   const steps = new Map<string, PlayedStep>();
+  const ended = new Set<string>();
 
   function begin(entry: StepEntry, status: PlayedStep['status'], input: Json = null): PlayedStep {
     const known = steps.get(entry.step_key);
@@ -45,6 +48,8 @@ export function createStepBook(clock: Clock): StepBook {
   function end(stepKey: string, status: PlayedStep['status'], output: Json = null): PlayedStep {
     const step = steps.get(stepKey);
     if (step === undefined) throw new Error(`step ${stepKey} ends before it begins`);
+    ended.delete(stepKey);
+    ended.add(stepKey);
     const ms = clock.now - Date.parse(step.started_at);
     return Object.assign(step, { status, output, finished_at: clock.text, duration_ms: ms });
   }
@@ -75,6 +80,9 @@ export function createStepBook(clock: Clock): StepBook {
     },
     get steps() {
       return [...steps.values()].map(withLastAttempt);
+    },
+    get ended() {
+      return [...ended].map((key) => withLastAttempt(steps.get(key)!));
     },
   };
 }

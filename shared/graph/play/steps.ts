@@ -153,9 +153,8 @@ function agentWork(
   { prepared, entry }: Prepared,
 ): Work {
   const { params, state } = prepared;
-  const { mock: _script, ...prompts } = params;
   return {
-    ...{ entry, input: { model: node.model, ...prompts }, retry: node.retry },
+    ...{ entry, input: { model: node.model, ...params }, retry: node.retry },
     timeoutSeconds: node.timeout_seconds ?? defaultTimeoutSeconds(node),
     ...endsOf(run, step.step_key),
     perform: (attempt) => askModel(run, node, { params, state, place: placeOf(step, attempt) }),
