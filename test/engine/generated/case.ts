@@ -30,6 +30,14 @@ export interface Report {
   status: string;
 }
 
+/** How a case ended on the service, and how it should have ended. */
+interface Ended extends Report {
+  run: Run;
+  reference: ReferenceRun;
+  /** The graph that ran: with the address of its tools. */
+  connected: Graph;
+}
+
 interface Running {
   engine: Engine;
   /** Of the second approver. */
@@ -47,24 +55,28 @@ interface Running {
 const MAX_MS = 120_000;
 const MAX_RESUMES = 40;
 
-/** Runs a case to its end, with decisions and resumes, and compares it with the reference. */
+/**
+ * Runs a case to its end, with decisions and resumes, and compares it with the reference. With `resumed` false, the run
+ * ends with its first failure, as some do by default.
+ */
 export async function runCase(
   engine: Engine,
   outside: Outside,
   other: Actor,
   each: Case,
-): Promise<Report> {
+  resumed = each.salt % 5 !== 0,
+): Promise<Ended> {
   const { name, graph, input, salt } = each;
   const world = worldOf(salt);
-  // Some runs end with their first failure.
-  const resumed = salt % 5 !== 0;
   const reference = referenceRun(graph, input, world, resumed);
   const connected = outside.connect(name, graph, world);
   const workflowId = await whenFree(() => engine.define(connected, name));
   const runId = await whenFree(() => engine.trigger(workflowId, input));
   const { run, resumes, fromLedger } = await finishRun(engine, other, { each, runId, resumed });
   const found = compare(run, reference, { each, world, requests: outside.requests(name) });
-  return { runId, differences: found, resumes, fromLedger, status: run.status };
+  const { status } = run;
+  const report = { runId, differences: found, resumes, fromLedger, status };
+  return { ...report, run, reference, connected };
 }
 
 /** Decides the gates of a run, and resumes it, until it ends. */

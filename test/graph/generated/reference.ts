@@ -26,6 +26,8 @@ export interface ReferenceRun {
   output: JsonObject;
   /** Whether the run failed, and was not resumed. */
   failed: boolean;
+  /** Whether the order decided between errors anywhere, also where a later write has replaced them. */
+  ambiguous: boolean;
 }
 
 export const EITHER = '$either';
@@ -57,6 +59,8 @@ interface Reference {
   plan: Plan;
   world: World;
   resumed: boolean;
+  /** Becomes true where the order decides between errors. */
+  ambiguous: boolean;
 }
 
 type NodeOf<Kind> = Extract<GraphNode, { kind: Kind }>;
@@ -73,14 +77,15 @@ export function referenceRun(
   world: World,
   resumed = true,
 ): ReferenceRun {
-  const reference: Reference = { plan: planOf(graph), world, resumed };
+  const reference: Reference = { plan: planOf(graph), world, resumed, ambiguous: false };
   const run = newScope({ ...input }, [], false);
   const { failures } = runBody(reference, undefined, run);
   const whole = newScope(run.state, [], false);
   keep(run, whole, failures);
   const { state, steps, oneFailed } = whole;
   const output = outputsOf(reference.plan, steps, state);
-  return { steps, oneFailed, state, output, failed: failures.length > 0 };
+  const { ambiguous } = reference;
+  return { steps, oneFailed, state, output, failed: failures.length > 0, ambiguous };
 }
 
 const newScope = (state: JsonObject, iteration: number[], caught: boolean): Scope => ({
@@ -187,18 +192,21 @@ function done(
 }
 
 /** The node has failed permanently, with one of the errors. */
-function fail({ plan }: Reference, node: GraphNode, scope: Scope, errors: CaughtError[]): End {
+function fail(reference: Reference, node: GraphNode, scope: Scope, errors: CaughtError[]): End {
   note(node, scope, 'failed');
-  if (!hasEdge(plan, node.id, 'error')) {
+  if (!hasEdge(reference.plan, node.id, 'error')) {
     return { how: 'stuck', failures: [{ stepKey: keyOf(node, scope), errors }] };
   }
-  const output = { error: either(errors) };
+  const output = { error: either(reference, errors) };
   scope.state[node.id] = output;
   return { how: 'caught', output };
 }
 
-const either = (errors: CaughtError[]): Json =>
-  errors.length === 1 ? errors[0]! : { [EITHER]: errors };
+function either(reference: Reference, errors: CaughtError[]): Json {
+  if (errors.length === 1) return errors[0]!;
+  reference.ambiguous = true;
+  return { [EITHER]: errors };
+}
 
 /** Whether a failure of the node is final, and no resume repeats it. */
 const isFinal = ({ plan, resumed }: Reference, { id }: GraphNode, { caught }: Scope): boolean =>
@@ -303,7 +311,13 @@ function runMap(reference: Reference, node: NodeOf<'map'>, scope: Scope): End {
     // After the first failure, the order decides which items begin.
     keep(inner, scope, failures, collects || (caught && first === undefined));
     if (fails) first ??= { index, failures };
-    if (fails) return { error: either(failures.flatMap(({ errors }) => errors)) };
+    if (fails)
+      return {
+        error: either(
+          reference,
+          failures.flatMap(({ errors }) => errors),
+        ),
+      };
     return endsOf(plan, node).size === 1 ? (Object.values(given)[0] ?? null) : given;
   });
   if (first === undefined || collects) return done(node, scope, outputs, { answer: false });
