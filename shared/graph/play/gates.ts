@@ -75,7 +75,7 @@ function refuse(run: Playing, key: string, decision: AppliedDecision, open = tru
   // If the run continues, the gate asks again.
   run.rounds.set(key, round + 1);
   const step = run.book.find(key);
-  if (timed_out === 'fail' || step?.kind !== 'human_gate') return;
+  if (step?.kind !== 'human_gate') return;
   const { approved, input } = decision;
   step.output = { approved, ...(input === undefined ? {} : { input }) };
 }

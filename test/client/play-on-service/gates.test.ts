@@ -124,6 +124,16 @@ describe('a gate', () => {
       });
     },
   );
+
+  test.each(['reject', 'fail'] as const)(
+    'with a deadline that does %s fails a run without branches',
+    async (on_timeout) => {
+      await stage.both({
+        graph: chain(gate('ok', { timeout_seconds: 0.2, on_timeout }), echo('after')),
+        ...{ input, options: { decisions: { ok: 'timeout' } }, ends: 'failed' },
+      });
+    },
+  );
 });
 
 describe('a step that needs approval', () => {
