@@ -53,36 +53,46 @@ function mockOf(node: GraphNode, world: World): Mock | undefined {
 
 const usesChild = (graph: Graph): boolean => JSON.stringify(graph).includes(childWorkflow.name);
 
+type Case = [graph: Graph, input: JsonObject, salt: number];
+const cases = [randomGraph, randomInput, fc.nat({ max: 10_000 })] as const;
+
+/** The steps of a played case, and how they differ from those of the reference. */
+async function compare(...[graph, input, salt]: Case) {
+  const world = worldOf(salt);
+  const reference = referenceRun(graph, input, world, false);
+  const run = await play(graph, optionsOf(graph, input, world));
+  const own = run.steps.filter(
+    ({ parent_step_key, status }) => parent_step_key === undefined && status !== 'cancelled',
+  );
+  const observed = {
+    failed: run.status === 'failed',
+    steps: new Map(own.map(({ step_key, status }) => [step_key, status])),
+    ...{ state: run.state, output: run.output ?? {} },
+  };
+  return { run, own, found: differences(observed, reference) };
+}
+
 describe('a generated graph that is played', () => {
   test('ends like the reference', async () => {
-    const seen = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(
-        randomGraph,
-        randomInput,
-        fc.nat({ max: 10_000 }),
-        async (graph, input, salt) => {
-          const world = worldOf(salt);
-          const reference = referenceRun(graph, input, world, false);
-          const run = await play(graph, optionsOf(graph, input, world));
-          const own = run.steps.filter(
-            ({ parent_step_key, status }) =>
-              parent_step_key === undefined && status !== 'cancelled',
-          );
-          for (const { kind, status } of own) seen.add(`${kind} ${status}`);
-          expect(['success', 'failed']).toContain(run.status);
-          const observed = {
-            failed: run.status === 'failed',
-            steps: new Map(own.map(({ step_key, status }) => [step_key, status])),
-            ...{ state: run.state, output: run.output ?? {} },
-          };
-          expect(differences(observed, reference)).toEqual([]);
-        },
-      ),
+      fc.asyncProperty(...cases, async (...each) => {
+        const { run, found } = await compare(...each);
+        expect(found).toEqual([]);
+        expect(['success', 'failed']).toContain(run.status);
+      }),
       { numRuns: 400 },
     );
-    for (const each of ['map success', 'workflow success', 'human_gate failed', 'code failed']) {
-      expect(seen).toContain(each);
+  });
+
+  test('has steps of each kind that succeed and fail', async () => {
+    const seen = new Set<string>();
+    for (const each of fc.sample(fc.tuple(...cases), { numRuns: 600, seed: 1 })) {
+      const { own } = await compare(...each);
+      for (const { kind, status } of own) seen.add(`${kind} ${status}`);
     }
+    const kinds = ['agent', 'tool', 'code', 'workflow', 'human_gate', 'wait', 'map', 'loop'];
+    expect(kinds.filter((kind) => !seen.has(`${kind} success`))).toEqual([]);
+    const failing = ['agent', 'tool', 'human_gate', 'condition', 'map'];
+    expect(failing.filter((kind) => !seen.has(`${kind} failed`))).toEqual([]);
   });
 });
