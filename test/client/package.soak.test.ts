@@ -11,7 +11,7 @@ const execute = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const { NODE_OPTIONS: _flags, ...env } = process.env;
 const node = (args: string[], cwd: string) =>
-  execute(process.execPath, args, { cwd, env, timeout: patiently(30_000) });
+  execute(process.execPath, args, { cwd, env, timeout: patiently(60_000) });
 const bin = (path: string): string => join(root, 'node_modules', path);
 
 let folder: string;
@@ -34,7 +34,7 @@ beforeAll(async () => {
     cwd: user,
     env,
   });
-}, 120_000);
+}, 240_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const program = `
@@ -71,8 +71,79 @@ describe('the packed client', () => {
     expect((await node(['schema.cjs'], user)).stdout).toBe('Workflow\n');
   });
 
+  describe('without a server and without a network', () => {
+    const tests = `
+const built = workflow('Refunds', (start) =>
+  start
+    .tool('look', { tool_name: 'http_request', params: { url: 'https://shop.example/orders/{order}' }, retry: { max_attempts: 2 } })
+    .gate('ok', { prompt: 'Refund {look.body.amount}?' })
+    .tool('pause', { tool_name: 'delay', params: { seconds: 86400 } })
+    .agent('write', { model: 'openai/gpt-5', prompt: 'Write about {order}' }),
+);
+const options = {
+  input: { order: 'o-1' },
+  mocks: {
+    tools: {
+      http_request: attempts(failure('shop.example answered 503'), ({ url }) => ({ status: 200, body: { url, amount: 4 } })),
+    },
+    nodes: { write: ({ prompt }) => prompt + '!' },
+  },
+};
+test('a run ends, with a day that passes at once', async () => {
+  const run = await play(built, { ...options, decisions: { ok: ({ prompt }) => (prompt === 'Refund 4?' ? 'approve' : 'reject') } });
+  assert.deepEqual([run.status, run.error], ['success', null]);
+  assert.equal(run.state.look.body.url, 'https://shop.example/orders/o-1');
+  assert.equal(run.output.write, 'Write about o-1!');
+  assert.equal(run.steps.find(({ step_key }) => step_key === 'look').attempt, 2);
+  assert.ok(Date.parse(run.finished_at) - Date.parse(run.started_at) >= 86_400_000);
+});
+test('a run without a decision is paused', async () => {
+  const run = await play(built, options);
+  assert.deepEqual([run.status, run.gates.map(({ prompt }) => prompt)], ['paused', ['Refund 4?']]);
+});
+test('a graph that is not valid is refused', async () => {
+  await assert.rejects(play({ nodes: [], edges: [{ source: 'a', target: 'b' }] }), PlayError);
+});
+test('the network cannot be reached', async () => {
+  await assert.rejects(fetch('http://127.0.0.1:1/'), /unreachable/);
+  assert.throws(() => connect(1), /unreachable/);
+});
+`;
+    const offline = `
+const net = require('node:net');
+const dns = require('node:dns');
+const refuse = () => { throw new Error('The network is unreachable'); };
+net.Socket.prototype.connect = refuse;
+dns.lookup = refuse;
+globalThis.fetch = async () => refuse();
+`;
+    const load = {
+      mjs: (names: string, from: string) => `import ${names} from '${from}';\n`,
+      cjs: (names: string, from: string) => `const ${names} = require('${from}');\n`,
+    };
+
+    test.each(['mjs', 'cjs'] as const)('node:test plays workflows, in a .%s file', async (kind) => {
+      const imports = [
+        load[kind]('{ test }', 'node:test'),
+        load[kind]('assert', 'node:assert/strict'),
+        load[kind]('{ connect }', 'node:net'),
+        load[kind]('{ workflow }', 'durable-workflows-client'),
+        load[kind]('{ attempts, failure, play, PlayError }', 'durable-workflows-client/testing'),
+      ];
+      const file = `refunds.test.${kind}`;
+      await writeFile(join(user, 'offline.cjs'), offline);
+      await writeFile(join(user, file), imports.join('') + tests);
+      const flags = ['--require', './offline.cjs', '--no-experimental-require-module'];
+      const ran = await node([...flags, '--test', '--test-reporter=tap', file], user).catch(
+        (error: unknown) => error as { stdout: string },
+      );
+      expect(ran.stdout).toMatch(/# pass 4\n# fail 0/);
+    });
+  });
+
   const consumer = `
-import { ApiError, createClient, type Client, type Run } from 'durable-workflows-client';
+import { attempts, failure, play, type PlayError, type PlayedRun, type PlayOptions } from 'durable-workflows-client/testing';
+import { ApiError, createClient, workflow, type Client, type Run } from 'durable-workflows-client';
 const client: Client = createClient({ apiKey: 'ops_1' });
 export async function statuses(): Promise<Run['status'][]> {
   const runs: Run['status'][] = [];
@@ -85,6 +156,22 @@ export const statusOf = (error: ApiError): number => error.status;
 void client.listRuns({ status: 'finished' });
 // @ts-expect-error a workflow needs a name
 void client.createWorkflow({});
+const options: PlayOptions = {
+  input: { order: 'o-1' },
+  mocks: {
+    tools: { http_request: ({ url }, { attempt }) => ({ status: 200, body: { url, attempt } }) },
+    nodes: { a: attempts(failure('busy', { error_kind: 'timeout' }), { total: 3 }) },
+  },
+  decisions: { ok: ({ prompt }) => ({ approved: prompt !== '', input: { amount: 1 } }) },
+};
+const built = workflow('Refunds', (start) => start.gate('ok', { prompt: 'Go on?' }));
+export const played: Promise<PlayedRun> = play(built, options);
+export const kinds: Promise<string[]> = played.then(({ steps }) => steps.map(({ kind }) => kind));
+export const problems = (error: PlayError): string[] => error.errors.map(({ message }) => message);
+// @ts-expect-error a misspelled option
+void play(built, { decision: {} });
+// @ts-expect-error an error is of no such kind
+failure('no', { error_kind: 'busy' });
 // @ts-expect-error runs have no such field
 void client.getRun('run_1').then((run) => run.colour);
 `;
@@ -113,12 +200,13 @@ void client.getRun('run_1').then((run) => run.colour);
     expect(checked.stdout).toBe('');
   });
 
-  test('contains only its build, license, README and schema', async () => {
+  test('contains only its build, licenses, README and schema', async () => {
     const { stdout } = await execute('tar', ['-tzf', tarball]);
     expect(stdout.trim().split('\n').sort()).toEqual(
       [
         'LICENSE',
         'README.md',
+        'THIRD_PARTY_LICENSES',
         'dist/index.cjs',
         'dist/index.d.cts',
         'dist/index.d.ts',
@@ -127,6 +215,10 @@ void client.getRun('run_1').then((run) => run.colour);
         'dist/react.d.cts',
         'dist/react.d.ts',
         'dist/react.js',
+        'dist/testing.cjs',
+        'dist/testing.d.cts',
+        'dist/testing.d.ts',
+        'dist/testing.js',
         'package.json',
         'workflow.schema.json',
       ].map((path) => `package/${path}`),
