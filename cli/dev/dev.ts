@@ -5,7 +5,7 @@ import { exactJson, printable } from '#cli/output.ts';
 import type { Session } from '#cli/session.ts';
 import { terminal } from '#cli/terminal.ts';
 import { isSame, requireFolder, type Snapshot, snapshotOf, watchFolder } from './folder.ts';
-import { serviceOf } from './service.ts';
+import { serviceOf } from './dev-service.ts';
 
 export interface DevOptions extends Pick<ListenOptions, 'events' | 'name'> {
   forwardTo?: string;

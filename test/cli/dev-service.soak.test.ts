@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createClient } from '#client/index.ts';
-import { serviceOf } from '#cli/dev/service.ts';
+import { serviceOf } from '#cli/dev/dev-service.ts';
 import type { Session } from '#cli/session.ts';
 import { withTerminal } from '#cli/terminal.ts';
 import { freePorts } from '#scripts/stack/ports.ts';
@@ -43,7 +43,7 @@ test(
     await service.stop();
     await expect(service.ended).rejects.toThrow('The service has ended');
     await expect(service.client.getHealth()).rejects.toThrow('cannot be reached');
-    // What is named is used, whether it answers or not.
+    // A named service is used, whether it answers or not.
     const named = await serviceOf(
       { ...session, isDefault: false } as unknown as Session,
       new AbortController().signal,
