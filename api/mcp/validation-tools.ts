@@ -134,8 +134,7 @@ function innermost(name: string, steps: readonly (string | number)[]): string {
   let schemas = [definitionsOf()[name] as Json | undefined];
   for (const step of steps) {
     const parts = schemas.flatMap((schema) => below(schema, step));
-    const named = parts.flatMap(({ ref }) => ref ?? []);
-    found = named[0] ?? found;
+    found = parts.flatMap(({ ref }) => ref ?? [])[0] ?? found;
     schemas = parts.map(({ schema }) => schema);
   }
   return found;
