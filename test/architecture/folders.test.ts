@@ -79,6 +79,7 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'module-url',
       'payload-store',
       'process-metrics',
+      'schema',
       'temporal',
       'settled-environment',
       'settings-files',
