@@ -52,8 +52,9 @@ export function comparableStep(step: PlayedStep): Record<PlayedField, Json> {
 /** A run with what is the same on the service and in the process. Its steps are in the order of their keys. */
 export function comparableRun(run: Played): JsonObject {
   const { status, error, failure } = run;
-  const steps = run.steps.map(comparableStep);
-  steps.sort((a, b) => (String(a.step_key) < String(b.step_key) ? -1 : 1));
+  const steps = [...run.steps]
+    .sort((a, b) => (a.step_key < b.step_key ? -1 : 1))
+    .map(comparableStep);
   const ended = { output: comparable(run.output), state: comparable(run.state) };
   return { ...{ status, error, ...ended, steps }, failure: failure && { ...failure } };
 }

@@ -210,7 +210,7 @@ export const deliveryPageQuery = dataPageQuery.extend({
 /** Like `deliveryPageQuery`, for members. */
 export const dataDeliveryQuery = deliveryPageQuery.extend(nextPage);
 
-export const endpointEventSchema = z
+const endpointEventSchema = z
   .object({
     delivery_id: z.string().meta({ description: 'As in the header `X-Service-Delivery`' }),
     event_id: z.string(),

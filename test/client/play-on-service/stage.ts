@@ -16,7 +16,7 @@ interface Given {
   input?: JsonObject;
   /** What people and other programs do while it runs on the service. */
   act?: (runId: string) => Promise<unknown>;
-  /** What stands for it in the process, without the tools of `answers`. */
+  /** The same in the process, without the tools of `answers`. */
   options?: Omit<PlayOptions, 'input'>;
   ends?: Run['status'];
 }

@@ -310,14 +310,11 @@ function runMap(reference: Reference, node: NodeOf<'map'>, scope: Scope): End {
     all.push(...failures);
     // After the first failure, the order decides which items begin.
     keep(inner, scope, failures, collects || (caught && first === undefined));
-    if (fails) first ??= { index, failures };
-    if (fails)
-      return {
-        error: either(
-          reference,
-          failures.flatMap(({ errors }) => errors),
-        ),
-      };
+    if (fails) {
+      first ??= { index, failures };
+      const errors = failures.flatMap((failure) => failure.errors);
+      return { error: either(reference, errors) };
+    }
     return endsOf(plan, node).size === 1 ? (Object.values(given)[0] ?? null) : given;
   });
   if (first === undefined || collects) return done(node, scope, outputs, { answer: false });
