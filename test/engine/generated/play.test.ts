@@ -38,9 +38,12 @@ async function check(count: number, seed: number): Promise<void> {
   const wrong: string[] = [];
   const total = { steps: 0, success: 0, failed: 0, whole: 0 };
   await sideBySide(playCases(count, seed), async (each) => {
-    const { problems, steps, whole, status } = await compareCase(each).catch((error: unknown) => {
-      throw new Error(named(seed, each), { cause: error });
-    });
+    const found = await compareCase(each).catch((error: unknown) => String(error));
+    if (typeof found === 'string') {
+      wrong.push(`${found} in ${named(seed, each)}`);
+      return;
+    }
+    const { problems, steps, whole, status } = found;
     total.steps += steps;
     if (whole) total.whole += 1;
     if (status === 'success' || status === 'failed') total[status] += 1;
