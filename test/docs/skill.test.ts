@@ -45,7 +45,7 @@ describe('the skill', () => {
 
   test('names tools and commands that there are', () => {
     const steps = /## Steps\n([^]*?)\n## /.exec(body)?.[1] ?? '';
-    const known = new Set([...tools.map(({ name }) => name), 'wait_seconds']);
+    const known = new Set([...tools.map(({ name }) => name), 'wait_seconds', 'run_cap_usd']);
     const named = [...steps.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name = '']) => name);
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => !known.has(name))).toEqual([]);

@@ -36,7 +36,7 @@ const isFirst = ({ title }: Task) => first.some((start) => title.startsWith(star
 const ordered = [...tasks.filter(isFirst), ...tasks.filter((task) => !isFirst(task))];
 
 /** More than a model wants to read or do for one task. */
-const MOST: Needed = { calls: 12, tools: 30_000, documents: 30_000, answers: 20_000 };
+const MOST: Needed = { calls: 12, tools: 30_000, documents: 40_000, answers: 20_000 };
 
 describe('with nothing but MCP, a model makes something that', () => {
   const needed = new Map<string, Needed>();
