@@ -1,2 +1,2 @@
-/** The path of promtool: on PATH, or built with Go. Throws SetupError without both. */
-export function providePromtool(projectDir: string): Promise<string>;
+/** The path of promtool: on PATH, or built before. Undefined without both. */
+export function findPromtool(): string | undefined;

@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
-import { findGo } from '#scripts/setup/go.mjs';
-import { providePromtool } from '#scripts/setup/promtool.mjs';
-import { findOnPath } from '#scripts/stack/temporal-binary.mjs';
+import { findPromtool } from '#scripts/setup/promtool.mjs';
 import { patiently } from '#test/support/patience.ts';
 
 // Prometheus's own tool reads the alerts that are delivered, and tries them on series.
@@ -15,27 +13,20 @@ import { patiently } from '#test/support/patience.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const prometheus = join(root, 'deploy/prometheus');
-const BUILD_MS = 600_000;
-const available =
-  findOnPath('promtool', process.env) !== undefined || findGo(process.env) !== undefined;
-const title = available
-  ? 'promtool'
-  : 'promtool (not on this machine: promtool, or Go, which can build it)';
+const promtool = findPromtool();
 
-// Without it, shown as skipped, and not as passed.
-(available ? describe : describe.skip)(title, () => {
-  let promtool: string;
+// Without it, shown as skipped, and not as passed. `npm run test:alerts` builds it.
+(promtool === undefined ? describe.skip : describe)('promtool', () => {
   let folder: string;
-  beforeAll(async () => {
+  beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'rules-'));
-    promtool = await providePromtool(root);
-  }, patiently(BUILD_MS));
+  });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   /** The output of promtool, also when it refuses. */
   const output = async (...args: string[]): Promise<string> => {
     try {
-      const { stdout, stderr } = await run(promtool, args, { cwd: folder });
+      const { stdout, stderr } = await run(promtool ?? '', args, { cwd: folder });
       return stdout + stderr;
     } catch (error) {
       const { stdout, stderr } = error as { stdout: string; stderr: string };
