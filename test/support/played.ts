@@ -31,12 +31,16 @@ export type PlayedField = (typeof fields)[number] | 'decision' | 'attempts';
 
 /** A step with what is the same on the service and in the process. */
 export function comparableStep(step: PlayedStep): Record<PlayedField, Json> {
-  const { decision, attempts } = step;
+  const { decision } = step;
+  // A worker that is busy or stops gives up an attempt, which uses up no retry.
+  const attempts = step.attempts.filter(({ outcome }) => outcome !== 'interrupted');
+  const interrupted = step.attempts.length - attempts.length;
   const plain = Object.fromEntries(
     fields.map((field) => [field, comparable((step[field] ?? null) as Json)]),
   );
   return {
     ...(plain as Record<PlayedField, Json>),
+    attempt: step.attempt - interrupted,
     decision:
       decision === undefined
         ? null

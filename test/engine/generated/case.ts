@@ -230,7 +230,9 @@ function compare(
     },
     reference,
   );
-  for (const { step_key: key, node_id, attempt } of own) {
+  for (const { step_key: key, node_id, attempt, attempts } of own) {
+    // A busy worker has given up an attempt, whose request may have been sent.
+    if (attempts.some(({ outcome }) => outcome === 'interrupted')) continue;
     const node = each.graph.nodes.find(({ id }) => id === node_id)!;
     const step = reference.steps.get(key);
     if (step?.certain !== true || (node.kind !== 'agent' && node.kind !== 'tool')) continue;
