@@ -18,8 +18,11 @@ export interface TemporalLink {
   client: Client;
   namespace: string;
   queues: ReturnType<typeof taskQueues>;
-  /** Makes calls to the server with a deadline, so that they fail quickly when it is unreachable. */
-  withTimeout<T>(call: () => Promise<T>): Promise<T>;
+  /**
+   * Makes calls to the server with a deadline, so that they fail quickly when it is unreachable. `timeoutMs`: for an operator,
+   * who prefers to wait.
+   */
+  withTimeout<T>(call: () => Promise<T>, timeoutMs?: number): Promise<T>;
   /** Whether the server responds, and whether a worker polls this installation's task queues. */
   health(): Promise<{ temporal: boolean; worker: boolean }>;
   /** Waits for calls in progress, until their timeout at most. */
@@ -55,8 +58,8 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
   const client = new Client({ connection, namespace, dataConverter: dataConverter(db) });
   const queues = taskQueues(config.temporal.taskQueuePrefix);
   const pending = new Set<Promise<unknown>>();
-  const withTimeout = <T>(call: () => Promise<T>): Promise<T> => {
-    const answer = connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
+  const withTimeout = <T>(call: () => Promise<T>, timeoutMs = CALL_TIMEOUT_MS): Promise<T> => {
+    const answer = connection.withDeadline(Date.now() + timeoutMs, call);
     const over: Promise<void> = answer.then(forget, forget);
     function forget(): void {
       pending.delete(over);

@@ -10,6 +10,8 @@ import { GRPC_NOT_FOUND } from './resumption.ts';
 const AT_ONCE = 20;
 const REASON = 'after a restore: its run restarts from the ledger';
 const DELETED_EVERY_MS = 100;
+/** A server that has just started on a busy machine needs seconds for a call, and a restart that fails has to be repeated. */
+const CALL_TIMEOUT_MS = 60_000;
 
 /**
  * Ends the executions of all runs in Temporal, and queues a start from the ledger for every open run, so that Postgres
@@ -43,27 +45,31 @@ export async function endExecutions(
   reason: string,
 ): Promise<void> {
   await eachOf(runIds, AT_ONCE, async (runId) => {
-    const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
+    const current = await patiently(deps, () => describeCurrent(deps, runId));
     if (current?.open !== true) return;
-    await deps.temporal.withTimeout(() => terminate(deps, runId, current.runId, reason));
+    await patiently(deps, () => terminate(deps, runId, current.runId, reason));
   });
   for await (const page of listOpenExecutions(deps)) {
     await eachOf(page, AT_ONCE, ({ runId, execution }) =>
-      terminate(deps, runId, execution, reason),
+      patiently(deps, () => terminate(deps, runId, execution, reason)),
     );
   }
 }
 
 /** The id of a run that Postgres has not started yet must be free, because its start is refused otherwise. */
-async function deleteExecution({ temporal }: DispatchDeps, runId: string): Promise<void> {
-  const find = () => temporal.withTimeout(() => describeCurrent({ temporal }, runId));
+async function deleteExecution(deps: DispatchDeps, runId: string): Promise<void> {
+  const { temporal } = deps;
+  const find = () => patiently(deps, () => describeCurrent(deps, runId));
   if ((await find()) === undefined) return;
   const { workflowService } = temporal.client;
   const request = { namespace: temporal.namespace, workflowExecution: { workflowId: runId } };
   try {
-    await temporal.withTimeout(() => workflowService.deleteWorkflowExecution(request));
+    await patiently(deps, () => workflowService.deleteWorkflowExecution(request));
   } catch (error) {
     if (!isGrpcServiceError(error) || (error.code as number) !== GRPC_NOT_FOUND) throw error;
   }
   while ((await find()) !== undefined) await sleep(DELETED_EVERY_MS);
 }
+
+const patiently = <T>({ temporal }: DispatchDeps, call: () => Promise<T>): Promise<T> =>
+  temporal.withTimeout(call, CALL_TIMEOUT_MS);
