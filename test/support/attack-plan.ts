@@ -52,6 +52,7 @@ const names: Record<string, Kind | null> = {
   source_id: 'source',
   entity_id: 'entity',
   delivery_id: 'delivery',
+  event_id: 'outbound event',
   version: 'version',
   secret: 'hook secret',
   // An account of Slack.
