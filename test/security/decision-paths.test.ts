@@ -585,6 +585,7 @@ const commands: Record<string, (source: Source, rehearsalId: string) => string[]
 /** Commands in the same modules, which read, keep or end something. */
 const notStarting = [
   ...['gate', 'assign', 'cancel', 'runs list', 'runs export', 'runs show', 'runs watch'],
+  'runs stream-token',
   ...['runs views list', 'runs views save', 'runs views remove'],
   ...['experiments list', 'experiments show', 'experiments cancel'],
   ...['pins list', 'pins set', 'pins remove'],

@@ -231,7 +231,7 @@ function compare(
     reference,
   );
   for (const { step_key: key, node_id, attempt, attempts } of own) {
-    // A busy worker has given up an attempt, whose request may have been sent.
+    // A busy worker has stopped an attempt, whose request may have been sent.
     if (attempts.some(({ outcome }) => outcome === 'interrupted')) continue;
     const node = each.graph.nodes.find(({ id }) => id === node_id)!;
     const step = reference.steps.get(key);
