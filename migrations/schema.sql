@@ -313,6 +313,7 @@ CREATE TABLE budgets (
 
 CREATE INDEX budgets_by_workflow ON public.budgets USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
 CREATE INDEX budgets_by_workspace ON public.budgets USING btree (workspace_id, id);
+CREATE TRIGGER budgets_alert AFTER UPDATE OF spent_micros ON public.budgets FOR EACH ROW WHEN ((new.alerts AND (new.spent_micros > 0) AND ((new.spent_micros IS DISTINCT FROM old.spent_micros) OR (new.window_start IS DISTINCT FROM old.window_start)))) EXECUTE FUNCTION alert_spent_budget();
 
 CREATE TABLE call_waits (
   run_id text NOT NULL,
@@ -2597,6 +2598,16 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.alert_spent_budget()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM alert_budget_1(new.id);
+  RETURN NULL;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.announce_end_1(run text, event text, event_type text, most_pending integer, tells_parent boolean)
  RETURNS void
  LANGUAGE plpgsql
@@ -2619,7 +2630,138 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION public.begin_step_1(run text, workspace text, execution text, control json, observed json, frames json, step text, node text, label text, kind text, iteration integer[], output_key text, queued_at timestamp with time zone, input json, agent_step text, turn integer, call_index integer, call_tool text, verdicts json, revision integer, calls json, lease_ms integer, claim text, claim_ms integer, attempt integer, free boolean, counted boolean, most_micros bigint, done text, output json, error text, error_kind text, errors integer, model text, reused_from text, started json, ended json, OUT outcome text, OUT facts json)
+CREATE OR REPLACE FUNCTION public.begin_step_1(run text, workspace text, execution text, control json, observed json, frames json, step text, node text, label text, kind text, iteration integer[], output_key text, queued_at timestamp with time zone, input json, agent_step text, turn integer, call_index integer, call_tool text, verdicts json, revision integer, claim text, claim_ms integer, attempt integer, free boolean, counted boolean, most_micros bigint, done text, output json, error text, error_kind text, errors integer, model text, reused_from text, started json, ended json, OUT outcome text, OUT facts json)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  held record;
+  kept record;
+  limits record;
+  budgeted boolean := false;
+  accepted boolean;
+  opened boolean;
+  begun record;
+  -- The numbers of the last frame before this call, and before the step.
+  base bigint;
+  own bigint;
+  this_moment timestamptz;
+BEGIN
+  -- The run accepts the work while it is open and no resume has replaced this execution.
+  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count INTO held FROM runs r
+  WHERE r.id = run AND r.workspace_id = workspace FOR NO KEY UPDATE;
+  accepted := held.status IN ('pending', 'running', 'paused') AND NOT (execution = ANY (held.superseded))
+              AND NOT held.resuming;
+  IF accepted THEN
+    -- The policies are those of the verdicts, also after the wait.
+    IF revision <> (SELECT w.policy_revision FROM workspaces w WHERE w.id = workspace) THEN
+      outcome := 'stale';
+      RETURN;
+    END IF;
+
+    -- The run runs. Its control steps come first.
+    base := held.frame_seq;
+    own := base + json_array_length(frames);
+    UPDATE runs r SET
+      frame_seq = own + num_nonnulls(started, ended),
+      waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' THEN
+        (extract(epoch FROM clock_timestamp() - coalesce(r.phase_since, r.created_at)) * 1000)::bigint ELSE 0 END,
+      phase_since = CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
+                         THEN r.phase_since ELSE clock_timestamp() END,
+      started_at = coalesce(r.started_at, clock_timestamp()),
+      status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = execution
+    WHERE r.id = run;
+    PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames);
+  END IF;
+
+  -- The step, as earlier attempts have left it. One that has failed begins again after a resume.
+  SELECT s.step_key, s.status, s.epoch, s.attempts, s.errors, s.forgiven, s.error, s.error_kind, s.caught, s.policy INTO kept
+  FROM steps s WHERE s.run_id = run AND s.step_key = step;
+  IF kept.status = 'success' THEN
+    outcome := 'finished';
+    facts := json_build_object('output', (SELECT s.output FROM steps s WHERE s.run_id = run AND s.step_key = step));
+    RETURN;
+  END IF;
+  IF accepted AND kept.status = 'failed' AND (kept.caught OR kept.epoch = held.resumed_count) THEN
+    outcome := 'failed';
+    facts := json_build_object('error', coalesce(kept.error, 'failed'), 'kind', coalesce(kept.error_kind, 'node'),
+                               'attempts', greatest(1, kept.errors - kept.forgiven));
+    RETURN;
+  END IF;
+  IF accepted IS NOT TRUE OR kept.status = 'skipped' OR kept.attempts >= attempt
+     OR (kept.status = 'cancelled' AND kept.epoch = held.resumed_count) THEN
+    outcome := 'refused';
+    RETURN;
+  END IF;
+
+  -- The caps and the budgets.
+  IF revision IS NOT NULL THEN
+    limits := run_limits_1(run);
+    budgeted := limits.applies;
+    IF NOT counted AND limits.stop IS NOT NULL THEN
+      outcome := 'blocked';
+      facts := limits.stop;
+      RETURN;
+    END IF;
+    IF NOT counted AND NOT free AND limits.reserves THEN
+      outcome := 'limited';
+      RETURN;
+    END IF;
+  END IF;
+
+  -- The claim: a new step, or another attempt at it. One that begins and ends at once took no time.
+  this_moment := clock_timestamp();
+  opened := kept.step_key IS NULL OR kept.epoch < held.resumed_count;
+  INSERT INTO steps AS s (
+    run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
+    claim, claim_until, queued_at, input, output,
+    started_at, finished_at, policy, expected_micros,
+    expected_unknown, attempts, parent_step_key, turn, call_index, call_tool,
+    error, error_kind, errors, model, reused_from)
+  VALUES (
+    run, step, node, label, kind, iteration, output_key, own + 1, coalesce(done, 'running'), held.resumed_count,
+    claim, this_moment + claim_ms * interval '1 ms', queued_at, input, output,
+    this_moment, CASE WHEN done IS NOT NULL THEN this_moment END, verdicts, most_micros,
+    counted AND most_micros IS NULL, coalesce(attempt, 1), agent_step, turn, call_index, call_tool,
+    error, error_kind, coalesce(errors, 0), model, reused_from)
+  ON CONFLICT (run_id, step_key) DO UPDATE SET
+    status = excluded.status, epoch = excluded.epoch, claim = excluded.claim, claim_until = excluded.claim_until,
+    queued_at = CASE WHEN opened THEN excluded.queued_at ELSE s.queued_at END,
+    input = excluded.input, output = excluded.output,
+    -- A call that waited for approval has no attempt yet.
+    started_at = CASE WHEN opened OR s.attempts = 0 THEN excluded.started_at ELSE s.started_at END,
+    attempt_started_at = excluded.started_at, attempt_ended_at = NULL, finished_at = excluded.finished_at,
+    -- The verdicts of earlier attempts since the last resume, and the new ones.
+    policy = CASE WHEN opened OR s.policy::text = '[]' THEN excluded.policy ELSE (s.policy::jsonb || (
+      SELECT coalesce(jsonb_agg(v), '[]') FROM jsonb_array_elements(excluded.policy::jsonb) AS v
+      WHERE NOT s.policy::jsonb @> jsonb_build_array(v)))::json END,
+    expected_micros = excluded.expected_micros, expected_unknown = excluded.expected_unknown,
+    attempts = coalesce(attempt, s.attempts + 1),
+    error = excluded.error, error_kind = excluded.error_kind, model = coalesce(excluded.model, s.model),
+    -- A resume forgives the errors before it.
+    errors = CASE WHEN errors IS NULL THEN s.errors ELSE errors + CASE WHEN opened THEN s.errors ELSE s.forgiven END END,
+    forgiven = CASE WHEN opened THEN s.errors ELSE s.forgiven END,
+    reused_from = excluded.reused_from
+  RETURNING s.errors, s.attempts, s.generation INTO begun;
+  outcome := 'begun';
+  facts := json_build_object('errors', begun.errors, 'attempts', begun.attempts, 'generation', begun.generation,
+                             'epoch', held.resumed_count, 'budgeted', budgeted);
+
+  -- The verdicts that earlier attempts had not.
+  IF json_array_length(verdicts) > 0 THEN
+    PERFORM record_verdicts_1(run, node, verdicts, CASE WHEN opened THEN '[]' ELSE kept.policy::jsonb END);
+  END IF;
+
+  -- The frames.
+  INSERT INTO run_frames (run_id, seq, frame)
+  SELECT run, own + f.place, f.frame
+  FROM (VALUES (1, started, opened), (2, ended, done IS NOT NULL)) AS f (place, frame, moved)
+  WHERE f.frame IS NOT NULL AND f.moved ORDER BY f.place;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.begin_step_2(run text, workspace text, execution text, control json, observed json, frames json, step text, node text, label text, kind text, iteration integer[], output_key text, queued_at timestamp with time zone, input json, agent_step text, turn integer, call_index integer, call_tool text, verdicts json, revision integer, calls json, lease_ms integer, claim text, claim_ms integer, attempt integer, free boolean, counted boolean, most_micros bigint, done text, output json, error text, error_kind text, errors integer, model text, reused_from text, started json, ended json, OUT outcome text, OUT facts json)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -2669,7 +2811,7 @@ BEGIN
       started_at = coalesce(r.started_at, clock_timestamp()),
       status = 'running', at_rest = false, updated_at = now(), lost_since = NULL, temporal_run_id = execution
     WHERE r.id = run;
-    PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames, this_moment);
+    PERFORM write_control_2(run, held.resumed_count, base, control, observed, frames, this_moment);
   END IF;
 
   -- The step, as earlier attempts have left it. One that has failed begins again after a resume.
@@ -2964,6 +3106,17 @@ CREATE OR REPLACE FUNCTION public.close_steps_1(run text)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+BEGIN
+  UPDATE steps s SET status = 'cancelled', finished_at = clock_timestamp()
+  WHERE s.run_id = run AND s.status IN ('running', 'paused');
+  UPDATE gates g SET status = 'cancelled' WHERE g.run_id = run AND g.status = 'open';
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.close_steps_2(run text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
 DECLARE
   scopes text[];
 BEGIN
@@ -3186,7 +3339,68 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION public.end_step_1(run text, step text, claim text, attempt integer, counted boolean, limited boolean, lease_ms integer, result text, output json, frame json, error text, error_kind text, retryable boolean, max_attempts integer, definite boolean, cost_micros bigint, model text, usage json, unpriced boolean, cost_estimated boolean, OUT known boolean, OUT status text, OUT tries integer, OUT woken json)
+CREATE OR REPLACE FUNCTION public.end_step_1(run text, step text, claim text, attempt integer, counted boolean, result text, output json, frame json, error text, error_kind text, retryable boolean, max_attempts integer, definite boolean, cost_micros bigint, model text, usage json, unpriced boolean, cost_estimated boolean, OUT known boolean, OUT status text, OUT tries integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  held record;
+  kept record;
+  open boolean;
+BEGIN
+  -- The attempt, in the locked run.
+  PERFORM FROM runs r WHERE r.id = run FOR NO KEY UPDATE;
+  SELECT s.status, s.claim, s.attempts, s.errors, s.forgiven INTO kept FROM steps s WHERE s.run_id = run AND s.step_key = step;
+  known := attempt IS NULL OR coalesce(kept.attempts >= attempt, false);
+  IF NOT known THEN
+    RETURN;
+  END IF;
+
+  -- Its cost, however late it comes.
+  held := book_cost_1(run, cost_micros);
+  IF held.status IS NULL THEN
+    known := false;
+    RETURN;
+  END IF;
+  IF kept.claim IS DISTINCT FROM claim OR kept.status NOT IN ('running', 'cancelled') THEN
+    -- Another attempt decides. The cost is added to the step, and to the attempt if a later one has replaced it.
+    UPDATE steps s SET cost_micros = s.cost_micros + cost_micros, unpriced = s.unpriced OR unpriced,
+                       cost_estimated = s.cost_estimated OR cost_estimated
+    WHERE s.run_id = run AND s.step_key = step;
+    UPDATE step_attempts a SET cost_micros = a.cost_micros + cost_micros
+    WHERE a.run_id = run AND a.step_key = step AND a.claim = claim AND cost_micros > 0;
+  ELSE
+    -- The end of the run cancels the step and leaves the claim, so that the attempt can still store its result.
+    open := held.status IN ('pending', 'running', 'paused');
+    tries := kept.errors - kept.forgiven + (result = 'failed')::integer;
+    status := CASE
+      WHEN result = 'failed' AND (NOT retryable OR tries >= max_attempts) THEN 'failed'
+      WHEN result NOT IN ('failed', 'released') THEN result
+      WHEN open THEN 'running'
+      ELSE 'cancelled' END;
+    UPDATE steps s SET
+      status = status, claim = NULL, claim_until = NULL, output = output,
+      cost_micros = s.cost_micros + cost_micros, model = coalesce(model, s.model), usage = coalesce(usage, s.usage),
+      unpriced = s.unpriced OR unpriced, cost_estimated = s.cost_estimated OR cost_estimated,
+      error = coalesce(error, s.error), error_kind = coalesce(error_kind, s.error_kind),
+      errors = s.errors + (result = 'failed')::integer, generation = s.generation + definite::integer,
+      finished_at = CASE WHEN status <> 'running' THEN clock_timestamp() END,
+      attempt_ended_at = CASE WHEN status = 'running' OR result = 'failed' THEN clock_timestamp() END
+    WHERE s.run_id = run AND s.step_key = step;
+    IF open AND frame IS NOT NULL AND status IN ('success', 'failed') THEN
+      INSERT INTO run_frames (run_id, seq, frame) VALUES (run, held.frame_seq, frame);
+    END IF;
+  END IF;
+
+  -- Its actual cost instead of the reserved one.
+  IF counted THEN
+    PERFORM recount_holds_1(run);
+  END IF;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.end_step_2(run text, step text, claim text, attempt integer, counted boolean, limited boolean, lease_ms integer, result text, output json, frame json, error text, error_kind text, retryable boolean, max_attempts integer, definite boolean, cost_micros bigint, model text, usage json, unpriced boolean, cost_estimated boolean, OUT known boolean, OUT status text, OUT tries integer, OUT woken json)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -3463,9 +3677,6 @@ BEGIN
   IF NOT FOUND THEN
     UPDATE budgets b SET spent_micros = b.spent_micros + spent, reserved_micros = greatest(0, b.reserved_micros + reserved)
     WHERE b.id = budget AND b.window_start = in_window;
-  END IF;
-  IF spent > 0 THEN
-    PERFORM alert_budget_1(budget);
   END IF;
 END
 $function$;
@@ -4061,7 +4272,73 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION public.settle_run_1(run text, execution text, control json, observed json, frames json, last json, output json, state json, outputs json, evals json, scored json, event text, most_pending integer, OUT cost_micros bigint, OUT has_parent boolean, OUT has_slot boolean)
+CREATE OR REPLACE FUNCTION public.settle_run_1(run text, execution text, control json, observed json, frames json, last json, output json, state json, outputs json, evals json, scored json, event text, most_pending integer, OUT cost_micros bigint, OUT has_parent boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  held record;
+  base bigint;
+BEGIN
+  -- The run accepts it while it is open and no resume has replaced this execution.
+  SELECT r.status, r.superseded, r.resuming, r.workspace_id, r.workflow_id, r.created_at, r.frame_seq, r.resumed_count,
+         r.rehearsal, r.parent_run_id, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
+         (extract(epoch FROM r.phase_since) * 1000000)::bigint AS phase_us
+  INTO held FROM runs r WHERE r.id = run FOR NO KEY UPDATE;
+  IF NOT FOUND OR held.status NOT IN ('pending', 'running', 'paused') OR execution = ANY (held.superseded)
+     OR held.resuming THEN
+    RETURN;
+  END IF;
+
+  -- Its checks were evaluated with the run as it is: a lost attempt may have booked its cost since. Or it has none.
+  IF scored IS NULL THEN
+    PERFORM FROM workflows w WHERE w.id = held.workflow_id AND w.checks::text = '[]';
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+  ELSIF (held.status, held.cost_micros, held.active_ms, held.phase_us) IS DISTINCT FROM (
+    scored ->> 'status', (scored ->> 'cost_micros')::bigint, (scored ->> 'active_ms')::bigint,
+    (scored ->> 'phase_us')::bigint) THEN
+    RETURN;
+  END IF;
+
+  -- The control steps. What is still open then is cancelled.
+  base := held.frame_seq;
+  PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames);
+  PERFORM close_steps_1(run);
+
+  -- The run and its clocks.
+  base := base + json_array_length(frames);
+  UPDATE runs r SET
+    status = 'success', output = settle_run_1.output, state = whole_state_1(run, settle_run_1.state, outputs),
+    evals = settle_run_1.evals, error = NULL, failure = NULL,
+    active_ms = coalesce((scored ->> 'duration_ms')::bigint, r.active_ms + CASE WHEN r.status = 'running' THEN
+      (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END),
+    waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' THEN
+      (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END,
+    phase_since = NULL, started_at = coalesce(r.started_at, clock_timestamp()), finished_at = clock_timestamp(),
+    updated_at = now(), lost_since = NULL, frame_seq = base + json_array_length(last),
+    temporal_run_id = coalesce(nullif(execution, ''), r.temporal_run_id)
+  WHERE r.id = run;
+
+  -- Its holds become spent. Rehearsals do not count in the usage.
+  PERFORM close_holds_1(ARRAY[run], 'settled');
+  IF held.rehearsal IS NULL THEN
+    INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
+    VALUES (held.workspace_id, held.created_at::date, 1, (settle_run_1.evals IS NOT NULL)::integer,
+            coalesce((settle_run_1.evals ->> 'passed')::integer, 0),
+            coalesce((settle_run_1.evals ->> 'total')::integer, 0));
+  END IF;
+  INSERT INTO run_frames (run_id, seq, frame)
+  SELECT run, base + f.place, f.value FROM json_array_elements(last) WITH ORDINALITY AS f (value, place) ORDER BY f.place;
+
+  PERFORM announce_end_1(run, event, 'run.completed', most_pending, true);
+  cost_micros := held.cost_micros;
+  has_parent := held.parent_run_id IS NOT NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.settle_run_2(run text, execution text, control json, observed json, frames json, last json, output json, state json, outputs json, evals json, scored json, event text, most_pending integer, OUT cost_micros bigint, OUT has_parent boolean, OUT has_slot boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -4093,14 +4370,14 @@ BEGIN
 
   -- The control steps. What is still open then is cancelled.
   base := held.frame_seq;
-  PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames);
-  PERFORM close_steps_1(run);
+  PERFORM write_control_2(run, held.resumed_count, base, control, observed, frames);
+  PERFORM close_steps_2(run);
 
   -- The run and its clocks.
   base := base + json_array_length(frames);
   UPDATE runs r SET
-    status = 'success', output = settle_run_1.output, state = whole_state_1(run, settle_run_1.state, outputs),
-    evals = settle_run_1.evals, error = NULL, failure = NULL,
+    status = 'success', output = settle_run_2.output, state = whole_state_1(run, settle_run_2.state, outputs),
+    evals = settle_run_2.evals, error = NULL, failure = NULL,
     active_ms = coalesce((scored ->> 'duration_ms')::bigint, r.active_ms + CASE WHEN r.status = 'running' AND NOT r.at_rest THEN
       (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END),
     waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' OR r.at_rest THEN
@@ -4114,9 +4391,9 @@ BEGIN
   PERFORM close_holds_1(ARRAY[run], 'settled');
   IF held.rehearsal IS NULL THEN
     INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
-    VALUES (held.workspace_id, held.created_at::date, 1, (settle_run_1.evals IS NOT NULL)::integer,
-            coalesce((settle_run_1.evals ->> 'passed')::integer, 0),
-            coalesce((settle_run_1.evals ->> 'total')::integer, 0));
+    VALUES (held.workspace_id, held.created_at::date, 1, (settle_run_2.evals IS NOT NULL)::integer,
+            coalesce((settle_run_2.evals ->> 'passed')::integer, 0),
+            coalesce((settle_run_2.evals ->> 'total')::integer, 0));
   END IF;
   INSERT INTO run_frames (run_id, seq, frame)
   SELECT run, base + f.place, f.value FROM json_array_elements(last) WITH ORDINALITY AS f (value, place) ORDER BY f.place;
@@ -4525,7 +4802,75 @@ BEGIN
     FROM workflows w JOIN workspaces s ON s.id = w.workspace_id WHERE w.id = workflow;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.write_control_1(run text, epoch integer, base bigint, control json, observed json, frames json, this_moment timestamp with time zone DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION public.write_control_1(run text, epoch integer, base bigint, control json, observed json, frames json)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  -- A step that starts and ends with this call took no time.
+  this_moment timestamptz := clock_timestamp();
+  step record;
+  kept record;
+  failed_before boolean;
+  restarts boolean;
+  opened text[] := '{}';
+  closed text[] := '{}';
+BEGIN
+  FOR step IN
+    SELECT * FROM json_to_recordset(control) AS c (
+      pos bigint, step_key text, node_id text, label text, kind text, iteration integer[], output_key text, status text,
+      output json, error text, caught json)
+  LOOP
+    SELECT s.step_key, s.status, s.epoch, s.caught INTO kept
+    FROM steps s WHERE s.run_id = run AND s.step_key = step.step_key;
+    -- Its error is caught now. An execution that starts from the ledger catches the same error again.
+    failed_before := kept.status = 'failed' AND kept.epoch = epoch;
+    CONTINUE WHEN kept.step_key IS NOT NULL AND (kept.caught OR NOT (
+      (kept.status = 'running' AND step.status <> 'running')
+      OR (kept.status IN ('failed', 'cancelled', 'skipped') AND kept.epoch < epoch)
+      OR (failed_before AND step.caught IS NOT NULL)));
+
+    -- A loop or a timer that a cancel closed continues as the same attempt.
+    restarts := (kept.status = 'failed' AND NOT failed_before) OR (kept.status = 'cancelled' AND step.status = 'running');
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal,
+                            status, epoch, started_at, finished_at, output, error,
+                            error_kind, caught, errors)
+    VALUES (run, step.step_key, step.node_id, step.label, step.kind, step.iteration, step.output_key, base + step.pos,
+            step.status, epoch, this_moment, CASE WHEN step.status <> 'running' THEN this_moment END, step.output, step.error,
+            step.caught ->> 'kind', step.caught IS NOT NULL, coalesce((step.caught ->> 'attempts')::integer, 0))
+    ON CONFLICT (run_id, step_key) DO UPDATE SET
+      status = excluded.status, epoch = excluded.epoch, output = excluded.output, error = excluded.error,
+      finished_at = CASE WHEN failed_before THEN s.finished_at ELSE excluded.finished_at END,
+      error_kind = excluded.error_kind, caught = excluded.caught, errors = greatest(s.errors, excluded.errors),
+      attempts = s.attempts + restarts::integer,
+      attempt_started_at = CASE WHEN restarts THEN excluded.started_at ELSE s.attempt_started_at END,
+      attempt_ended_at = CASE WHEN restarts THEN NULL ELSE s.attempt_ended_at END,
+      started_at = CASE WHEN restarts THEN excluded.started_at ELSE s.started_at END;
+
+    IF NOT coalesce(kept.status = 'running' OR failed_before, false) THEN
+      opened := opened || step.step_key;
+    END IF;
+    IF step.status IN ('success', 'failed') AND NOT coalesce(failed_before, false) THEN
+      closed := closed || step.step_key;
+    END IF;
+  END LOOP;
+
+  FOR step IN SELECT * FROM json_to_recordset(observed) AS o (step_key text, event_id bigint) LOOP
+    UPDATE steps s SET event_id = step.event_id WHERE s.run_id = run AND s.step_key = step.step_key;
+  END LOOP;
+
+  -- In the order of their numbers, since each gets its time when it is inserted.
+  IF json_array_length(frames) > 0 THEN
+    INSERT INTO run_frames (run_id, seq, frame)
+    SELECT run, base + f.place, f.value -> 'frame' FROM json_array_elements(frames) WITH ORDINALITY AS f (value, place)
+    WHERE f.value ->> 'step_key' = ANY (CASE f.value ->> 'edge' WHEN 'opened' THEN opened ELSE closed END)
+    ORDER BY f.place;
+  END IF;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_control_2(run text, epoch integer, base bigint, control json, observed json, frames json, this_moment timestamp with time zone DEFAULT clock_timestamp())
  RETURNS void
  LANGUAGE plpgsql
 AS $function$

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
 import { type Db, sql, withClient } from './pool.ts';
+import { recalledFunctions } from './recalled-functions.ts';
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations');
 const FUNCTIONS_DIR = join(import.meta.dirname, 'functions');
@@ -89,6 +90,12 @@ export async function migrate(
     const applied = new Map(rows.map((row) => [row.name, row.digest]));
     if (applied.has(FIRST_BEFORE)) throw new Error(BEFORE_1);
     const files = [...(await listMigrations(directory)), ...(await listFunctions(functions))];
+    // Of a build between releases: see recalled-functions.ts.
+    for (const { name } of files) {
+      if (applied.has(name) && applied.get(name) === recalledFunctions.get(name)) {
+        applied.delete(name);
+      }
+    }
     // Before anything is applied, so that the old schema stays whole.
     const edited = files.find(
       ({ name, digest }) => applied.has(name) && applied.get(name) !== digest,
@@ -159,6 +166,7 @@ async function apply(
   await client.query('BEGIN');
   try {
     await client.query(`SET LOCAL lock_timeout = ${Math.round(lockTimeoutMs)}`);
+    if (recalledFunctions.has(migration.name)) await recall(client, migration.name);
     await client.query(migration.sql);
     await client.query('INSERT INTO migrations (name, digest) VALUES ($1, $2)', [
       migration.name,
@@ -169,6 +177,16 @@ async function apply(
     await client.query('ROLLBACK');
     throw error;
   }
+}
+
+/** Removes a function that was recalled, with any arguments, if it is there. */
+async function recall(client: pg.Client, name: string): Promise<void> {
+  const { rows } = await client.query<{ found: string }>(
+    'SELECT oid::regprocedure::text AS found FROM pg_proc WHERE proname = $1',
+    [name.replace(/^functions\/(.*)\.sql$/, '$1')],
+  );
+  for (const { found } of rows) await client.query(`DROP FUNCTION ${found}`);
+  await client.query('DELETE FROM migrations WHERE name = $1', [name]);
 }
 
 /** Throws an Error that says what to do when the database is from a version before 1.0.0. */

@@ -53,6 +53,7 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'cursor',
       'idempotency',
       'migrate',
+      'recalled-functions',
       'month',
       'pool',
       'preconditions',

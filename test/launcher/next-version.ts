@@ -28,7 +28,7 @@ const changes = (): [title: string, sql: string][] => [
 
 /**
  * Makes the version after this one in `folder`, a copy of the project with further migrations and a second version of
- * `begin_step_1`, which marks the run in a new column. Returns the names of the added migrations and functions.
+ * `begin_step_2`, which marks the run in a new column. Returns the names of the added migrations and functions.
  */
 export async function makeNextVersion(folder: string): Promise<string[]> {
   for (const name of copied) {
@@ -42,13 +42,13 @@ export async function makeNextVersion(folder: string): Promise<string[]> {
     return name;
   });
   const functions = join(folder, 'shared/db/functions');
-  const before = readFileSync(join(functions, 'begin_step_1.sql'), 'utf8');
+  const before = readFileSync(join(functions, 'begin_step_2.sql'), 'utf8');
   const after = before
-    .replace('CREATE FUNCTION begin_step_1(', 'CREATE FUNCTION begin_step_2(')
+    .replace('CREATE FUNCTION begin_step_2(', 'CREATE FUNCTION begin_step_3(')
     .replace('\nBEGIN\n', `\nBEGIN\n  UPDATE runs r SET of_next = 'next' WHERE r.id = run;\n`);
-  writeFileSync(join(functions, 'begin_step_2.sql'), after);
+  writeFileSync(join(functions, 'begin_step_3.sql'), after);
   const caller = join(folder, 'shared/db/steps/steps.ts');
-  const calls = readFileSync(caller, 'utf8').replace('FROM begin_step_1(', 'FROM begin_step_2(');
+  const calls = readFileSync(caller, 'utf8').replace('FROM begin_step_2(', 'FROM begin_step_3(');
   writeFileSync(caller, calls);
-  return [...added, 'functions/begin_step_2.sql'];
+  return [...added, 'functions/begin_step_3.sql'];
 }

@@ -1,18 +1,16 @@
 -- Begins a step: claims it for one attempt, and writes the control steps that came with the call. With a result (`done`) it
--- begins and ends at once. Called by shared/db/steps/steps.ts.
+-- begins and ends at once. Called by shared/db/runs/steps.ts.
 --
 -- Whatever changes the status of a step locks its run first. So what is read after the lock stays so until the commit.
 -- A name without a table is an argument or a variable.
 --
 -- Returns one of:
---   begun      errors, attempts, generation, epoch, budgeted; waited_ms and woken if it waited for a free call
+--   begun      errors, attempts, generation, epoch, budgeted
 --   stale      the policies have changed since the step was judged; nothing was written
 --   finished   output: the step has succeeded, whatever became of its run
 --   failed     error, kind, attempts: the step has failed for good
 --   blocked    a cap or a budget is exhausted: see run_limits_1
 --   limited    its possible cost must be reserved first, by the transaction that calls this again with `counted`
---   no_slot    a limit of the policies has no free call: wait_ms, target and woken, see take_calls_1; the step waits in its queue.
---              Or its run, which has left its slot, waits for another one
 --   refused    the run has ended, was deleted or belongs to another execution, or the step cannot begin again
 --
 -- Never changed once it is released: processes of the version before call it during an update. A change is begin_step_2.
@@ -26,9 +24,6 @@ CREATE FUNCTION begin_step_1(
   -- The policies' verdicts on it, and their revision; null: neither policies nor limits apply, since the result is recorded, or
   -- the attempt had begun before.
   verdicts json, revision integer,
-  -- The limits of the policies that count it: see take_calls_1; null: none, and it has not waited for one. How long the rows of the
-  -- outbox are leased.
-  calls json, lease_ms integer,
   -- Its claim; and the number of an attempt whose claim a crash of the database has lost, otherwise null.
   claim text, claim_ms integer, attempt integer,
   -- Whether it costs nothing; whether it is counted, since the limits were checked: then with so much, null for unknown.
@@ -48,17 +43,14 @@ DECLARE
   accepted boolean;
   opened boolean;
   begun record;
-  slot record;
   -- The numbers of the last frame before this call, and before the step.
   base bigint;
   own bigint;
   this_moment timestamptz;
 BEGIN
   -- The run accepts the work while it is open and no resume has replaced this execution.
-  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count, r.at_rest, r.limits ->> 'key' AS slot_key
-  INTO held FROM runs r
+  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count INTO held FROM runs r
   WHERE r.id = run AND r.workspace_id = workspace FOR NO KEY UPDATE;
-  this_moment := clock_timestamp();
   accepted := held.status IN ('pending', 'running', 'paused') AND NOT (execution = ANY (held.superseded))
               AND NOT held.resuming;
   IF accepted THEN
@@ -67,25 +59,20 @@ BEGIN
       outcome := 'stale';
       RETURN;
     END IF;
-    IF held.slot_key IS NOT NULL AND continue_place_1(run) THEN
-      outcome := 'no_slot';
-      facts := json_build_object('wait_ms', 3600000, 'target', label, 'woken', '[]'::json);
-      RETURN;
-    END IF;
 
     -- The run runs. Its control steps come first.
     base := held.frame_seq;
     own := base + json_array_length(frames);
     UPDATE runs r SET
       frame_seq = own + num_nonnulls(started, ended),
-      waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' OR r.at_rest THEN
+      waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' THEN
         (extract(epoch FROM clock_timestamp() - coalesce(r.phase_since, r.created_at)) * 1000)::bigint ELSE 0 END,
-      phase_since = CASE WHEN r.status = 'running' AND NOT r.at_rest AND r.phase_since IS NOT NULL
+      phase_since = CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
                          THEN r.phase_since ELSE clock_timestamp() END,
       started_at = coalesce(r.started_at, clock_timestamp()),
-      status = 'running', at_rest = false, updated_at = now(), lost_since = NULL, temporal_run_id = execution
+      status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = execution
     WHERE r.id = run;
-    PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames, this_moment);
+    PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames);
   END IF;
 
   -- The step, as earlier attempts have left it. One that has failed begins again after a resume.
@@ -123,23 +110,8 @@ BEGIN
     END IF;
   END IF;
 
-  -- The limits of tools and models. A step that waits is not begun, and a paused run stays so.
-  IF calls IS NOT NULL THEN
-    slot := take_calls_1(run, workspace, step, claim, node, label, calls, true, lease_ms);
-    IF NOT slot.taken THEN
-      IF held.status = 'paused' OR held.at_rest THEN
-        UPDATE runs r SET status = held.status, at_rest = held.at_rest, phase_since = clock_timestamp() WHERE r.id = run;
-      END IF;
-      outcome := 'no_slot';
-      facts := json_build_object('wait_ms', slot.wait_ms, 'target', slot.target, 'woken', slot.woken);
-      RETURN;
-    END IF;
-    queued_at := least(queued_at, slot.since);
-    -- It may have waited for the lock of another call.
-    this_moment := clock_timestamp();
-  END IF;
-
   -- The claim: a new step, or another attempt at it. One that begins and ends at once took no time.
+  this_moment := clock_timestamp();
   opened := kept.step_key IS NULL OR kept.epoch < held.resumed_count;
   INSERT INTO steps AS s (
     run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
@@ -175,13 +147,6 @@ BEGIN
   outcome := 'begun';
   facts := json_build_object('errors', begun.errors, 'attempts', begun.attempts, 'generation', begun.generation,
                              'epoch', held.resumed_count, 'budgeted', budgeted);
-  IF calls IS NOT NULL THEN
-    IF slot.since IS NOT NULL THEN
-      facts := (facts::jsonb || jsonb_build_object(
-        'waited_ms', (extract(epoch FROM this_moment - slot.since) * 1000)::integer,
-        'woken', wake_calls_1(ARRAY[slot.left_scope], lease_ms)))::json;
-    END IF;
-  END IF;
 
   -- The verdicts that earlier attempts had not.
   IF json_array_length(verdicts) > 0 THEN

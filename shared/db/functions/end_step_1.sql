@@ -1,5 +1,5 @@
 -- Ends an attempt at a step: books what it has cost, and lets it decide the step if it still holds the claim. Called by
--- shared/db/steps/step-ends.ts.
+-- shared/db/runs/step-ends.ts.
 --
 -- Whatever changes the status of a step locks its run first. So what is read after the lock stays so until the commit.
 -- A name without a table is an argument or a variable.
@@ -9,7 +9,6 @@
 --            crash of the database has lost its claim
 --   status   the status of the step now; null when another attempt decides it, or it had ended
 --   tries    the errors since the last resume
---   woken    rows of the outbox for steps that waited for its calls: see wake_calls_1
 --
 -- Never changed once it is released: processes of the version before call it during an update. A change is end_step_2.
 CREATE FUNCTION end_step_1(
@@ -18,15 +17,13 @@ CREATE FUNCTION end_step_1(
   attempt integer,
   -- Whether its possible cost was reserved.
   counted boolean,
-  -- Whether it has taken calls of limits; how long the rows of the outbox are leased.
-  limited boolean, lease_ms integer,
   -- success, failed, cancelled, or released: while the run is open, the step waits for its next attempt.
   result text, output json, frame json,
   -- An error: whether there is another attempt, while the tries are fewer than `max_attempts`. After a definite response it
   -- needs a new idempotency key.
   error text, error_kind text, retryable boolean, max_attempts integer, definite boolean,
   cost_micros bigint, model text, usage json, unpriced boolean, cost_estimated boolean,
-  OUT known boolean, OUT status text, OUT tries integer, OUT woken json
+  OUT known boolean, OUT status text, OUT tries integer
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
@@ -81,11 +78,6 @@ BEGIN
   -- Its actual cost instead of the reserved one.
   IF counted THEN
     PERFORM recount_holds_1(run);
-  END IF;
-
-  -- Its calls. Last, because what waits for them is locked.
-  IF limited THEN
-    woken := free_calls_1(run, step, claim, lease_ms);
   END IF;
 END
 $$;

@@ -15,8 +15,5 @@ BEGIN
     UPDATE budgets b SET spent_micros = b.spent_micros + spent, reserved_micros = greatest(0, b.reserved_micros + reserved)
     WHERE b.id = budget AND b.window_start = in_window;
   END IF;
-  IF spent > 0 THEN
-    PERFORM alert_budget_1(budget);
-  END IF;
 END
 $$;

@@ -1,6 +1,6 @@
 -- Ends a run with success. Called by shared/db/runs/settlements.ts. A name without a table is an argument or a variable.
 --
--- Returns what the run has cost, whether another run started it, and whether it had limits; nulls, with nothing written, when the run does not accept
+-- Returns what the run has cost, and whether another run started it; nulls, with nothing written, when the run does not accept
 -- it from this execution, or its checks must be evaluated first.
 --
 -- Never changed once it is released: processes of the version before call it during an update. A change is settle_run_2.
@@ -15,7 +15,7 @@ CREATE FUNCTION settle_run_1(
   evals json, scored json,
   -- The id of its event, and a setting for that: see queue_events_1.
   event text, most_pending integer,
-  OUT cost_micros bigint, OUT has_parent boolean, OUT has_slot boolean
+  OUT cost_micros bigint, OUT has_parent boolean
 ) LANGUAGE plpgsql AS $$
 DECLARE
   held record;
@@ -23,7 +23,7 @@ DECLARE
 BEGIN
   -- The run accepts it while it is open and no resume has replaced this execution.
   SELECT r.status, r.superseded, r.resuming, r.workspace_id, r.workflow_id, r.created_at, r.frame_seq, r.resumed_count,
-         r.rehearsal, r.parent_run_id, r.limits, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
+         r.rehearsal, r.parent_run_id, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
          (extract(epoch FROM r.phase_since) * 1000000)::bigint AS phase_us
   INTO held FROM runs r WHERE r.id = run FOR NO KEY UPDATE;
   IF NOT FOUND OR held.status NOT IN ('pending', 'running', 'paused') OR execution = ANY (held.superseded)
@@ -53,11 +53,11 @@ BEGIN
   UPDATE runs r SET
     status = 'success', output = settle_run_1.output, state = whole_state_1(run, settle_run_1.state, outputs),
     evals = settle_run_1.evals, error = NULL, failure = NULL,
-    active_ms = coalesce((scored ->> 'duration_ms')::bigint, r.active_ms + CASE WHEN r.status = 'running' AND NOT r.at_rest THEN
+    active_ms = coalesce((scored ->> 'duration_ms')::bigint, r.active_ms + CASE WHEN r.status = 'running' THEN
       (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END),
-    waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' OR r.at_rest THEN
+    waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' THEN
       (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END,
-    phase_since = NULL, at_rest = false, started_at = coalesce(r.started_at, clock_timestamp()), finished_at = clock_timestamp(),
+    phase_since = NULL, started_at = coalesce(r.started_at, clock_timestamp()), finished_at = clock_timestamp(),
     updated_at = now(), lost_since = NULL, frame_seq = base + json_array_length(last),
     temporal_run_id = coalesce(nullif(execution, ''), r.temporal_run_id)
   WHERE r.id = run;
@@ -76,6 +76,5 @@ BEGIN
   PERFORM announce_end_1(run, event, 'run.completed', most_pending, true);
   cost_micros := held.cost_micros;
   has_parent := held.parent_run_id IS NOT NULL;
-  has_slot := held.limits IS NOT NULL;
 END
 $$;

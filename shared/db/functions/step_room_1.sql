@@ -1,4 +1,4 @@
--- The room for a step of a run, as `admit` in shared/money/spending.ts judges it: the budget of its experiment, the caps, the other
+-- The room for a step of a run, as `admit` in shared/spending.ts judges it: the budget of its experiment, the caps, the other
 -- steps of the run in progress, and the budgets. The caller has locked the limits (lock_limits_1).
 --
 -- Returns null when the run does not exist.

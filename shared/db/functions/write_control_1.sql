@@ -2,21 +2,17 @@
 -- counts, and has taken the numbers after `base` for the frames.
 --
 -- `control`: the control steps, one per step key; `pos` is the place of its first frame.
--- `observed`: at which workflow task (`event_id`), and as which of the run's results (`nth`), the results of steps entered the
--- state of the execution.
+-- `observed`: at which workflow task (`event_id`) the results of steps entered the state of the execution.
 -- `frames`: what the control steps may cause, in order. A frame is written only if its step made the transition: `opened`
 -- when it started or restarted, `closed` when it ended. So a repeated call writes each frame once.
 --
--- `this_moment`: when they start and end. A step that does both with this call took no time, and one without frames has the
--- number of what follows it, so with the same moment their order is that of their keys.
---
 -- Never changed once it is released. A change is write_control_2.
-CREATE FUNCTION write_control_1(
-  run text, epoch integer, base bigint, control json, observed json, frames json,
-  this_moment timestamptz DEFAULT clock_timestamp()
-) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION write_control_1(run text, epoch integer, base bigint, control json, observed json, frames json)
+  RETURNS void LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
+  -- A step that starts and ends with this call took no time.
+  this_moment timestamptz := clock_timestamp();
   step record;
   kept record;
   failed_before boolean;
@@ -63,9 +59,8 @@ BEGIN
     END IF;
   END LOOP;
 
-  FOR step IN SELECT * FROM json_to_recordset(observed) AS o (step_key text, event_id bigint, nth integer) LOOP
-    UPDATE steps s SET event_id = coalesce(step.event_id, s.event_id), handled = coalesce(step.nth, s.handled)
-    WHERE s.run_id = run AND s.step_key = step.step_key;
+  FOR step IN SELECT * FROM json_to_recordset(observed) AS o (step_key text, event_id bigint) LOOP
+    UPDATE steps s SET event_id = step.event_id WHERE s.run_id = run AND s.step_key = step.step_key;
   END LOOP;
 
   -- In the order of their numbers, since each gets its time when it is inserted.

@@ -230,7 +230,7 @@ async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
     SELECT parent_run_id IS NOT NULL AS has_parent, limits IS NOT NULL AS has_slot FROM run
   `);
   await tx.query(statement(z.object({}))`
-    SELECT close_steps_1(${end.runId}), close_holds_1(ARRAY[${end.runId}], 'settled'),
+    SELECT close_steps_2(${end.runId}), close_holds_1(ARRAY[${end.runId}], 'settled'),
            announce_end_1(run => ${end.runId}, event => ${newId('outboundEvent')}, event_type => 'run.failed',
                           most_pending => ${MAX_PENDING}, tells_parent => ${end.failure.with_parent !== true})
   `);

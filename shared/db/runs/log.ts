@@ -32,7 +32,7 @@ export async function writePending(db: Db, pendingWrites: PendingWrites): Promis
       UPDATE runs SET frame_seq = frame_seq + ${frames.length}::int, updated_at = now() WHERE id = ${pendingWrites.run_id}
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base
     )
-    SELECT write_control_1(run.id, run.epoch, run.base, ${JSON.stringify(control)},
+    SELECT write_control_2(run.id, run.epoch, run.base, ${JSON.stringify(control)},
                            ${JSON.stringify(pendingWrites.observed)}, ${JSON.stringify(frames)}) FROM run
   `);
 }

@@ -4,7 +4,7 @@ import type { ControlStep } from '#shared/graph/schedule/scheduler.ts';
 import type { StepFrame } from './frames.ts';
 import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
-/** The pending writes of calls, in the form that the database function `write_control_1` expects. */
+/** The pending writes of calls, in the form that the database function `write_control_2` expects. */
 
 /** `stepKey` is only set for a tool call of an agent. */
 export function startedFrame(

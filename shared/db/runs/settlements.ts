@@ -112,7 +112,7 @@ const settled = z.object({
 });
 
 /**
- * Settles the run with one call of the database function `settle_run_1`. Without `scored`, it does nothing if the
+ * Settles the run with one call of the database function `settle_run_2`. Without `scored`, it does nothing if the
  * workflow has checks.
  */
 async function writeSettlement(
@@ -128,7 +128,7 @@ async function writeSettlement(
     last.push({ run_id, type: 'run_evaluated', passed, total });
   }
   const row = await db.one(statement(settled)`
-    SELECT * FROM settle_run_1(
+    SELECT * FROM settle_run_2(
       run => ${run_id}, execution => ${call.execution}, control => ${JSON.stringify(control)},
       observed => ${JSON.stringify(call.observed)}, frames => ${JSON.stringify(frames)}, last => ${JSON.stringify(last)},
       output => ${call.output}, state => ${call.state}, outputs => ${jsonOrNull(call.outputs)},

@@ -4,7 +4,7 @@ import { LEASE_MS, type OutboxRow, outboxRow } from '#shared/db/runs/outbox.ts';
 import type { LimitedCall } from './beginning.ts';
 
 /**
- * The calls that limits of the policies count, and the queues of steps that wait for one. `begin_step_1` and `end_step_1`
+ * The calls that limits of the policies count, and the queues of steps that wait for one. `begin_step_2` and `end_step_2`
  * take and free them.
  */
 

@@ -61,7 +61,7 @@ interface Result {
 
 /**
  * Ends an attempt and replaces its reservation with its actual cost, with one call of the database function
- * `end_step_1`, which shows the order of the rows.
+ * `end_step_2`, which shows the order of the rows.
  *
  * The commit of a claim does not wait for the disk, so a database crash can lose it while the attempt continues. If the
  * attempt is missing, its end writes nothing. Then the claim is written again, followed by the end, unless another
@@ -106,7 +106,7 @@ const findEnd = (
 function ending(end: StepEnd, { result, output, frame, error }: Result) {
   const { spending } = end;
   return statement(ended)`
-    SELECT * FROM end_step_1(
+    SELECT * FROM end_step_2(
       run => ${end.runId}, step => ${end.stepKey}, claim => ${end.claim}, attempt => ${end.beginning?.attempt ?? null},
       counted => ${end.counted ?? false},
       limited => ${end.limited ?? false}, lease_ms => ${LEASE_MS},

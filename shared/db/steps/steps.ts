@@ -36,7 +36,7 @@ const stop = z.object({
   limit_micros: z.number(),
 });
 
-/** The result of `begin_step_1`. */
+/** The result of `begin_step_2`. */
 const beginning = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('begun'), facts: begun }),
   z.object({ outcome: z.literal('finished'), facts: z.object({ output: storedJson() }) }),
@@ -80,7 +80,7 @@ export type BeginOutcome =
 
 /**
  * Claims a step for one attempt, writes the control steps that came with it, and emits `step_started` when the step is
- * new or is retried after a resume. It makes one call of the database function `begin_step_1`, which shows the order of
+ * new or is retried after a resume. It makes one call of the database function `begin_step_2`, which shows the order of
  * the checks and rows. If a database crash loses the claim, it is written again.
  *
  * With `done`, one statement starts and completes the step. Only work without external effects can be done before the
@@ -156,7 +156,7 @@ export async function claimStep(
   const free = done !== undefined || (typeof cost === 'object' && cost.most === 0);
   return db.one(statement(beginning)`
     SELECT ${syncCommit(done !== undefined || again !== undefined || calls !== undefined)}, b.outcome, b.facts
-    FROM begin_step_1(
+    FROM begin_step_2(
       run => ${pendingWrites.run_id}, workspace => ${judged.workspaceId}, execution => ${step.execution},
       control => ${JSON.stringify(control)}, observed => ${JSON.stringify(pendingWrites.observed)},
       frames => ${JSON.stringify(frames)},
