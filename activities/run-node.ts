@@ -22,6 +22,7 @@ import { runGone } from './final-errors.ts';
 import { tracedAgent, tracedTool } from './spans.ts';
 import { type Claim, type ExecuteNodeDeps, spendingOf } from './step-context.ts';
 import { whileAlive } from './until-stored.ts';
+import { outputTooLarge, timedOut } from '#shared/graph/failure-texts.ts';
 
 /** Never aborted. */
 const NEVER = new AbortController().signal;
@@ -61,13 +62,13 @@ export async function runNode(
     const result = await runKind(deps, attempt, call, claim, common, mayFallBack);
     const problem = outputProblem(result.output);
     if (problem === undefined) return result;
-    throw new NodeError(`The output is too large: ${problem}`, {
+    throw new NodeError(outputTooLarge(problem), {
       retryable: false,
       consumption: result,
     });
   } catch (error) {
     if (!timeout.signal.aborted || attempt.signal.aborted) throw error;
-    throw new NodeError(`Timed out after ${timeout.seconds} s`, {
+    throw new NodeError(timedOut(timeout.seconds), {
       cause: error,
       kind: 'timeout',
       consumption: spendingOf(error),

@@ -7,6 +7,7 @@ import { toMicros } from '#shared/money/money.ts';
 import { answerUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { requireFitting } from './model-answer.ts';
 import { type Consumption, type NodeCall, NodeError, type NodeResult } from './node.ts';
+import { mockFailed } from '#shared/graph/failure-texts.ts';
 
 /** How often a slow answer continues, and the least number of its pieces. */
 const PIECE_EVERY_MS = 100;
@@ -51,7 +52,7 @@ export async function heldToSchema(
 export async function waitAsMock(call: NodeCall<AgentNode>): Promise<void> {
   await pause(call, call.node.mock?.delay_ms ?? 0);
   const failures = call.node.mock?.fail_times ?? 0;
-  if (call.attempt <= failures) throw new NodeError(`Mock failure ${call.attempt} of ${failures}`);
+  if (call.attempt <= failures) throw new NodeError(mockFailed(call.attempt, failures));
 }
 
 /** Like `waitAsMock`, and streams the text in pieces, over the whole delay. A call that will fail says nothing. */

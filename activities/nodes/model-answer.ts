@@ -5,6 +5,7 @@ import type { SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
 import { answerUntrusted } from '#shared/platform/threads/untrusted.ts';
 import type { ModelReply } from './model-request.ts';
 import { type Consumption, NodeError } from './node.ts';
+import { refusedAnswer } from '#shared/graph/failure-texts.ts';
 
 /** What is needed to interpret a reply. */
 export interface Asked {
@@ -63,14 +64,8 @@ export async function requireFitting(
   schema: JsonObject,
   answer: Json,
 ): Promise<Json> {
-  const { problem, schemaProblem } = await answerUntrusted(workspaceId, schema, answer);
-  if (schemaProblem !== undefined) {
-    throw new NodeError(`The response_schema ${schemaProblem}`, { retryable: false, consumption });
-  }
-  if (problem !== undefined) {
-    throw new NodeError(`The response of ${model} does not fit the response_schema: ${problem}`, {
-      consumption,
-    });
-  }
-  return answer;
+  const outcome = await answerUntrusted(workspaceId, schema, answer);
+  const refusal = refusedAnswer(model, outcome);
+  if (refusal === undefined) return answer;
+  throw new NodeError(refusal, { retryable: outcome.schemaProblem === undefined, consumption });
 }

@@ -1,4 +1,5 @@
 import { errorKinds } from '#shared/graph/caught-error.ts';
+import { outputTooLarge } from '#shared/graph/failure-texts.ts';
 import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
 import { messageOf } from '#shared/errors.ts';
 import { NodeError } from '#shared/node-error.ts';
@@ -83,8 +84,7 @@ function nodeError(error: Error & FailureFields, named: string): NodeError {
 export function outputOf(output: Json, seconds: number): Answer {
   const problem = outputProblem(output);
   if (problem === undefined) return { seconds, output: toStorable(output) };
-  const text = `The output is too large: ${problem}`;
-  return { seconds, error: new NodeError(text, { retryable: false }) };
+  return { seconds, error: new NodeError(outputTooLarge(problem), { retryable: false }) };
 }
 
 /** A value as JSON; undefined is null. Throws PlayError for what JSON cannot have. */

@@ -1,5 +1,6 @@
 import type { NodeRetry } from '#shared/contract/workflows/node-common.ts';
 import type { CaughtError } from '#shared/graph/caught-error.ts';
+import { timedOut } from '#shared/graph/failure-texts.ts';
 import { retryDelayMs } from '#shared/graph/kinds.ts';
 import type { Json } from '#shared/json.ts';
 import { NodeError } from '#shared/node-error.ts';
@@ -44,7 +45,7 @@ function attemptAt(run: Playing, work: Work, { tries, at }: { tries: number; at:
 /** The attempt ends at its timeout. */
 function cutOff({ timeoutSeconds: seconds }: Work, answer: Answer): Answer {
   if (seconds === undefined || answer.seconds <= seconds) return answer;
-  return { seconds, error: new NodeError(`Timed out after ${seconds} s`, { kind: 'timeout' }) };
+  return { seconds, error: new NodeError(timedOut(seconds), { kind: 'timeout' }) };
 }
 
 function ended(

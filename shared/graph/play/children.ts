@@ -1,5 +1,6 @@
 import type { WorkflowNode } from '#shared/contract/workflows/graph.ts';
 import { messageOf } from '#shared/errors.ts';
+import { childFailed, refusedInput } from '#shared/graph/failure-texts.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { renderValue } from '#shared/graph/expression/template.ts';
 import { retryDelayMs } from '#shared/graph/kinds.ts';
@@ -17,12 +18,8 @@ import type { Mock } from './mock.ts';
 import { PlayError } from './play-error.ts';
 import { createPlaying, failStep, keyOf, type PlayedWorkflow, type Playing } from './playing.ts';
 import { resumeRun } from './rest.ts';
-import { refusedInput } from './schemas.ts';
 import type { StepEntry } from './step-book.ts';
 import { endsOf, mockOfNode, namedOf, placeOf } from './steps.ts';
-
-/** Each run in a chain adds to the error. */
-const MAX_ERROR = 2_000;
 
 /** Starts the step of a sub-workflow: the workflow that the test gives, or the mock of the node or the workflow. */
 export function startChild(run: Playing, step: ReadyNode, node: WorkflowNode): void {
@@ -75,15 +72,12 @@ export function mockOfWorkflow(run: Playing, nodeId: string, workflow: string): 
 export function ofChild(workflow: string, answer: Answer): Answer {
   if (!('error' in answer) || answer.error.kind !== 'node') return answer;
   const { message, retryable, retryAfterMs } = answer.error;
-  const text = failureOf(workflow, message);
+  const text = childFailed(workflow, message);
   return {
     seconds: answer.seconds,
     error: new NodeError(text, { kind: 'child', retryable, retryAfterMs }),
   };
 }
-
-const failureOf = (workflow: string, error: string): string =>
-  `The run of '${workflow}' failed: ${error}`.slice(0, MAX_ERROR);
 
 /** A step that waits for a run that is played. */
 export interface ChildWork extends Pick<Work, 'entry' | 'succeeded' | 'failed'> {
@@ -153,7 +147,7 @@ function follow(
         settle(run, work, started, { output: end.output });
       } else if (end?.status === 'failed') {
         child.noticed = () => undefined;
-        const error = failureOf(workflow.name, end.error);
+        const error = childFailed(workflow.name, end.error);
         const failed = tries + 1;
         const again = end.kind === 'node' && failed < (work.retry?.max_attempts ?? 1);
         if (!again) {

@@ -1,4 +1,5 @@
 import { offeredTools } from '#shared/agents/offered-tools.ts';
+import { refusedInput } from '#shared/graph/failure-texts.ts';
 import { EDITED_BY_ONE, editProblem, ownArguments } from '#shared/graph/gates/edited-arguments.ts';
 import { isAgentCall } from '#shared/graph/gates/gate-opening.ts';
 import { timeoutReason } from '#shared/graph/gates/rejection.ts';
@@ -12,7 +13,6 @@ import { objectOf, secondsOf } from './answers.ts';
 import type { Decision } from './options.ts';
 import { PlayError } from './play-error.ts';
 import type { OpenGate } from './played-run.ts';
-import { refusedInput } from './schemas.ts';
 import { type AppliedDecision, type AskedGate, entryOf, keyOf, type Playing } from './playing.ts';
 
 /** The decision that the test gives for a gate, and how long the gate is open before; undefined if it gives none. */

@@ -1,6 +1,7 @@
 import { openingOf } from '#shared/agents/conversation.ts';
 import { echoedPrompt, examplesOf } from '#shared/agents/mock-examples.ts';
 import type { AgentNode } from '#shared/contract/workflows/graph.ts';
+import { mockFailed, refusedAnswer } from '#shared/graph/failure-texts.ts';
 import { isObject } from '#shared/graph/json-value.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { NodeError } from '#shared/node-error.ts';
@@ -45,13 +46,10 @@ function mockOfAgent(run: Playing, { id }: AgentNode): { mock: Mock; named: stri
 /** The answer as the node's response schema requires it. */
 export function fitting(run: Playing, { model, ...node }: AgentNode, answer: Answer): Answer {
   if ('error' in answer || node.response_schema === undefined) return answer;
-  const { schemaProblem, problem } = run.world.schemas.answer(node.response_schema, answer.output);
-  if (schemaProblem === undefined && problem === undefined) return answer;
-  const text =
-    schemaProblem === undefined
-      ? `The response of ${model} does not fit the response_schema: ${problem}`
-      : `The response_schema ${schemaProblem}`;
-  const error = new NodeError(text, { retryable: schemaProblem === undefined });
+  const outcome = run.world.schemas.answer(node.response_schema, answer.output);
+  const refusal = refusedAnswer(model, outcome);
+  if (refusal === undefined) return answer;
+  const error = new NodeError(refusal, { retryable: outcome.schemaProblem === undefined });
   return { seconds: answer.seconds, error };
 }
 
@@ -62,7 +60,7 @@ export function mockModel(run: Playing, node: AgentNode, asked: Asked): Answer {
   const failures = node.mock?.fail_times ?? 0;
   const { attempt } = asked.place;
   if (attempt <= failures) {
-    return { seconds, error: new NodeError(`Mock failure ${attempt} of ${failures}`) };
+    return { seconds, error: new NodeError(mockFailed(attempt, failures)) };
   }
   return { seconds, output: mockOutput(run, node, asked) };
 }

@@ -5,6 +5,7 @@ import {
   evaluationChecksInput,
 } from '#shared/contract/workflows/evaluation-check.ts';
 import { messageOf } from '#shared/errors.ts';
+import { refusedInput } from '#shared/graph/failure-texts.ts';
 import type { CallProblems } from '#shared/graph/children/called-workflows.ts';
 import { checkGraph } from '#shared/graph/graph-check.ts';
 import { inputKeysOf } from '#shared/graph/input-keys.ts';
@@ -21,7 +22,7 @@ import type { Playable, PlayableWorkflow, PlayedTool, PlayOptions } from './opti
 import { checkNames, checkOptions } from './option-checks.ts';
 import { PlayError } from './play-error.ts';
 import type { PlayedWorkflow, World } from './playing.ts';
-import { refusedInput, type Schemas } from './schemas.ts';
+import type { Schemas } from './schemas.ts';
 
 /** The maximum number of reasons in a refusal; the error has all. */
 const MAX_REASONS = 5;

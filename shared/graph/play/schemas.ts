@@ -1,10 +1,5 @@
+import type { SchemaOutcome } from '#shared/graph/failure-texts.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-
-/** An invalid schema, or a value that does not match it; neither if it matches. */
-export interface SchemaOutcome {
-  schemaProblem?: string;
-  problem?: string;
-}
 
 /** The comparison of values with JSON Schemas, with the texts of the service. */
 export interface Schemas {
@@ -16,12 +11,3 @@ export interface Schemas {
   /** Why a schema cannot be used, for a form that people fill in or for any value. */
   problem: (schema: JsonObject, isForm: boolean) => string | undefined;
 }
-
-/** Why an input is refused, as the service says it. */
-export const refusedInput = (
-  { problem, schemaProblem }: SchemaOutcome,
-  owner: 'workflow' | 'gate',
-): string | undefined =>
-  schemaProblem === undefined
-    ? problem && `Invalid input: ${problem}`
-    : `The input cannot be checked: the ${owner}'s input_schema ${schemaProblem}`;

@@ -25,6 +25,7 @@ import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
 import { rehearsalOfChild } from '#shared/operations/runs/rehearsals.ts';
 import { dispatchAndWake, type RunDeps, triggerRun } from '#shared/operations/runs/runs.ts';
 import { outputProblem } from '#shared/outside-json.ts';
+import { childFailed } from '#shared/graph/failure-texts.ts';
 
 /**
  * Steps that wait for a child run. Postgres decides: the child is admitted like every other run, once per step, and its
@@ -36,8 +37,6 @@ import { outputProblem } from '#shared/outside-json.ts';
 const FINAL: ReadonlySet<ErrorCode> = new Set(['conflict', 'input_invalid']);
 /** Failures of a child after which another attempt may succeed. A person's decision is final. */
 const RETRIED: ReadonlySet<string> = new Set(['node', 'crash']);
-/** Each run in a chain adds to the error. */
-const MAX_ERROR = 2_000;
 
 type Step = ChildStep & { retry?: ChildCall['retry'] };
 type Call = ChildCall & { execution: string };
@@ -216,8 +215,7 @@ export async function lookAtChild(
     const running = { id: child.id, status: 'running' };
     return (await keepChildStep(deps.db, step, running)) ? { state: 'running' } : GONE;
   }
-  const error = `The run of '${child.workflow_name}' failed: ${child.error ?? 'failed'}`;
-  const message = error.slice(0, MAX_ERROR);
+  const message = childFailed(child.workflow_name, child.error ?? 'failed');
   if (failure?.kind === 'unrecorded') return { state: 'unrecorded', error: message };
   if (failure?.kind === 'budget') {
     return { state: 'stopped', error: message, evidence: { child_run_id: child.id } };

@@ -3,6 +3,7 @@ import { readInputSchema } from '#shared/db/workflows/current-graph.ts';
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { formSchemaProblem, inputUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { refusedInput as refusalOf } from '#shared/graph/failure-texts.ts';
 
 /** Checks the `input_schema` of a request. Throws AppError `invalid`. */
 export async function requireInputSchema(
@@ -39,12 +40,6 @@ export async function refusedInput(
   input: JsonObject,
   owner: 'workflow' | 'gate' = 'workflow',
 ): Promise<AppError | undefined> {
-  const { schemaProblem, problem } = await inputUntrusted(workspaceId, schema, input);
-  if (schemaProblem !== undefined) {
-    const detail = `The input cannot be checked: the ${owner}'s input_schema ${schemaProblem}`;
-    return new AppError('input_invalid', detail);
-  }
-  return problem === undefined
-    ? undefined
-    : new AppError('input_invalid', `Invalid input: ${problem}`);
+  const detail = refusalOf(await inputUntrusted(workspaceId, schema, input), owner);
+  return detail === undefined ? undefined : new AppError('input_invalid', detail);
 }
